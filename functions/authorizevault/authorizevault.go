@@ -1,8 +1,8 @@
 // Package authorizevault serves POST /bridge/tefca/records/{attemptId}/authorization?public_id= (docs/openapi.yaml).
-// The service's page sends the facilities that the person has chosen to connect, with the attempt's token, and gets the
-// same response as from GET /bridge/tefca/records/{attemptId}. The request is idempotent: facilities that are connected
-// or being connected stay unchanged. Without the right token, and for another organisation's attempt, the response is
-// the same as for an attempt that does not exist.
+// The service's page calls it, with the attempt's token, to connect the facilities that the person has chosen. The
+// response is the same as from GET /bridge/tefca/records/{attemptId}. The request is idempotent: facilities already
+// connected or being connected are unchanged. For a wrong token or another organisation's attempt, the response is the
+// same as for a nonexistent attempt.
 package authorizevault
 
 import (
@@ -26,7 +26,7 @@ type Deps struct {
 	Flows Chooser
 }
 
-// Chooser connects the chosen facilities (attempt.Chooser).
+// Chooser connects facilities that a person has chosen (attempt.Chooser).
 type Chooser interface {
 	Choose(ctx context.Context, tenant org.Tenant, id string, token secret.Text, wanted []string) (attempt.Progress, error)
 }

@@ -18,13 +18,13 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// shown returns a facility in the response, with its outcome.
+// shown returns a facility in the response, with the given outcome.
 func shown(id, match, outcome string) string {
 	return `{"tefca_directory_id":"` + id + `","name":"Clinic ` + id[len(id)-1:] +
 		`","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
 }
 
-// told returns the complete response with the given first two facilities.
+// told returns the complete response, given the first two facilities.
 func told(first, second string) string {
 	return `{"success":true,"data":{"attempt_id":"` + attemptID +
 		`","status":"authorizing","identity_expires_at":"2026-03-04T05:21:07Z","facilities":[` +
@@ -41,11 +41,11 @@ func told(first, second string) string {
 const (
 	connecting = `,"outcome":"connecting"`
 	hasFailed  = `,"outcome":"failed","reason":"unavailable"`
-	located    = 6 // number of facilities
+	located    = 6 // number of located facilities
 )
 
-// TestAuthorizeVaultConnectsChosenFacilities covers a facility that was not chosen before and one that has failed. The
-// others stay unchanged.
+// TestAuthorizeVaultConnectsChosenFacilities covers a facility chosen for the first time and one that failed before.
+// Other facilities must not change.
 func TestAuthorizeVaultConnectsChosenFacilities(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -89,7 +89,7 @@ func TestAuthorizeVaultConnectsChosenFacilities(t *testing.T) {
 				t.Errorf("the worker was told of (-want +got):\n%s", diff)
 			}
 			w.enqueued = nil
-			browsertest.CheckAnswer(t, w.choose(t, c.body), told(c.first, c.second)) // a repeated request changes nothing
+			browsertest.CheckAnswer(t, w.choose(t, c.body), told(c.first, c.second)) // repeating the request has no effect
 			if diff := cmp.Diff(before, w.facilities(t)); diff != "" || len(w.enqueued) != 0 {
 				t.Errorf("once more, facilities (-want +got):\n%s\nthe worker was told of %q", diff, w.enqueued)
 			}
@@ -97,9 +97,9 @@ func TestAuthorizeVaultConnectsChosenFacilities(t *testing.T) {
 	}
 }
 
-// TestAuthorizeVaultRefusesInvalidFacilityUnchanged checks that an invalid choice also leaves valid facilities
-// unchanged.
-func TestAuthorizeVaultRefusesInvalidFacilityUnchanged(t *testing.T) {
+// TestAuthorizeVaultChangesNothingWhenFacilityIsInvalid checks that one invalid facility prevents changes to valid ones
+// in the same request.
+func TestAuthorizeVaultChangesNothingWhenFacilityIsInvalid(t *testing.T) {
 	t.Parallel()
 	const number, notFound, notOfIt = "tefca_directory_ids must have 1 to 50 IDs.",
 		"One of the facilities did not find the person.", "One of the facilities does not belong to this attempt."
@@ -141,9 +141,9 @@ func TestAuthorizeVaultRefusesInvalidFacilityUnchanged(t *testing.T) {
 	}
 }
 
-// TestAuthorizeVaultReturnsConflictWhenNothingCanBeChosen covers attempts without located facilities, failed attempts
+// TestAuthorizeVaultReturnsConflictWhenChoiceIsClosed covers attempts without located facilities, failed attempts,
 // and expired identities.
-func TestAuthorizeVaultReturnsConflictWhenNothingCanBeChosen(t *testing.T) {
+func TestAuthorizeVaultReturnsConflictWhenChoiceIsClosed(t *testing.T) {
 	t.Parallel()
 	const notYet = "This attempt's facilities can't be chosen, or not yet."
 	const over = "The identity check has expired. Nothing more was shared. Please verify your identity once more."
@@ -201,7 +201,7 @@ func TestAuthorizeVaultReturnsConflictWhenNothingCanBeChosen(t *testing.T) {
 }
 
 // TestAuthorizeVaultHidesAttemptWithoutItsToken checks that an unknown attempt, another organisation's attempt and a
-// wrong token get the same response, and that nothing changes.
+// wrong token get the same response and change nothing.
 func TestAuthorizeVaultHidesAttemptWithoutItsToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -232,8 +232,8 @@ func TestAuthorizeVaultHidesAttemptWithoutItsToken(t *testing.T) {
 	w.checkHidden(t, "")
 }
 
-// TestAuthorizeVaultRetriesLostWrite checks that a lost write is retried a few times. After that the page gets an error
-// and nothing is chosen.
+// TestAuthorizeVaultRetriesLostWrite checks that a write that lost a compare-and-swap is retried a few times. After the
+// last try, the response is an error and nothing is chosen.
 func TestAuthorizeVaultRetriesLostWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -28,7 +28,7 @@ import (
 const (
 	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21"
 	bearer    = "Bearer token-1"
-	fresh     = "urn:oid:2.999.1.1" // not chosen yet
+	fresh     = "urn:oid:2.999.1.1" // facility that has not been chosen yet
 	failed    = "urn:oid:2.999.1.2"
 	underway  = "urn:oid:2.999.1.3"
 	connected = "urn:oid:2.999.1.4"
@@ -36,7 +36,7 @@ const (
 	silent    = "urn:oid:2.999.1.6"
 )
 
-// world is the endpoint with the tables declared in template.yaml, and an attempt with one located facility in each
+// world holds the endpoint, the tables declared in template.yaml, and an attempt with one located facility in each
 // state.
 type world struct {
 	rows     rows
@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	})
 }
 
-// newAttempt returns a world with a different attempt.
+// newAttempt returns a world that contains a instead of the usual attempt.
 func newAttempt(t *testing.T, a attempt.Attempt) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -89,7 +89,7 @@ func newAttempt(t *testing.T, a attempt.Attempt) *world {
 	return w
 }
 
-// EnqueueAttempt implements attempt.Enqueuer. It loses the message.
+// EnqueueAttempt implements attempt.Enqueuer. It simulates a lost message.
 func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, of.Key()+" "+id)
 	return keyedtest.ErrTrouble
@@ -97,7 +97,7 @@ func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) erro
 
 func (w *world) time() time.Time { return w.now }
 
-// choose sends a request as the attempt's own page.
+// choose sends a request as the page that created the attempt would.
 func (w *world) choose(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(t, http.MethodPost, attemptID, browsertest.Page, body, bearer)
@@ -128,12 +128,12 @@ func (w *world) send(t *testing.T, method, id, query, body string, authorization
 	return answer
 }
 
-// chosen returns a request body that chooses facilities.
+// chosen returns the body of a request that chooses the given facilities.
 func chosen(ids ...string) string {
 	return `{"tefca_directory_ids":["` + strings.Join(ids, `","`) + `"]}`
 }
 
-// attempt reads the stored attempt.
+// attempt returns the stored attempt.
 func (w *world) attempt(t *testing.T) attempt.Attempt {
 	t.Helper()
 	a, err := w.rows.TEFCA.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], attemptID)
@@ -141,7 +141,7 @@ func (w *world) attempt(t *testing.T) attempt.Attempt {
 	return a
 }
 
-// facilities reads the attempt's stored facilities, by id.
+// facilities returns the attempt's stored facilities by ID.
 func (w *world) facilities(t *testing.T) map[string]attempt.Facility {
 	t.Helper()
 	all, err := w.rows.TEFCA.Facilities(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], attemptID)
@@ -153,8 +153,8 @@ func (w *world) facilities(t *testing.T) map[string]attempt.Facility {
 	return found
 }
 
-// checkHidden checks that no secret is in the response or the log, and no facility in the log, because that would
-// reveal where the patient has been.
+// checkHidden checks that neither the response nor the log contains a secret. The log must not name a facility either,
+// because that would reveal where the patient has been.
 func (w *world) checkHidden(t *testing.T, body string) {
 	t.Helper()
 	line := w.log.String()
@@ -168,16 +168,16 @@ func (w *world) checkHidden(t *testing.T, body string) {
 	}
 }
 
-// rows is the tables with injected failures.
+// rows wraps the tables and injects failures.
 type rows struct {
 	store.TEFCA
 
-	losing   int   // remaining writes that lose a compare-and-swap
+	losing   int   // number of writes that still lose a compare-and-swap
 	tries    int   // number of writes
 	reads    int   // number of reads of the attempt
-	failing  error // returned when the attempt is read
-	unlisted error // returned when facilities are listed
-	unkept   error // returned by writes
+	failing  error // returned by reads of the attempt
+	unlisted error // returned by listings of facilities
+	unkept   error // error returned by writes
 }
 
 // Attempt implements attempt.Attempts.
@@ -209,7 +209,7 @@ func (r *rows) Choose(ctx context.Context, a attempt.Attempt, chosen []attempt.F
 	return r.TEFCA.Choose(ctx, a, chosen)
 }
 
-// fullBuckets refuses every request.
+// fullBuckets rejects every request as over the rate limit.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.

@@ -28,12 +28,12 @@ const returnURI = "https://app.example/return?keep=1"
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// completer returns the same result for every return, and records the returns.
+// completer records calls and returns the same result for each.
 type completer struct {
 	done     flow.Completed
 	err      error
-	returned []string // state, code, issuer, error, cookie
-	requests []string // request ids
+	returned []string // state, code, issuer, error and cookie of each call
+	requests []string // request IDs
 }
 
 func (c *completer) Complete(_ context.Context, r flow.Return) (flow.Completed, error) {
@@ -104,7 +104,7 @@ func TestCallbackRedirectsResultToApplication(t *testing.T) {
 	wantEndedCookie(t, w)
 }
 
-func TestCallbackRedirectsErrorOfVerifiedAttempt(t *testing.T) {
+func TestCallbackRedirectsErrorToApplication(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err               error
@@ -133,7 +133,7 @@ func TestCallbackRedirectsErrorOfVerifiedAttempt(t *testing.T) {
 	}
 }
 
-func TestCallbackShowsErrorPageWithoutVerifiedRedirect(t *testing.T) {
+func TestCallbackShowsErrorPageWithoutVerifiedRedirectURI(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		query  string
@@ -178,7 +178,7 @@ func TestCallbackShowsErrorPageWithoutVerifiedRedirect(t *testing.T) {
 	}
 }
 
-func TestCallbackServesFragmentPageWithAllowedScript(t *testing.T) {
+func TestCallbackServesFragmentPageWithScriptAllowedByCSP(t *testing.T) {
 	t.Parallel()
 	for name, query := range map[string]string{
 		"nothing": "", "an empty query": "?", "only what is not read": "?error_description=x",
@@ -206,7 +206,7 @@ func TestCallbackServesFragmentPageWithAllowedScript(t *testing.T) {
 	}
 }
 
-func TestCallbackAcceptsReturnFromFragmentPage(t *testing.T) {
+func TestCallbackAcceptsParametersFromFragmentPage(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		query string
@@ -233,14 +233,14 @@ func TestCallbackAcceptsReturnFromFragmentPage(t *testing.T) {
 	}
 }
 
-// fullBuckets refuses every request.
+// fullBuckets rejects every request as over the rate limit.
 type fullBuckets struct{}
 
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
 	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }
 
-func TestCallbackShowsPageWhenRateLimited(t *testing.T) {
+func TestCallbackShowsErrorPageWhenRateLimited(t *testing.T) {
 	t.Parallel()
 	limiter := httpapi.Limiter{
 		Buckets: fullBuckets{},
@@ -253,7 +253,7 @@ func TestCallbackShowsPageWhenRateLimited(t *testing.T) {
 	}
 }
 
-func TestCallbackRefusesOtherMethods(t *testing.T) {
+func TestCallbackRejectsOtherMethods(t *testing.T) {
 	t.Parallel()
 	for method, want := range map[string]int{http.MethodPost: 405, http.MethodPut: 405, http.MethodOptions: 204} {
 		var flows completer
@@ -264,8 +264,8 @@ func TestCallbackRefusesOtherMethods(t *testing.T) {
 	}
 }
 
-// TestCallbackDistinguishesRegistrationURL checks that the path after the route names the registration.
-func TestCallbackDistinguishesRegistrationURL(t *testing.T) {
+// TestCallbackPassesRegistrationFromPath checks that the path segment after the route identifies the registration.
+func TestCallbackPassesRegistrationFromPath(t *testing.T) {
 	t.Parallel()
 	for _, registration := range []string{"", "r1"} {
 		var got flow.Return

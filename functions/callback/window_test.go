@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// wantCalmPage checks the properties of every page in a widget's window: it has only its own script, which wakes the
-// widget and hides the portal's response, it loads nothing from elsewhere, and the cookie is deleted. Only a window
-// without a message closes itself.
+// wantCalmPage checks that a page in a widget's window contains only its own script, which notifies the widget and
+// hides the portal's response, loads nothing from elsewhere, and deletes the cookie. Only a window without a message
+// may close itself.
 func wantCalmPage(t *testing.T, w *httptest.ResponseRecorder, language, closing string, closes bool) {
 	t.Helper()
 	page := w.Body.String()
@@ -43,7 +43,7 @@ func wantCalmPage(t *testing.T, w *httptest.ResponseRecorder, language, closing 
 	wantEndedCookie(t, w)
 }
 
-func TestWindowEndsOnResultPage(t *testing.T) {
+func TestCallbackShowsResultPageInWindow(t *testing.T) {
 	t.Parallel()
 	c := completer{done: flow.Completed{InWidget: true, Result: url.Values{"org_connection_id": {"c1"}}}}
 	w := c.visit(t, httpapi.Limiter{}, http.MethodGet, "?state=s1&code=c", "binding")
@@ -54,7 +54,7 @@ func TestWindowEndsOnResultPage(t *testing.T) {
 	wantCalmPage(t, w, "en", "Close this window", true)
 }
 
-func TestWindowShowsError(t *testing.T) {
+func TestCallbackShowsErrorInWindow(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err   error
@@ -84,7 +84,7 @@ func TestWindowShowsError(t *testing.T) {
 	}
 }
 
-func TestWindowUsesPatientsLanguage(t *testing.T) {
+func TestCallbackWindowUsesPatientLanguage(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"¡Listo! Ya está conectado": nil,

@@ -1,6 +1,6 @@
-// Package catalogprobe runs every minute. It checks the due endpoints of the live catalogue for whether patients could
-// sign in there, and stores their health (docs/adr/0030-health-of-endpoints.md). Package shared/catalog/health/rounds
-// decides the requests and their schedule.
+// Package catalogprobe runs every minute. It checks whether patients can sign in at those of the live catalogue's
+// endpoints that are due, and stores the endpoints' health (docs/adr/0030-health-of-endpoints.md). Package
+// shared/catalog/health/rounds decides which requests are sent and when.
 package catalogprobe
 
 import (
@@ -26,7 +26,7 @@ func New(r *rounds.Rounds) func(context.Context, time.Time) error {
 	return func(ctx context.Context, _ time.Time) error { return r.Run(ctx) }
 }
 
-// Catalogs implements rounds.Catalogs with the published catalogue.
+// Catalogs implements rounds.Catalogs, using the published catalogue.
 type Catalogs struct {
 	Pointers interface {
 		Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
@@ -36,7 +36,7 @@ type Catalogs struct {
 	}
 }
 
-// Live implements rounds.Catalogs. It omits endpoints that patients are not sent to.
+// Live implements rounds.Catalogs. It omits endpoints that patients are never redirected to.
 func (c Catalogs) Live(ctx context.Context, mode, known string) (rounds.Catalog, error) {
 	p, err := c.Pointers.Pointer(ctx, mode)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c Catalogs) Live(ctx context.Context, mode, known string) (rounds.Catalog,
 	return live, nil
 }
 
-// Observer implements rounds.Observer with the counts of token refreshes.
+// Observer implements rounds.Observer, using the counts of token refreshes.
 type Observer struct {
 	State interface {
 		Breaker(ctx context.Context, endpoint string) (refresh.Breaker, error)
@@ -81,7 +81,7 @@ func (o Observer) Failing(ctx context.Context, token string) (bool, error) {
 	return b.Tripped(), nil
 }
 
-// Answered implements rounds.Observer. A refused grant also counts as a response.
+// Answered implements rounds.Observer. A rejected grant also counts as a response.
 func (o Observer) Answered(ctx context.Context, token string, since time.Time) (int, error) {
 	answered, _, err := o.State.Counts(ctx, token, since)
 	if err != nil {
@@ -90,16 +90,16 @@ func (o Observer) Answered(ctx context.Context, token string, since time.Time) (
 	return answered, nil
 }
 
-// Scope determines which endpoints are probed.
+// Scope selects the endpoints to probe.
 type Scope string
 
-// The scopes.
+// Scopes of probing.
 const (
 	All     Scope = "all"
-	Private Scope = "private" // those on this machine, or at explicitly allowed non-public addresses
+	Private Scope = "private" // only endpoints on this machine or at explicitly allowed non-public addresses
 )
 
-// Admits returns a function that reports whether the scope includes a base URL.
+// Admits returns a function that reports whether a base URL is within the scope.
 func (s Scope) Admits(ranges []netip.Prefix) func(base string) bool {
 	return func(base string) bool {
 		if s != Private {

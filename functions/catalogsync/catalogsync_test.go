@@ -24,16 +24,16 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// world is the sources with their servers, the bucket and the publisher.
+// world simulates the sources, their servers, the bucket and the publisher.
 type world struct {
 	rows      []intake.Row
-	takes     time.Duration // a server's response time
+	takes     time.Duration // servers' response time
 	lists     map[string]string
-	trouble   map[string]error // errors by URL, or by mode of a publication
-	conflict  string           // source that is changed concurrently
+	trouble   map[string]error // errors by URL, or by mode for publications
+	conflict  string           // source that an operator changes during the run
 	asked     []string
 	published []string
-	asks      map[string]time.Time // start of a publication's wait, by mode
+	asks      map[string]time.Time // when each mode's publication began to wait
 	log       bytes.Buffer
 }
 
@@ -80,14 +80,14 @@ func (w *world) AskedAt(_ context.Context, mode string) (time.Time, error) {
 	return w.asks[mode], w.trouble["asked "+mode]
 }
 
-// source adds a source that is due at a time.
+// source adds a source that is due at the given time.
 func (w *world) source(id, mode string, due time.Time) {
 	w.rows = append(w.rows, intake.Row{Rev: 1, State: intake.State{Due: due}, Source: intake.Source{
 		ID: id, Mode: mode, URL: id, Format: listing.LanternNDJSON, Every: 24 * time.Hour,
 	}})
 }
 
-// run invokes the function like Lambda, with a time limit of 15 minutes.
+// run invokes the function as Lambda does, with a time limit of 15 minutes.
 func (w *world) run(t *testing.T) (line map[string]any, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
@@ -115,7 +115,7 @@ func TestSyncDoesNothingWithoutSources(t *testing.T) {
 	}
 }
 
-func TestSyncFetchesDueSourcesAndPublishesChangesOnce(t *testing.T) {
+func TestSyncFetchesDueSourcesAndPublishesOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{lists: map[string]string{"a": clinic, "b": clinic}}
@@ -177,7 +177,7 @@ func TestSyncContinuesAfterFailedSource(t *testing.T) {
 	})
 }
 
-func TestSyncReservesTimeToPublish(t *testing.T) {
+func TestSyncReservesTimeForPublishing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{lists: map[string]string{"a": clinic, "b": clinic, "c": clinic, "d": clinic}, takes: 5 * time.Minute}
@@ -201,8 +201,9 @@ func TestSyncReservesTimeToPublish(t *testing.T) {
 	})
 }
 
-// TestSyncMeasuresLongestWaitForApproval covers the case that nothing waits, which ends the alarm.
-func TestSyncMeasuresLongestWaitForApproval(t *testing.T) {
+// TestSyncRecordsLongestApprovalWait also checks that the metric is zero if nothing is waiting, which clears the
+// alarm.
+func TestSyncRecordsLongestApprovalWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var w world

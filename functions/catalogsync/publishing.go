@@ -10,7 +10,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Publishing is a Publisher that logs its outcome on a separate line: fixed words and numbers, no names.
+// Publishing is a Publisher that logs each outcome on a separate line. The line consists of fixed words and numbers and
+// contains no names.
 type Publishing struct{ publish.Publisher }
 
 // Publish implements Publisher.

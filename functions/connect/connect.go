@@ -1,8 +1,9 @@
-// Package connect serves /bridge/connect. GET with the organisation's public id and an institution's endpoint begins an
-// attempt and redirects the browser to the patient portal. Without an endpoint it redirects to the page where a patient
-// picks one, and that page returns here. Errors are redirected once the redirect URI is verified, and are shown on a
-// page before that. POST with a start value starts an attempt that the service's own page created; its errors are
-// pages. Every GET begins a new attempt; a start value is valid once.
+// Package connect serves /bridge/connect. A GET request with an organisation's public ID and an institution's endpoint
+// starts an attempt and redirects the browser to the patient portal. Without an endpoint, the browser is redirected to
+// a page where the patient selects an institution; that page then calls this endpoint again. Errors are displayed on a
+// page, or sent to the redirect URI once it is verified. A POST request with a start value starts an attempt that the
+// service's own page created; its errors are displayed on a page. Every GET starts a new attempt, whereas a start value
+// can be used only once.
 package connect
 
 import (
@@ -24,12 +25,12 @@ const Route = flow.ConnectPath
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
-	Limiter httpapi.Limiter // for browsers with a start value, which name no organisation
+	Limiter httpapi.Limiter // for POST requests, which name no organisation
 	Flows   Starter
-	BaseURL string // the service's URL including the version; its pages have the same origin
+	BaseURL string // the service's URL, including the version; its pages have the same origin
 }
 
-// Starter begins attempts (flow.Starter).
+// Starter starts attempts (flow.Starter).
 type Starter interface {
 	window.Leaver
 
@@ -43,8 +44,8 @@ type request struct {
 	ExternalID    string `query:"external_id"`
 	ExternalState string `query:"external_state"`
 	RequestID     string `query:"request_id"`
-	ConnectionID  string `query:"reconnect_org_connection_id"` // for the page only; an attempt begun here is a new one
-	Lang          string `query:"lang"`                        // for the page only
+	ConnectionID  string `query:"reconnect_org_connection_id"` // passed on to the page; GET always starts a new attempt
+	Lang          string `query:"lang"`                        // passed on to the page
 	PublicID      string `query:"public_id"`
 }
 
@@ -57,8 +58,7 @@ func New(d Deps) http.Handler {
 		http.MethodPost: leave,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The service's own pages post the start value. One in the query is refused, because URLs appear in logs and browser
-		// histories.
+		// Start values are accepted only in the body, because URLs appear in logs and browser histories.
 		if r.URL.RawQuery == "" || r.URL.Query().Has("attempt") {
 			astray.ServeHTTP(w, r)
 			return
@@ -73,7 +73,7 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 		ExternalID: in.ExternalID, ExternalState: in.ExternalState, RequestID: in.RequestID,
 	}
 	if in.EndpointID == "" {
-		if err := asked.CheckLengths(); err != nil { // checked now, before the patient searches
+		if err := asked.CheckLengths(); err != nil { // fail early, before the patient searches
 			return httpapi.Answer{}, err
 		}
 		return httpapi.Redirect(d.page(visit, in)), nil
@@ -88,8 +88,8 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	return window.Depart(visit, started), nil
 }
 
-// page returns the URL of the page where a patient picks an institution, with all given parameters. It always names the
-// redirect URI, even if the only one was omitted: that puts the page in redirect mode.
+// page returns the URL of the page where a patient selects an institution, including all given parameters. The URL
+// always contains the redirect URI, even if the request omitted it, because it puts the page in redirect mode.
 func (d Deps) page(visit httpapi.Visit, in request) string {
 	query := url.Values{"public_id": {in.PublicID}, "redirect_uri": {visit.Redirect.URI()}}
 	for name, value := range map[string]string{

@@ -41,7 +41,7 @@ func tenant() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
 }
 
-// directory has two credentials.
+// directory contains two credentials.
 type directory struct{}
 
 func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, error) {
@@ -56,10 +56,10 @@ func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, err
 	return org.Caller{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "No.")
 }
 
-// starter records requests, and returns err or an attempt.
+// starter records requests and returns either err or an attempt.
 type starter struct {
 	asked []flow.Request
-	left  []string // received start values
+	left  []string // start values that it received
 	err   error
 }
 
@@ -144,7 +144,7 @@ func TestConnectRedirectsToPortalAndSetsCookie(t *testing.T) {
 	}
 }
 
-func TestConnectDefaultsRedirectURIAndRequestID(t *testing.T) {
+func TestConnectUsesDefaultRedirectURIAndRequestID(t *testing.T) {
 	t.Parallel()
 	var s starter
 	wantRedirect(t, s.visit(t, http.MethodGet, url.Values{"public_id": {oneURI}, "endpoint_id": {"endpoint"}}), authorize)
@@ -189,8 +189,9 @@ func TestConnectRedirectsToSearchPageWithoutEndpoint(t *testing.T) {
 	}
 }
 
-// TestManyCookiesExpireOldest covers both ways to leave, and checks that other cookies remain.
-func TestManyCookiesExpireOldest(t *testing.T) {
+// TestConnectExpiresOldestCookiesOverLimit covers both ways to start an attempt, and checks that unrelated cookies
+// remain.
+func TestConnectExpiresOldestCookiesOverLimit(t *testing.T) {
 	t.Parallel()
 	for _, r := range []*http.Request{
 		httptest.NewRequest(http.MethodGet, connect.Route+"?endpoint_id=endpoint&public_id="+oneURI, http.NoBody),
@@ -213,14 +214,14 @@ func TestManyCookiesExpireOldest(t *testing.T) {
 	}
 }
 
-// fullBuckets refuses every request.
+// fullBuckets rejects every request as over the rate limit.
 type fullBuckets struct{}
 
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
 	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }
 
-func TestConnectRefusesOtherMethods(t *testing.T) {
+func TestConnectRejectsOtherMethods(t *testing.T) {
 	t.Parallel()
 	for method, want := range map[string]int{
 		http.MethodPut: 405, http.MethodDelete: 405, http.MethodOptions: 204, http.MethodHead: 302,

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestConnectShowsErrorPageWithoutVerifiedRedirect(t *testing.T) {
+func TestConnectShowsErrorPageWithoutVerifiedRedirectURI(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		query  url.Values
@@ -191,7 +191,7 @@ func TestConnectShowsErrorPageWithoutVerifiedRedirect(t *testing.T) {
 	}
 }
 
-func TestConnectRedirectsErrorsAfterVerification(t *testing.T) {
+func TestConnectRedirectsErrorsToVerifiedRedirectURI(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err               error

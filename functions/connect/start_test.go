@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// wantErrorPage checks that a request got an error page, started nothing and set no cookie.
+// wantErrorPage checks that the response is an error page, that no attempt was started, and that no cookie was set.
 func (s *starter) wantErrorPage(t *testing.T, name string, w *httptest.ResponseRecorder, status int) {
 	t.Helper()
 	h, page := w.Header(), w.Body.String()
@@ -33,7 +33,7 @@ func (s *starter) wantErrorPage(t *testing.T, name string, w *httptest.ResponseR
 	}
 }
 
-func TestStartValuePostedByOwnPageLeavesForPortal(t *testing.T) {
+func TestConnectRedirectsToPortalOnPostedStartValue(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{
 		connect.Route, connect.Route + "?public_id=" + oneURI,
@@ -54,7 +54,7 @@ func TestStartValuePostedByOwnPageLeavesForPortal(t *testing.T) {
 	}
 }
 
-func TestStartValueInURLIsRefused(t *testing.T) {
+func TestConnectRejectsStartValueInURL(t *testing.T) {
 	t.Parallel()
 	for name, query := range map[string]string{
 		"as before": "?attempt=start-1", "in the form's name": "?start_value=start-1&attempt=",
@@ -67,7 +67,7 @@ func TestStartValueInURLIsRefused(t *testing.T) {
 			r.Header = starttest.Header(starttest.Origin)
 			w := s.send(t, httpapi.Limiter{}, r)
 			if method == http.MethodHead {
-				w.Body.WriteString(keyedtest.RequestID) // HEAD has no body
+				w.Body.WriteString(keyedtest.RequestID) // responses to HEAD have no body
 			}
 			s.wantErrorPage(t, name, w, 400)
 			if len(s.left) != 0 {
@@ -77,7 +77,7 @@ func TestStartValueInURLIsRefused(t *testing.T) {
 	}
 }
 
-func TestStartValueInQueryOfPostIsNotRead(t *testing.T) {
+func TestConnectIgnoresStartValueInQueryOfPost(t *testing.T) {
 	t.Parallel()
 	var s starter
 	w := s.send(t, httpapi.Limiter{}, starttest.Request(t, connect.Route+"?start_value=start-1&attempt=start-1", ""))
@@ -87,7 +87,7 @@ func TestStartValueInQueryOfPostIsNotRead(t *testing.T) {
 	}
 }
 
-func TestStartValueFromElsewhereIsRefused(t *testing.T) {
+func TestConnectRejectsStartValueFromOtherOrigin(t *testing.T) {
 	t.Parallel()
 	for name, header := range starttest.Foreign() {
 		var s starter
@@ -100,7 +100,7 @@ func TestStartValueFromElsewhereIsRefused(t *testing.T) {
 	}
 }
 
-func TestStartValueThatFailsIsErrorPage(t *testing.T) {
+func TestConnectShowsErrorPageWhenStartFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		query, body string
@@ -129,7 +129,7 @@ func TestStartValueThatFailsIsErrorPage(t *testing.T) {
 	}
 }
 
-func TestStartValueInOtherMediaTypeIsRefused(t *testing.T) {
+func TestConnectRejectsStartValueInOtherMediaType(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(http.Header){
 		"JSON":       func(h http.Header) { h.Set("Content-Type", "application/json") },
@@ -148,7 +148,7 @@ func TestStartValueInOtherMediaTypeIsRefused(t *testing.T) {
 	}
 }
 
-func TestStartValuesAreLimitedByNetwork(t *testing.T) {
+func TestConnectRateLimitsStartValuesPerNetwork(t *testing.T) {
 	t.Parallel()
 	limiter := httpapi.Limiter{
 		Buckets: fullBuckets{},

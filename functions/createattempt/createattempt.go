@@ -1,8 +1,8 @@
-// Package createattempt serves POST /bridge/attempts?public_id=. A widget creates a connect attempt before it opens a
-// window, so that errors in its configuration show at once. The response contains the start value, which the service's
-// own page posts once to the connect URL, and the token for polling the attempt. A widget can instead choose the id and
-// token itself and send the id and the token's hash. Every call creates a new attempt, except one that repeats an id
-// and hash whose attempt has not started yet.
+// Package createattempt serves POST /bridge/attempts?public_id=. A widget calls it before it opens a window, so that
+// configuration errors become visible immediately. The response contains the start value, which the service's own page
+// posts once to the connect URL, and the token for polling the attempt. Alternatively, the widget can generate the ID
+// and token itself and send the ID and the token's hash. Every request creates a new attempt, unless it repeats the ID
+// and hash of an attempt that has not started yet.
 package createattempt
 
 import (
@@ -24,7 +24,7 @@ type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
 	Flows   Creator
-	BaseURL string // the service's URL including the version
+	BaseURL string // the service's URL, including the version
 }
 
 // Creator creates attempts (flow.Creator).

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// creator records requests, and returns err or an attempt.
+// creator records requests and returns either err or an attempt.
 type creator struct {
 	asked []flow.Request
 	err   error
@@ -39,7 +39,7 @@ func (c *creator) Create(_ context.Context, r flow.Request) (flow.Prepared, erro
 	}, nil
 }
 
-// token returns the attempt's token, or none if the widget has its own.
+// token returns the attempt's token, which is empty if the widget has its own.
 func (*creator) token(r flow.Request) secret.Text {
 	if r.TokenHash != "" {
 		return secret.Text{}
@@ -59,7 +59,7 @@ func (c *creator) post(t *testing.T, body string) *httptest.ResponseRecorder {
 	return browsertest.Send(t, c.handler(), http.MethodPost, createattempt.Route+browsertest.Page, body)
 }
 
-func TestCreateAttemptPassesOnWidgetsParameters(t *testing.T) {
+func TestCreateAttemptForwardsWidgetParameters(t *testing.T) {
 	t.Parallel()
 	var c creator
 	w := c.post(t, `{"endpoint_id":"e","brand_id":"b","portal_id":"p","external_id":"x","external_state":"s",
@@ -80,7 +80,7 @@ func TestCreateAttemptPassesOnWidgetsParameters(t *testing.T) {
 	}
 }
 
-func TestCreateAttemptOmitsTokenWhenWidgetHasOwn(t *testing.T) {
+func TestCreateAttemptOmitsTokenWhenWidgetProvidesHash(t *testing.T) {
 	t.Parallel()
 	var c creator
 	w := c.post(t, `{"endpoint_id":"e","attempt_id":"own","token_hash":"hash"}`)
@@ -93,7 +93,7 @@ func TestCreateAttemptOmitsTokenWhenWidgetHasOwn(t *testing.T) {
 	}
 }
 
-func TestCreateAttemptDefaultsRequestID(t *testing.T) {
+func TestCreateAttemptUsesDefaultRequestID(t *testing.T) {
 	t.Parallel()
 	var c creator
 	c.post(t, `{"endpoint_id":"e"}`)

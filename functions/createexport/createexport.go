@@ -1,6 +1,7 @@
-// Package createexport serves POST /bridge/fhir/ehi-export: it registers the bulk export of a connection's record. The
+// Package createexport serves POST /bridge/fhir/ehi-export, which requests a bulk export of a connection's record. The
 // organisation's backend calls it with its private key. It is idempotent per connection: while an export is pending,
-// every request returns that one, and a recent success is returned again (docs/reference/deviations.md, "Exports").
+// repeated requests return that export, and a recent successful export is returned again (docs/reference/deviations.md,
+// "Exports").
 package createexport
 
 import (
@@ -30,7 +31,7 @@ type Deps struct {
 	Now     func() time.Time
 }
 
-// Registrar finds or creates the export of a connection (export.Registrar).
+// Registrar returns a connection's existing export or creates one (export.Registrar).
 type Registrar interface {
 	Register(ctx context.Context, tenant org.Tenant, connectionID string, options export.Options,
 		refresh bool) (export.Task, error)
@@ -40,7 +41,7 @@ type request struct {
 	ConnectionID string          `json:"org_connection_id" required:"true"`
 	Fixtures     json.RawMessage `json:"fixtures"`
 
-	// Extensions to the API.
+	// These fields are extensions to the API.
 	Refresh       bool     `json:"refresh"`
 	Since         string   `json:"since"`
 	ResourceTypes []string `json:"resource_types"`
@@ -78,15 +79,16 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	return response{TaskID: task.ID, Status: task.Status}, nil
 }
 
-// fixture parses the requested synthetic record; empty if none is requested. Unlike the rest of the request, it refuses
-// unknown members: an export of an unintended record would look like the patient's.
+// fixture parses the name of the requested synthetic record, or returns "" if the request names none. Unlike the rest
+// of the request, this part may not contain unknown members, because an export of the wrong synthetic record would look
+// like the patient's.
 func fixture(mode org.Mode, sent json.RawMessage) (string, error) {
 	if len(sent) == 0 || string(sent) == "null" {
 		return "", nil
 	}
 	var named map[string]json.RawMessage
 	var name string
-	if json.Unmarshal(sent, &named) == nil && len(named) == 0 { // tefca_ccda is optional
+	if json.Unmarshal(sent, &named) == nil && len(named) == 0 { // tefca_ccda may be omitted
 		return "", nil
 	}
 	if len(named) != 1 || json.Unmarshal(named["tefca_ccda"], &name) != nil {

@@ -27,7 +27,7 @@ const (
 	fresh   = "fedcba9876543210fedcba9876543210"
 )
 
-// registrar has the connections of organisation A.
+// registrar holds the connections of organisation A.
 type registrar struct{}
 
 func (registrar) Register(_ context.Context, tenant org.Tenant, id string, options export.Options,
@@ -54,7 +54,7 @@ func (registrar) Register(_ context.Context, tenant org.Tenant, id string, optio
 	return export.Task{}, connection.Missing()
 }
 
-// special formats options as text.
+// special formats options for comparison.
 func special(o export.Options) string {
 	if o.Fixture != "" {
 		return o.Fixture
@@ -69,7 +69,7 @@ func newHandler() http.Handler {
 	})
 }
 
-func TestCreateExportResponds(t *testing.T) {
+func TestCreateExportReturnsTaskOrError(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "Connection not found.")
 	fixtures := func(body, says string) keyedtest.Exchange {
@@ -158,7 +158,7 @@ func TestCreateExportResponds(t *testing.T) {
 	}
 }
 
-func TestCreateExportRefusesMalformedBody(t *testing.T) {
+func TestCreateExportRejectsMalformedBody(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		body, code, description string
@@ -207,7 +207,7 @@ func TestCreateExportRefusesMalformedBody(t *testing.T) {
 	}
 }
 
-func TestCreateExportRequiresKeyAndMethod(t *testing.T) {
+func TestCreateExportRequiresKeyAndPost(t *testing.T) {
 	t.Parallel()
 	body := `{"org_connection_id":"` + known + `"}`
 	allowed := keyedtest.FailureBody("svc_method_not_allowed",

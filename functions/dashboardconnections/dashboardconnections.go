@@ -1,7 +1,7 @@
-// Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections (docs/openapi.yaml): the
-// status of patients' connections, each one's history, the cause of its end and the remedy, disconnecting it, and
-// erasing it. The dashboard's pages call it; each route states the required role (docs/adr/0036-the-dashboard.md). It
-// does not know the patients' identities and shows no record contents.
+// Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections (docs/openapi.yaml). It
+// returns the status and history of patients' connections, why they ended and what to do about it. It also disconnects
+// and erases connections. The dashboard's pages call it; each route states the required role
+// (docs/adr/0036-the-dashboard.md). Responses contain neither patients' identities nor the contents of records.
 package dashboardconnections
 
 import (
@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The endpoints' paths.
+// Paths of the endpoints.
 const (
 	listRoute       = "/dashboard/organisations/{orgId}/{mode}/connections"
 	oneRoute        = "/dashboard/organisations/{orgId}/{mode}/connections/{connectionId}"
@@ -36,13 +36,13 @@ type Deps struct {
 	Disconnector Disconnector
 }
 
-// Disconnector ends connections for an actor, whom it records, and returns their new state; fault.NotFound
-// (disconnect.Requester).
+// Disconnector ends connections, records the actor and returns the connections' new state. It returns fault.NotFound if
+// a connection does not exist (disconnect.Requester).
 type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error)
 }
 
-// New returns the handler of the endpoints.
+// New returns a handler for the endpoints.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		listRoute:       {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},
@@ -101,7 +101,7 @@ func (d Deps) disconnect(ctx context.Context, v httpapi.Visitor, in one) (detail
 	return d.show(ctx, v, in)
 }
 
-// erase requests that a connection be erased with all its data. A repeated request returns the erasure's status.
+// erase requests the erasure of a connection and all its data. A repeated request returns the status of the erasure.
 func (d Deps) erase(ctx context.Context, v httpapi.Visitor, in one) (erasure, error) {
 	e, err := d.Erasures.As(account.Actor(v.Account)).Request(ctx, v.Tenant, in.ID)
 	if err != nil {
@@ -118,7 +118,8 @@ func (d Deps) erasure(ctx context.Context, v httpapi.Visitor, in one) (erasure, 
 	return erasureOf(e), nil
 }
 
-// missing returns the same error for everything that is not a connection here.
+// missing replaces fault.NotFound with the error that clients receive for a nonexistent connection. It returns other
+// errors unchanged.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {
 		return fault.Missing("Connection not found.").Because(err)

@@ -26,7 +26,7 @@ const (
 	listPath  = "/dashboard/organisations/" + membertest.OrgA + "/test/connections"
 )
 
-// nobody is a disconnector without connections.
+// nobody is a Disconnector that has no connections.
 type nobody struct{}
 
 func (nobody) Disconnect(context.Context, org.Tenant, string, string) (connection.Connection, error) {
@@ -60,8 +60,7 @@ type shown struct {
 	Timeline []struct{ At, What string }
 }
 
-// TestConnectionShowsCauseAndActionWhenUnhealthy checks the cause and the suggested action. A healthy connection has
-// neither.
+// TestConnectionShowsCauseAndActionWhenUnhealthy also checks that a healthy connection has neither.
 func TestConnectionShowsCauseAndActionWhenUnhealthy(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
@@ -121,8 +120,7 @@ func TestTimelineIsSortedNewestFirst(t *testing.T) {
 	}
 }
 
-// TestEraseRequiresRecentProof checks that erasing requires an owner's recent proof of identity. A repeated request
-// returns the status.
+// TestEraseRequiresRecentProof also checks that only owners may erase, and that a repeated request returns the status.
 func TestEraseRequiresRecentProof(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
@@ -154,7 +152,7 @@ func TestEraseRequiresRecentProof(t *testing.T) {
 	}
 }
 
-func TestListFiltersConnectionsByStatus(t *testing.T) {
+func TestListConnectionsFiltersByStatus(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	made := s.Connect(t, managed.Tenant(membertest.OrgA, org.Test), func(*connection.Connection) {})

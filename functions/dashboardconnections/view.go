@@ -16,17 +16,17 @@ type connectionList struct {
 	Next        string `json:"next,omitempty"`
 }
 
-// link is one connection. Empty members are omitted. Times are RFC 3339.
+// link represents a connection. Empty members are omitted. Times are RFC 3339.
 type link struct {
 	ID           string `json:"org_connection_id"`
 	Status       string `json:"status"`
-	Cause        string `json:"cause,omitempty"` // why its status is not healthy
+	Cause        string `json:"cause,omitempty"` // why the connection is not healthy
 	Action       string `json:"suggested_action,omitempty"`
 	EndpointID   string `json:"endpoint_id,omitempty"`
 	Endpoint     string `json:"endpoint_name,omitempty"`
 	BrandID      string `json:"brand_id,omitempty"`
 	PortalID     string `json:"portal_id,omitempty"`
-	DirectoryID  string `json:"tefca_directory_id,omitempty"` // for TEFCA connections, instead of the three ids
+	DirectoryID  string `json:"tefca_directory_id,omitempty"` // replaces the three IDs for TEFCA connections
 	PlatformType string `json:"platform_type"`
 	CreatedAt    string `json:"created_at"`
 	ConsentUntil string `json:"consent_expires_at,omitempty"`
@@ -39,19 +39,19 @@ type detail struct {
 	Scope    string  `json:"scope,omitempty"`
 	Renewal  renewal `json:"renewal"`
 	Timeline []fact  `json:"timeline"` // newest first
-	Exports  []task  `json:"exports"`  // the latest, newest first
+	Exports  []task  `json:"exports"`  // latest exports, newest first
 }
 
-// renewal is the state of the connection's token refresh.
+// renewal describes the state of the connection's token refreshes.
 type renewal struct {
 	NextAt    string `json:"next_at,omitempty"`
 	RenewedAt string `json:"renewed_at,omitempty"`
-	Failures  int    `json:"failures"` // consecutive failures
+	Failures  int    `json:"failures"` // number of consecutive failures
 }
 
 type fact struct {
 	At string `json:"at"`
-	// One of connected, tokens_renewed, renewal_refused, ended, export_begun, export_succeeded, export_failed.
+	// What is connected, tokens_renewed, renewal_refused, ended, export_begun, export_succeeded or export_failed.
 	What string `json:"what"`
 	Task string `json:"task_id,omitempty"`
 }
@@ -64,13 +64,13 @@ type task struct {
 	FinishedAt    string `json:"finished_at,omitempty"`
 }
 
-// erasure is the status of a request to erase a connection, and once it is done its proof.
+// erasure describes the status of a request to erase a connection. Once the erasure is complete, it contains the proof.
 type erasure struct {
 	ID          string       `json:"erasure_id"`
 	Stage       string       `json:"stage"`
 	RequestedAt string       `json:"requested_at"`
 	FinishedAt  string       `json:"finished_at,omitempty"`
-	Portal      string       `json:"portal,omitempty"` // outcome of the revocation request to the portal
+	Portal      string       `json:"portal,omitempty"` // result of the portal's token revocation
 	Counts      erase.Counts `json:"counts"`
 }
 
@@ -109,7 +109,7 @@ func detailOf(c operator.Connection) detail {
 	return shown
 }
 
-// timeline lists the events that the rows record, newest first.
+// timeline returns the events recorded in the connection's rows, newest first.
 func timeline(c operator.Connection) []fact {
 	var all []fact
 	add := func(at time.Time, what, taskID string) {
@@ -135,7 +135,8 @@ func timeline(c operator.Connection) []fact {
 	return all
 }
 
-// advice returns the cause of a connection's bad status and the organisation's remedy; both are empty if it is healthy.
+// advice returns why a connection is unhealthy and what the organisation can do about it. Both are empty if the
+// connection is healthy.
 func advice(c operator.Connection) (cause, action string) {
 	const reconnect = "Ask the patient to reconnect."
 	switch {

@@ -1,7 +1,7 @@
-// Package dashboardcredentials serves /dashboard/organisations/{orgId}/{mode}/credentials (docs/openapi.yaml): an
-// organisation's key pairs, and the redirect URIs and origins allowed with each. The dashboard's pages call it; each
-// route states the required role (docs/adr/0036-the-dashboard.md). A private key appears only in the response that
-// created it. Creating one is not idempotent: each request creates another.
+// Package dashboardcredentials serves /dashboard/organisations/{orgId}/{mode}/credentials (docs/openapi.yaml). It
+// manages an organisation's key pairs, and the redirect URIs and origins allowed with each. The dashboard's pages call
+// it; each route states the required role (docs/adr/0036-the-dashboard.md). A private key appears only in the response
+// to the request that created it. Creation is not idempotent: each request creates another key.
 package dashboardcredentials
 
 import (
@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The endpoints' paths.
+// Paths of the endpoints.
 const (
 	listRoute = "/dashboard/organisations/{orgId}/{mode}/credentials"
 	oneRoute  = "/dashboard/organisations/{orgId}/{mode}/credentials/{publicId}"
@@ -55,7 +55,7 @@ type oneKey struct {
 	KeyID    string `path:"keyId"`
 }
 
-// New returns the handler of the endpoints.
+// New returns a handler for the endpoints.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		listRoute: {
@@ -72,7 +72,8 @@ func New(d Deps) http.Handler {
 	})
 }
 
-// as acts for a member within the path's tenant. Credentials of other tenants are not visible.
+// as returns operator.Credentials that act on behalf of a member, within the tenant in the path. Other tenants'
+// credentials are not found.
 func (d Deps) as(v httpapi.Visitor) operator.Credentials {
 	return d.Credentials.As(account.Actor(v.Account)).Within(v.Tenant)
 }
@@ -130,7 +131,7 @@ func (d Deps) revoke(ctx context.Context, v httpapi.Visitor, in oneKey) (httpapi
 	return httpapi.NoData{}, d.as(v).RevokeKey(ctx, in.PublicID, in.KeyID)
 }
 
-// shown returns a credential with the last use of its keys, or err if it is not nil.
+// shown renders a credential with the last use of its keys. If err is not nil, shown returns err.
 func (d Deps) shown(ctx context.Context, v httpapi.Visitor, c org.Credential, err error) (credential, error) {
 	if err != nil {
 		return credential{}, missing(err)
@@ -139,7 +140,8 @@ func (d Deps) shown(ctx context.Context, v httpapi.Visitor, c org.Credential, er
 	return credentialOf(c, uses), err
 }
 
-// missing returns the same error for everything that is not a credential here.
+// missing replaces fault.NotFound with the error that clients receive for a nonexistent credential. It returns other
+// errors unchanged.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid) && fault.Of(err).Field == "public-id" {
 		return fault.Missing("Credential not found.").Because(err)

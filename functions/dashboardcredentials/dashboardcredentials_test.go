@@ -72,7 +72,7 @@ type created struct {
 	PrivateKey string `json:"private_key"`
 }
 
-func TestCredentialLifecycle(t *testing.T) {
+func TestCredentialIsCreatedChangedAndRevoked(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
@@ -130,7 +130,7 @@ func TestCredentialLifecycle(t *testing.T) {
 	}
 }
 
-func TestPrivateKeyIsShownOnlyOnCreation(t *testing.T) {
+func TestPrivateKeyIsReturnedOnlyOnCreation(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	c, private := made(t, s, managed.Tenant(membertest.OrgA, org.Test))
@@ -143,7 +143,7 @@ func TestPrivateKeyIsShownOnlyOnCreation(t *testing.T) {
 	}
 }
 
-func TestKeyShowsLastUseToHour(t *testing.T) {
+func TestKeyLastUseIsRoundedToHour(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	tenant := managed.Tenant(membertest.OrgA, org.Test)
@@ -158,7 +158,7 @@ func TestKeyShowsLastUseToHour(t *testing.T) {
 	}
 }
 
-// A credential is found only in the path's organisation and mode.
+// TestCredentialsOfOtherTenantAreNotFound checks that credentials are visible only in their own organisation and mode.
 func TestCredentialsOfOtherTenantAreNotFound(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)

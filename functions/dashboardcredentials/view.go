@@ -11,12 +11,12 @@ type credentialList struct {
 	Credentials []credential `json:"credentials"`
 }
 
-// credential is an API key pair without any secret.
+// credential represents an API key pair, without any secrets.
 type credential struct {
 	PublicID       string   `json:"public_id"`
 	Note           string   `json:"note"`
 	RedirectURIs   []string `json:"redirect_uris"`
-	AllowedOrigins []string `json:"allowed_origins"` // empty: any origin
+	AllowedOrigins []string `json:"allowed_origins"` // if empty, any origin is allowed
 	Keys           []key    `json:"keys"`            // oldest first
 	CreatedAt      string   `json:"created_at"`      // RFC 3339
 }
@@ -28,7 +28,8 @@ type key struct {
 	LastUsedAt string `json:"last_used_at,omitempty"` // RFC 3339, to the hour; omitted if never used
 }
 
-// newCredential is the only response with the credential's first private key; newKey is the one with a further key.
+// newCredential is the only response that contains the credential's first private key. newKey is the only one that
+// contains a further key.
 type newCredential struct {
 	Credential credential `json:"credential"`
 	KeyID      string     `json:"key_id"`

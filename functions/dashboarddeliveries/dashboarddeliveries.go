@@ -1,7 +1,7 @@
-// Package dashboarddeliveries serves /dashboard/organisations/{orgId}/{mode}/deliveries (docs/openapi.yaml): webhook
-// deliveries of the last 15 days with all attempts, and resending them. The dashboard's pages call it; each route
-// states the required role. Bodies and headers of requests and responses are shown only to members whose role may
-// inspect them (docs/adr/0036-the-dashboard.md).
+// Package dashboarddeliveries serves /dashboard/organisations/{orgId}/{mode}/deliveries (docs/openapi.yaml). It lists
+// the webhook deliveries of the last 15 days with all their attempts, and resends deliveries. The dashboard's pages
+// call it; each route states the required role. Only members with a role that may inspect them see the bodies and
+// headers of requests and responses (docs/adr/0036-the-dashboard.md).
 package dashboarddeliveries
 
 import (
@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// The endpoints' paths.
+// Paths of the endpoints.
 const (
 	listRoute   = "/dashboard/organisations/{orgId}/{mode}/deliveries"
 	oneRoute    = "/dashboard/organisations/{orgId}/{mode}/deliveries/{deliveryId}"
@@ -34,7 +34,7 @@ type Deps struct {
 	Deliveries operator.Deliveries
 }
 
-// New returns the handler of the endpoints.
+// New returns a handler for the endpoints.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		listRoute:   {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},
@@ -89,7 +89,7 @@ func (d Deps) replay(ctx context.Context, v httpapi.Visitor, in one) (detail, er
 	return d.show(ctx, v, in)
 }
 
-// query converts the request parameters to a query of the delivery log.
+// query converts the request parameters to a delivery log query.
 func (in wanted) query() (deliverylog.Query, error) {
 	q := deliverylog.Query{
 		ID: in.EventID, SubscriptionID: in.WebhookID, Status: webhook.DeliveryStatus(in.Status), Subject: in.Subject,
@@ -111,7 +111,7 @@ func (in wanted) query() (deliverylog.Query, error) {
 	return q, err
 }
 
-// moment parses an optional time.
+// moment parses a time; empty text is the zero time.
 func moment(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -123,7 +123,8 @@ func moment(text string) (time.Time, error) {
 	return at, nil
 }
 
-// missing returns the same error for everything that is not a delivery here.
+// missing replaces fault.NotFound with the error that clients receive for a nonexistent delivery. It returns other
+// errors unchanged.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {
 		return fault.Missing("Delivery not found.").Because(err)

@@ -29,7 +29,7 @@ func handler(s *managed.Stack) http.Handler {
 	})
 }
 
-// sent stores a delivery of a fictitious export with one failed attempt.
+// sent stores a fictitious export's delivery with one failed attempt.
 func sent(t *testing.T, s *managed.Stack, tenant org.Tenant) webhook.Delivery {
 	t.Helper()
 	sub, _, err := s.Operator.Webhooks.Create(t.Context(), webhook.Draft{Tenant: tenant, URL: "https://hooks.example/"})
@@ -74,7 +74,7 @@ type found struct {
 	Next string
 }
 
-func TestListFiltersDeliveries(t *testing.T) {
+func TestListDeliveriesAppliesFilters(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	d := sent(t, s, managed.Tenant(membertest.OrgA, org.Test))
@@ -129,7 +129,7 @@ func TestDeliveryContentRequiresInspectPermission(t *testing.T) {
 	}
 }
 
-func TestDeliveryIsResent(t *testing.T) {
+func TestReplaySchedulesDeliveryAndIsAudited(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	d := sent(t, s, managed.Tenant(membertest.OrgA, org.Test))

@@ -11,14 +11,14 @@ type deliveryList struct {
 	Next       string     `json:"next,omitempty"`
 }
 
-// delivery is one delivery. Empty members are omitted. Times are RFC 3339.
+// delivery represents a webhook delivery. Empty members are omitted. Times are RFC 3339.
 type delivery struct {
 	ID        string `json:"delivery_id"`
 	EventID   string `json:"event_id"`
 	WebhookID string `json:"webhook_id"`
 	Type      string `json:"type,omitempty"`
 	Status    string `json:"status"`
-	Attempt   int    `json:"attempt"` // number of the next, current or last attempt
+	Attempt   int    `json:"attempt"` // number of the current attempt, or else of the next or last one
 	CreatedAt string `json:"created_at"`
 	NextAt    string `json:"next_at,omitempty"`
 }
@@ -26,7 +26,7 @@ type delivery struct {
 type detail struct {
 	delivery
 
-	Body     string    `json:"body,omitempty"` // as sent in every attempt, without tokens that open files
+	Body     string    `json:"body,omitempty"` // as sent in every attempt, but without file tokens
 	Attempts []attempt `json:"attempts"`       // oldest first
 }
 
@@ -40,7 +40,7 @@ type attempt struct {
 
 	RequestHeaders  map[string]string `json:"request_headers,omitempty"`
 	ResponseHeaders map[string]string `json:"response_headers,omitempty"`
-	Response        string            `json:"response,omitempty"` // the first 2 KiB
+	Response        string            `json:"response,omitempty"` // first 2 KiB of the response
 }
 
 func deliveryOf(e deliverylog.Entry) delivery {
@@ -55,7 +55,7 @@ func deliveryOf(e deliverylog.Entry) delivery {
 	return shown
 }
 
-// detailOf returns a delivery's details, including requests and responses if mayInspect is set.
+// detailOf renders a delivery's details. It includes requests and responses only if mayInspect is set.
 func detailOf(d deliverylog.Detail, mayInspect bool) detail {
 	shown := detail{delivery: deliveryOf(d.Entry), Attempts: make([]attempt, 0, len(d.Attempts))}
 	if mayInspect {

@@ -1,6 +1,7 @@
-// Package dashboardexports serves /dashboard/organisations/{orgId}/{mode}/exports (docs/openapi.yaml): the status of
-// exports, the number of resources of each type, and missing parts with the reason. The dashboard's pages call it, for
-// every member. It shows no record contents and no links to files, and changes nothing.
+// Package dashboardexports serves /dashboard/organisations/{orgId}/{mode}/exports (docs/openapi.yaml). It returns the
+// status of exports, the number of resources of each type, and which parts are missing and why. The dashboard's pages
+// call it; every member has access. Responses contain neither record contents nor links to files, and the endpoint is
+// read-only.
 package dashboardexports
 
 import (
@@ -15,7 +16,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// The endpoints' paths.
+// Paths of the endpoints.
 const (
 	listRoute = "/dashboard/organisations/{orgId}/{mode}/exports"
 	oneRoute  = "/dashboard/organisations/{orgId}/{mode}/exports/{taskId}"
@@ -28,7 +29,7 @@ type Deps struct {
 	Exports operator.Exports
 }
 
-// New returns the handler of the endpoints.
+// New returns a handler for the endpoints.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		listRoute: {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},

@@ -29,7 +29,7 @@ func handler(s *managed.Stack) http.Handler {
 	)
 }
 
-// failed stores a failed export with its own connection.
+// failed stores a failed export with a new connection.
 func failed(t *testing.T, s *managed.Stack, tenant org.Tenant, reason export.Reason) (task, connectionID string) {
 	t.Helper()
 	c := s.Connect(t, tenant, func(*connection.Connection) {})
@@ -46,7 +46,7 @@ func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	return answer.Data
 }
 
-func TestFailedExportSuggestsAction(t *testing.T) {
+func TestFailedExportIncludesSuggestedAction(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for reason, helps := range map[export.Reason]string{
@@ -70,7 +70,7 @@ func TestFailedExportSuggestsAction(t *testing.T) {
 	}
 }
 
-func TestListFiltersExports(t *testing.T) {
+func TestListExportsAppliesFilters(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	task, connectionID := failed(t, s, managed.Tenant(membertest.OrgA, org.Test), export.TokenRefreshFailure)

@@ -12,7 +12,7 @@ type taskList struct {
 	Next    string `json:"next,omitempty"`
 }
 
-// task is one export. Empty members are omitted. Times are RFC 3339.
+// task represents an export. Empty members are omitted. Times are RFC 3339.
 type task struct {
 	webhook.Shortfall
 
@@ -22,19 +22,19 @@ type task struct {
 	FailureReason string           `json:"failure_reason,omitempty"`
 	CreatedAt     string           `json:"created_at"`
 	FinishedAt    string           `json:"finished_at,omitempty"`
-	FilesUntil    string           `json:"files_until,omitempty"` // only of a successful export
+	FilesUntil    string           `json:"files_until,omitempty"` // set only for a successful export
 	Progress      webhook.Progress `json:"progress"`
 }
 
 type detail struct {
 	task
 
-	EventID string               `json:"event_id,omitempty"` // of the event that reported its end
+	EventID string               `json:"event_id,omitempty"` // ID of the event that reported the end of the export
 	Stats   *webhook.Stats       `json:"stats,omitempty"`
 	Scope   *export.Scope        `json:"scope,omitempty"`
-	Outcome []export.TypeOutcome `json:"outcome"`    // by type
-	Files   []export.FileSummary `json:"files"`      // without their links
-	Told    []delivery           `json:"deliveries"` // of the same event
+	Outcome []export.TypeOutcome `json:"outcome"`    // by resource type
+	Files   []export.FileSummary `json:"files"`      // files of the export, without links
+	Told    []delivery           `json:"deliveries"` // deliveries of the same event
 	Action  string               `json:"suggested_action"`
 }
 
@@ -71,7 +71,7 @@ func detailOf(e operator.Export) detail {
 	return shown
 }
 
-// action suggests what an organisation can do about an export; empty if nothing.
+// action suggests what the organisation can do about an export. It is empty if there is nothing to do.
 func action(e operator.Export) string {
 	switch {
 	case e.Status == export.Pending:

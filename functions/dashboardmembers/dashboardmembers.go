@@ -1,5 +1,5 @@
 // Package dashboardmembers serves /dashboard/organisations/{orgId}/members and …/invitations, and POST
-// /dashboard/invitations (docs/openapi.yaml): the members of an organisation, their roles, and invitations. The
+// /dashboard/invitations (docs/openapi.yaml). It manages an organisation's members, their roles and invitations. The
 // dashboard's pages call it; each route states the required role (docs/adr/0036-the-dashboard.md).
 package dashboardmembers
 
@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// The endpoints' paths.
+// Paths of the endpoints.
 const (
 	membersRoute     = "/dashboard/organisations/{orgId}/members"
 	memberRoute      = "/dashboard/organisations/{orgId}/members/{accountId}"
@@ -33,7 +33,7 @@ type Deps struct {
 	Service Service
 }
 
-// Service changes members (members.Service).
+// Service manages members and invitations (members.Service).
 type Service interface {
 	List(ctx context.Context, orgID string) ([]members.Member, error)
 	Change(ctx context.Context, by members.By, orgID, accountID string, role account.Role) error
@@ -45,7 +45,7 @@ type Service interface {
 	Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error)
 }
 
-// New returns the handler of the endpoints.
+// New returns a handler for the endpoints.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		membersRoute: {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},
@@ -71,7 +71,7 @@ type member struct {
 	Email     string `json:"email"`
 	Role      string `json:"role"`
 	Since     string `json:"since"`                 // RFC 3339
-	Recovers  string `json:"recovers_at,omitempty"` // RFC 3339; only while an account recovery by an operator is pending
+	Recovers  string `json:"recovers_at,omitempty"` // RFC 3339; set only while an operator's account recovery is pending
 }
 
 type memberList struct {
@@ -104,7 +104,7 @@ type invitation struct {
 	ID        string `json:"id"`
 	Email     string `json:"email"`
 	Role      string `json:"role"`
-	InvitedBy string `json:"invited_by,omitempty"` // account id; omitted for an operator
+	InvitedBy string `json:"invited_by,omitempty"` // account ID; omitted if an operator sent the invitation
 	CreatedAt string `json:"created_at"`           // RFC 3339
 	ExpiresAt string `json:"expires_at"`           // RFC 3339
 }

@@ -23,7 +23,7 @@ const (
 	invited      = "1b000000-0000-4000-8000-000000000001"
 )
 
-// people has one member and one invitation of OrgA, and returns its arguments for comparison.
+// people holds one member and one invitation of OrgA. It returns its arguments, so that tests can compare them.
 type people struct{}
 
 func (people) List(context.Context, string) ([]members.Member, error) {
@@ -224,7 +224,7 @@ func TestInvitationIsAcceptedBySignedInAccount(t *testing.T) {
 	}
 }
 
-func TestRecoveryIsStoppedByOwnerWithoutFreshProof(t *testing.T) {
+func TestOwnerStopsRecoveryWithoutRecentProof(t *testing.T) {
 	t.Parallel()
 	const route = membersRoute + "/{accountId}/recovery"
 	stopped := membertest.Exchange{

@@ -1,6 +1,7 @@
-// Package dashboardorg serves /dashboard/organisations: an organisation's settings, its live access, its overview in a
-// mode, patients' inquiries, and its audit log (docs/openapi.yaml). The dashboard's pages call it; each route states
-// the required role (docs/adr/0036-the-dashboard.md). Any signed-in person may create an organisation.
+// Package dashboardorg serves /dashboard/organisations (docs/openapi.yaml). It manages an organisation's settings, live
+// access, deletion and patients' inquiries, and returns its overview in each mode, its usage and its audit log. The
+// dashboard's pages call it; each route states the required role (docs/adr/0036-the-dashboard.md). Any signed-in person
+// can create an organisation.
 package dashboardorg
 
 import (
@@ -18,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The endpoints' paths.
+// Paths of the endpoints.
 const (
 	foundRoute    = "/dashboard/organisations"
 	oneRoute      = "/dashboard/organisations/{orgId}"
@@ -46,24 +47,24 @@ type Deps struct {
 	Now           func() time.Time
 }
 
-// Meter returns a tenant's usage in a month, such as 2026-03, including today. The error is fault.Invalid for text that
-// is not a month (usage.Meter).
+// Meter returns a tenant's usage in a month such as 2026-03, including the current day. It returns fault.Invalid if the
+// text is not a month (usage.Meter).
 type Meter interface {
 	Month(ctx context.Context, tenant org.Tenant, month string) (usage.Month, error)
 }
 
-// Accounts reads accounts and returns fault.NotFound for a missing one (store.Accounts).
+// Accounts reads accounts (store.Accounts). It returns fault.NotFound if an account does not exist.
 type Accounts interface {
 	Account(ctx context.Context, id string) (account.Account, error)
 }
 
 // Founder creates organisations (members.Service).
 type Founder interface {
-	// Found creates an organisation with the account as its first owner.
+	// Found creates an organisation whose first owner is the given account.
 	Found(ctx context.Context, accountID, name string) (org.Organisation, error)
 }
 
-// New returns the handler of the endpoints.
+// New returns a handler for the endpoints.
 func New(d Deps) http.Handler {
 	routes := map[string]httpapi.Methods{
 		foundRoute: {http.MethodPost: httpapi.Account(d.Auth, d.found)},
@@ -92,7 +93,7 @@ type founded struct {
 	Name string `json:"name" required:"true"`
 }
 
-// changed describes a change. Absent fields change nothing; an empty URL removes it.
+// changed describes changes to an organisation. Omitted fields are left unchanged; an empty URL deletes the stored one.
 type changed struct {
 	Name    *string  `json:"name"`
 	Logo    *string  `json:"logo_uri"`
@@ -139,5 +140,5 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (organi
 	return organisationOf(changed, v.Role), nil
 }
 
-// liveTenant returns the organisation in one of its modes, for data that is the same in both.
+// liveTenant returns the organisation's live tenant. It is used for data that does not depend on the mode.
 func liveTenant(v httpapi.Visitor) org.Tenant { return org.Tenant{Mode: org.Live, OrgID: v.Org} }

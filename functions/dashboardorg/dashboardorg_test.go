@@ -31,14 +31,14 @@ const (
 	onePath       = foundRoute + "/" + membertest.OrgA
 )
 
-// founder creates an organisation with any name for any account.
+// founder creates organisations for any name and account.
 type founder struct{}
 
 func (founder) Found(_ context.Context, accountID, name string) (org.Organisation, error) {
 	return org.Organisation{ID: accountID, Name: name, Plan: org.Free, Status: org.Active}, nil
 }
 
-// meter counts as many connections as the month's number.
+// meter returns a connection count equal to the month's number.
 type meter struct{}
 
 func (meter) Month(_ context.Context, tenant org.Tenant, month string) (usage.Month, error) {
@@ -163,7 +163,7 @@ func TestChangeOrganisationAppliesToBothModes(t *testing.T) {
 	}
 }
 
-func TestOverviewShowsCompletedSteps(t *testing.T) {
+func TestOverviewMarksCompletedSteps(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	tenant := managed.Tenant(membertest.OrgA, org.Test)
@@ -202,7 +202,8 @@ func TestOverviewShowsCompletedSteps(t *testing.T) {
 	}
 }
 
-// The exported log can be verified by a third party, and contains only this organisation's rows.
+// TestAuditLogIsListedAndExported checks that third parties can verify the exported log and that it contains no other
+// organisation's rows.
 func TestAuditLogIsListedAndExported(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)

@@ -34,7 +34,7 @@ func TestDeletionRequiresOwner(t *testing.T) {
 	}
 }
 
-func TestDeletionNeedsFreshProofAndName(t *testing.T) {
+func TestDeletionRequiresRecentProofAndName(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
@@ -53,7 +53,7 @@ func TestDeletionNeedsFreshProofAndName(t *testing.T) {
 	}
 }
 
-func TestDeletionIsAuditedAndNotifiedWhenRequestedAndCancelled(t *testing.T) {
+func TestDeletionRequestAndCancellationAreAuditedAndNotified(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
@@ -66,7 +66,7 @@ func TestDeletionIsAuditedAndNotifiedWhenRequestedAndCancelled(t *testing.T) {
 	}
 	const waiting = `{"success":true,"data":{"stage":"waiting","requested_at":"2026-03-04T05:06:07Z",` +
 		`"begins_at":"2026-03-11T05:06:07Z","can_cancel":true}}`
-	for range 2 { // a repeated request returns the deletion's status
+	for range 2 { // repeating the request returns the deletion's status
 		ask(http.MethodPost, rightName, 200, waiting)
 	}
 	ask(http.MethodGet, "", 200, waiting)

@@ -20,14 +20,14 @@ type codeTyped struct {
 	Code  string `json:"code" required:"true"`
 }
 
-// codeSent is the response to a sent code. Times are RFC 3339.
+// codeSent is the response after a code is sent. Times are RFC 3339.
 type codeSent struct {
 	ID          string `json:"verification_id"`
 	ExpiresAt   string `json:"expires_at"`
 	ResendAfter string `json:"resend_after"`
 }
 
-// sendCode sends a code to an unverified address for notices.
+// sendCode sends a verification code to one of the organisation's unverified notice addresses.
 func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in codeWanted) (codeSent, error) {
 	asked := operator.NoticeCode{Email: in.Email, AccountID: v.Account, Network: in.Network}
 	sent, err := d.Notices.As(account.Actor(v.Account)).Send(ctx, liveTenant(v), asked)
@@ -39,7 +39,7 @@ func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in codeWanted) (c
 	}, nil
 }
 
-// verify marks an address as verified if the code matches the one sent to it.
+// verify marks a notice address as verified if the submitted code is the one that was sent to it.
 func (d Deps) verify(ctx context.Context, v httpapi.Visitor, in codeTyped) (organisation, error) {
 	changed, err := d.Notices.As(account.Actor(v.Account)).Verify(ctx, liveTenant(v), in.Email, in.ID, in.Code)
 	if err != nil {

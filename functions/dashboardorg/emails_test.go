@@ -32,7 +32,7 @@ const (
 	victim      = "victim@cedar.example"
 )
 
-// people has an account for every id, with the address own.
+// people returns an account for every ID, with the address own.
 type people struct{}
 
 func (people) Account(_ context.Context, id string) (account.Account, error) {
@@ -119,7 +119,8 @@ func TestNoticeAddressIsVerifiedByCode(t *testing.T) {
 	}
 }
 
-// A code verifies only the address that it was sent to, in the organisation that requested it.
+// TestNoticeAddressCodeIsBoundToOrganisationAndAddress checks that a code verifies only the address that it was sent
+// to, and only in the organisation that requested it.
 func TestNoticeAddressCodeIsBoundToOrganisationAndAddress(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
@@ -143,7 +144,8 @@ func TestNoticeAddressCodeIsBoundToOrganisationAndAddress(t *testing.T) {
 	}
 }
 
-// The attack described in ADR 42: ten notice addresses, changed 30 times, once reached 460 recipients.
+// TestNoticesAreNotSentToUnverifiedAddresses covers the attack described in ADR 42: ten notice addresses, changed 30
+// times, reached 460 recipients.
 func TestNoticesAreNotSentToUnverifiedAddresses(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
@@ -175,8 +177,9 @@ func TestNoticesAreNotSentToUnverifiedAddresses(t *testing.T) {
 	}
 }
 
-// Removing and re-adding an address starts over, but the limits on codes still count those already sent.
-func TestNoticeAddressChangedBackAndForthGetsThreeCodes(t *testing.T) {
+// TestNoticeAddressReaddedRepeatedlyGetsThreeCodes checks that removing and re-adding an address restarts its
+// verification, but codes already sent still count against the limits.
+func TestNoticeAddressReaddedRepeatedlyGetsThreeCodes(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
@@ -192,7 +195,7 @@ func TestNoticeAddressChangedBackAndForthGetsThreeCodes(t *testing.T) {
 			}.Send(t, emailsRoute, h)
 		}
 	}
-	if sent := len(s.Mail()); sent != 1 { // the second needs a wait of 30 seconds, and time stands still
+	if sent := len(s.Mail()); sent != 1 { // a second code requires a wait of 30 seconds, but time does not advance
 		t.Errorf("%d codes were sent, want 1", sent)
 	}
 	found, err := s.Operator.Organisations.Show(t.Context(), managed.Tenant(membertest.OrgA, org.Live))

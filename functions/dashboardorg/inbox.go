@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// The paths of the inbox's endpoints.
+// Paths of the inbox endpoints.
 const (
 	inquiriesRoute = "/dashboard/organisations/{orgId}/{mode}/inquiries"
 	inquiryRoute   = "/dashboard/organisations/{orgId}/{mode}/inquiries/{inquiryId}"
@@ -54,12 +54,12 @@ type inquiryList struct {
 	Next      string        `json:"next,omitempty"`
 }
 
-// inquiryLine is one inquiry. Members that the patient left empty are omitted.
+// inquiryLine represents an inquiry in the list. Members that the patient left empty are omitted.
 type inquiryLine struct {
 	ID        string `json:"inquiry_id"`
 	Kind      string `json:"kind"`
 	Status    string `json:"status"`
-	Name      string `json:"name,omitempty"` // of the patient, or of the missing health system
+	Name      string `json:"name,omitempty"` // the patient's name, or that of the missing health system
 	Subject   string `json:"subject,omitempty"`
 	CreatedAt string `json:"created_at"` // RFC 3339
 }
@@ -78,7 +78,7 @@ type inquiryDetail struct {
 
 type answer struct {
 	At       string `json:"at"` // RFC 3339
-	By       string `json:"by"` // as in the audit log
+	By       string `json:"by"` // actor, as named in the audit log
 	Text     string `json:"text"`
 	Delivery string `json:"delivery"`
 }

@@ -27,7 +27,7 @@ const (
 	patientsEmail  = "juniper.vale@mailbox.example"
 )
 
-// inboxOf returns a stack with a support request in test mode and a newer request for a health system.
+// inboxOf returns a stack that contains a support request in test mode and a newer health system request.
 func inboxOf(t *testing.T) *managed.Stack {
 	t.Helper()
 	s := managed.New(t)
@@ -58,7 +58,7 @@ type shownInquiry struct {
 	Answers  []struct{ At, By, Text, Delivery string }
 }
 
-func TestInboxFiltersInquiries(t *testing.T) {
+func TestInboxAppliesFilters(t *testing.T) {
 	t.Parallel()
 	s := inboxOf(t)
 	for query, want := range map[string]string{
@@ -89,7 +89,7 @@ func TestInboxFiltersInquiries(t *testing.T) {
 	}
 }
 
-func TestInquiryIsAnsweredMovedAndAudited(t *testing.T) {
+func TestInquiryReplyAndStatusChangeAreAudited(t *testing.T) {
 	t.Parallel()
 	s := inboxOf(t)
 	send := func(method, path, body string) *httptest.ResponseRecorder {
@@ -104,7 +104,7 @@ func TestInquiryIsAnsweredMovedAndAudited(t *testing.T) {
 		t.Errorf("before: %+v", before)
 	}
 	by := account.Actor(membertest.AccountOf(membertest.Admin))
-	for range 2 { // as if the first response was lost
+	for range 2 { // simulates a lost response
 		got := data[shownInquiry](t, send("POST", one+"/answers", `{"text":"Call us."}`))
 		if got.Status != "answered" || len(got.Answers) != 1 || got.Answers[0].By != by ||
 			got.Answers[0].Text != "Call us." || got.Answers[0].Delivery != "sent" ||

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// liveRoute is the path of an organisation's access to live mode (docs/adr/0039-live-mode-is-granted.md).
+// liveRoute is the path of the live access endpoints (docs/adr/0039-live-mode-is-granted.md).
 const liveRoute = "/dashboard/organisations/{orgId}/live-access"
 
 func (d Deps) liveAccess() map[string]httpapi.Methods {
@@ -31,7 +31,7 @@ type liveAccess struct {
 	Checklist   []checklist `json:"checklist"`
 	Purpose     string      `json:"purpose,omitempty"`
 	RequestedAt string      `json:"requested_at,omitempty"` // RFC 3339
-	Reason      string      `json:"reason,omitempty"`       // reason of a refusal or withdrawal
+	Reason      string      `json:"reason,omitempty"`       // reason for a refusal or withdrawal
 	DecidedAt   string      `json:"decided_at,omitempty"`   // RFC 3339
 }
 

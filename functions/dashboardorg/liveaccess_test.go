@@ -23,7 +23,7 @@ type liveShown struct {
 	}
 }
 
-func TestLiveAccessShowsChecklistAndRefusesIncompleteRequest(t *testing.T) {
+func TestLiveAccessRequestRequiresCompleteChecklist(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	tenant := managed.Tenant(membertest.OrgA, org.Live)
@@ -36,7 +36,7 @@ func TestLiveAccessShowsChecklistAndRefusesIncompleteRequest(t *testing.T) {
 		t.Errorf("shown %+v", got)
 	}
 	for _, c := range got.Checklist {
-		// The organisation's address is verified from the start.
+		// The organisation's own address is verified initially.
 		if isVerified := c.Step == string(operator.LiveNoticeAddress); c.Done != isVerified {
 			t.Errorf("%s is done: %v", c.Step, c.Done)
 		}
@@ -59,7 +59,7 @@ func TestLiveAccessShowsChecklistAndRefusesIncompleteRequest(t *testing.T) {
 	}
 }
 
-func TestChangeOrganisationRefusesReviewedFieldsOfGrantedOrganisation(t *testing.T) {
+func TestChangeOrganisationRejectsReviewedFieldsAfterGrant(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	asked := membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Owner, Body: `{"name":"Maple Clinic"}`}

@@ -7,12 +7,12 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// overview summarises an organisation's setup in a mode.
+// overview summarises the state of an organisation's setup in one mode.
 type overview struct {
 	Credentials int         `json:"credentials"`
 	Webhooks    int         `json:"webhooks"`
 	Failing     []failing   `json:"failing_webhooks"`
-	Checklist   []checklist `json:"checklist"` // in the order of the setup steps
+	Checklist   []checklist `json:"checklist"` // setup steps, in order
 }
 
 type failing struct {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// mostMonths is the maximum number of months in one request, and month is their format.
+// mostMonths is the maximum number of months per request, and month is the format of a month.
 const (
 	mostMonths = 25
 	month      = "2006-01"
@@ -26,7 +26,7 @@ type span struct {
 
 type usageOf struct {
 	Months []usage.Month `json:"months"`        // oldest first
-	CSV    string        `json:"csv,omitempty"` // the same as a CSV file, if format requests it
+	CSV    string        `json:"csv,omitempty"` // the same data in CSV, if requested by format
 }
 
 func (d Deps) usage(ctx context.Context, v httpapi.Visitor, in span) (usageOf, error) {

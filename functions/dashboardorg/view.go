@@ -9,20 +9,21 @@ import (
 )
 
 type organisation struct {
-	ID       string   `json:"id"`
-	Name     string   `json:"name"`
-	Role     string   `json:"role"` // of the signed-in member
-	Plan     string   `json:"plan"`
-	Status   string   `json:"status"`
-	Logo     string   `json:"logo_uri"`
-	Accent   string   `json:"accent"`
-	Contrast float64  `json:"accent_contrast,omitempty"` // contrast with white, from 1 to 21; omitted without an accent
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Role   string `json:"role"` // role of the signed-in member
+	Plan   string `json:"plan"`
+	Status string `json:"status"`
+	Logo   string `json:"logo_uri"`
+	Accent string `json:"accent"`
+	// contrast with white, from 1 to 21; omitted if there is no accent colour
+	Contrast float64  `json:"accent_contrast,omitempty"`
 	Privacy  string   `json:"privacy_policy_uri"`
 	Terms    string   `json:"terms_uri"`
 	Website  string   `json:"website_uri"`
 	Emails   []string `json:"emails"`
-	Verified []string `json:"verified_emails"` // those of Emails that receive notices
-	Live     string   `json:"live_access"`     // stage of live access
+	Verified []string `json:"verified_emails"` // those addresses in Emails that receive notices
+	Live     string   `json:"live_access"`     // stage of the organisation's live access
 }
 
 func organisationOf(o org.Organisation, role account.Role) organisation {
@@ -36,8 +37,8 @@ func organisationOf(o org.Organisation, role account.Role) organisation {
 	}
 }
 
-// contrast returns the contrast ratio between a colour "#rrggbb" and white, to one decimal (WCAG 2.2, contrast ratio),
-// or 0 if there is no colour.
+// contrast returns the contrast ratio between white and a colour given as "#rrggbb", to one decimal place (WCAG 2.2,
+// contrast ratio). It returns 0 if colour is empty.
 func contrast(colour string) float64 {
 	if len(colour) != 7 {
 		return 0

@@ -19,7 +19,7 @@ type codes struct {
 
 type named struct {
 	Name     string          `json:"name" required:"true"`
-	Response json.RawMessage `json:"response" required:"true"` // PublicKeyCredential.toJSON()
+	Response json.RawMessage `json:"response" required:"true"` // result of PublicKeyCredential.toJSON()
 }
 
 type onePasskey struct {

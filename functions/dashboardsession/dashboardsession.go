@@ -1,6 +1,6 @@
-// Package dashboardsession serves /dashboard/session, /dashboard/sessions and /dashboard/account (docs/openapi.yaml):
-// signing in to the dashboard, second factors, and managing the account. The dashboard's pages call it; each route
-// states the required role (docs/adr/0036-the-dashboard.md).
+// Package dashboardsession serves /dashboard/session, /dashboard/sessions and /dashboard/account (docs/openapi.yaml).
+// It signs people in to the dashboard, verifies second factors and manages accounts. The dashboard's pages call it;
+// each route states the required role (docs/adr/0036-the-dashboard.md).
 package dashboardsession
 
 import (
@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The endpoints' paths.
+// Paths of the endpoints.
 //
 //nolint:gosec // G101: paths that have "passkey" in their names
 const (
@@ -39,8 +39,8 @@ const (
 type Deps struct {
 	API           *httpapi.API
 	Auth          httpapi.SessionAuth
-	Arrivals      httpapi.Limiter // for requests without a session
-	Codes         httpapi.Limiter // for codes by e-mail
+	Arrivals      httpapi.Limiter // limits requests without a session
+	Codes         httpapi.Limiter // limits codes sent by e-mail
 	Service       Service
 	Organisations Organisations
 }
@@ -71,12 +71,13 @@ type Service interface {
 	RestoreAddress(ctx context.Context, token secret.Text) error
 }
 
-// Organisations reads an account's organisations and returns fault.NotFound for a missing one (store.Organisations).
+// Organisations reads the organisations that an account belongs to (store.Organisations). It returns fault.NotFound if
+// an organisation does not exist.
 type Organisations interface {
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }
 
-// New returns the handler of the endpoints.
+// New returns a handler for the endpoints.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		codesRoute: {http.MethodPost: httpapi.Anyone(d.Codes, d.sendCode)},

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// counter signs in anyone with the code 123456.
+// counter lets anyone sign in with the code 123456.
 type counter struct{ signin.Service }
 
 func (counter) SendCode(context.Context, string, signin.Browser) (verification.Sent, error) {
@@ -68,7 +68,7 @@ func (counter) MakeRecoveryCodes(context.Context, account.Session) ([]secret.Tex
 
 func (counter) SignOut(context.Context, account.Session) error { return nil }
 
-// Organisation implements dashboardsession.Organisations. OrgB has been removed by an operator.
+// Organisation implements dashboardsession.Organisations. OrgB has been deleted by an operator.
 func (counter) Organisation(_ context.Context, tenant org.Tenant) (org.Organisation, error) {
 	if tenant.OrgID != membertest.OrgA {
 		return org.Organisation{}, fault.Missing("Record not found.")
@@ -83,7 +83,7 @@ func newHandler() http.Handler {
 	})
 }
 
-func TestSessionIsShownAndCookiesAreStrict(t *testing.T) {
+func TestSignInReturnsSessionAndStrictCookies(t *testing.T) {
 	t.Parallel()
 	const route = "/dashboard/session"
 	view := func(token secret.Text, needs, organisations, fresh, ends string) string {
@@ -134,7 +134,8 @@ func TestSessionIsShownAndCookiesAreStrict(t *testing.T) {
 	}
 }
 
-// Sensitive changes require a recent proof, and are impossible in a session without its second factor.
+// TestAccountChangesRequireRecentProof checks that sensitive changes require a recent proof of identity, and fail in a
+// session whose second factor is missing.
 func TestAccountChangesRequireRecentProof(t *testing.T) {
 	t.Parallel()
 	const account = "/dashboard/account/"
@@ -177,7 +178,7 @@ func TestAccountChangesRequireRecentProof(t *testing.T) {
 	}
 }
 
-func TestSendCodeSendsCode(t *testing.T) {
+func TestSendCodeReturnsVerification(t *testing.T) {
 	t.Parallel()
 	at := keyedtest.Moment().UTC().Format(time.RFC3339)
 	e := membertest.Exchange{
@@ -188,7 +189,7 @@ func TestSendCodeSendsCode(t *testing.T) {
 	e.Check(t, "/dashboard/session/codes", newHandler())
 }
 
-func TestRecoveryCodesAreShownOnce(t *testing.T) {
+func TestRecoveryCodesAreReturnedOnce(t *testing.T) {
 	t.Parallel()
 	const code = `"recovery_codes":["0123-4567-89AB-CDEF"]`
 	for name, e := range map[string]membertest.Exchange{

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// deviceCookieName is the cookie that identifies a browser, whether or not it is signed in.
+// deviceCookieName is the name of the cookie that identifies a browser, whether signed in or not.
 const deviceCookieName = "__Host-recordbridge-device"
 
 type nothing struct{}
@@ -28,7 +28,7 @@ type addressed struct {
 	Network string `client:"network"`
 }
 
-// browser returns the browser that requests a code, with its network.
+// browser describes the browser that requests a code, including its network.
 func (a addressed) browser(v httpapi.Visitor) signin.Browser {
 	b := browserOf(v)
 	b.Network = a.Network
@@ -48,7 +48,7 @@ type proof struct {
 }
 
 type answered struct {
-	Response json.RawMessage `json:"response" required:"true"` // PublicKeyCredential.toJSON()
+	Response json.RawMessage `json:"response" required:"true"` // result of PublicKeyCredential.toJSON()
 }
 
 type typed struct {
@@ -59,15 +59,16 @@ type asked struct {
 	Options json.RawMessage `json:"options"`
 }
 
-// shown is a session as sent to the dashboard's page.
+// shown is the representation of a session that the dashboard's page receives.
 type shown struct {
 	Account       person       `json:"account"`
 	CSRFToken     string       `json:"csrf_token"`
-	Needs         string       `json:"needs"`       // second_factor, or empty
+	Needs         string       `json:"needs"`       // second_factor or empty
 	FreshUntil    string       `json:"fresh_until"` // RFC 3339
 	EndsAt        string       `json:"ends_at"`     // RFC 3339
 	Organisations []membership `json:"organisations"`
-	RecoveryCodes []string     `json:"recovery_codes,omitempty"` // shown once, with the account's first second factor
+	// returned once, when the account's first second factor is added
+	RecoveryCodes []string `json:"recovery_codes,omitempty"`
 }
 
 type person struct {
@@ -75,7 +76,7 @@ type person struct {
 	Email    string    `json:"email"`
 	TOTP     bool      `json:"totp"`
 	Passkeys []passkey `json:"passkeys"`
-	Recovery int       `json:"recovery_codes_left"` // 0 until the second factor is proven
+	Recovery int       `json:"recovery_codes_left"` // 0 until the second factor has been verified
 }
 
 type passkey struct {
@@ -93,7 +94,7 @@ type membership struct {
 	Status string `json:"status"`
 }
 
-// browserOf returns the browser's cookies, whether or not they are valid.
+// browserOf returns the browser's cookies without validating them.
 func browserOf(v httpapi.Visitor) signin.Browser {
 	return signin.Browser{
 		Session: secret.New(v.Cookie(httpapi.SessionCookieName)),
@@ -150,7 +151,7 @@ func left() httpapi.WithCookies {
 	}}
 }
 
-// enter responds with the new session and sets the browser's cookies.
+// enter returns the new session in the response and sets the browser's cookies.
 func (d Deps) enter(ctx context.Context) func(signin.SignedIn, error) (httpapi.WithCookies, error) {
 	return func(e signin.SignedIn, err error) (httpapi.WithCookies, error) {
 		if err != nil {
@@ -196,7 +197,7 @@ func (d Deps) shownOf(ctx context.Context, s account.Session, token secret.Text)
 	}
 	for _, m := range all {
 		o, err := d.Organisations.Organisation(ctx, org.Tenant{Mode: org.Live, OrgID: m.OrgID})
-		if errors.Is(err, fault.NotFound) { // removed by an operator
+		if errors.Is(err, fault.NotFound) { // an operator has deleted the organisation
 			continue
 		}
 		if err != nil {

@@ -1,7 +1,8 @@
 // Package dashboardwebhooks serves /dashboard/organisations/{orgId}/{mode}/webhooks and …/webhook-types
-// (docs/openapi.yaml): an organisation's webhooks, their signing secrets, and test events. The dashboard's pages call
-// it; each route states the required role (docs/adr/0036-the-dashboard.md). A signing secret appears only in the
-// response that created it and in one that requires a fresh proof of identity; header values appear in none.
+// (docs/openapi.yaml). It manages an organisation's webhooks and their signing secrets, and sends test events. The
+// dashboard's pages call it; each route states the required role (docs/adr/0036-the-dashboard.md). A signing secret
+// appears only in the response to the request that created it, and in one that requires a recent proof of identity.
+// Header values never appear in responses.
 package dashboardwebhooks
 
 import (
@@ -16,7 +17,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// The endpoints' paths.
+// Paths of the endpoints.
 const (
 	listRoute       = "/dashboard/organisations/{orgId}/{mode}/webhooks"
 	oneRoute        = "/dashboard/organisations/{orgId}/{mode}/webhooks/{webhookId}"
@@ -38,7 +39,7 @@ type Deps struct {
 	Deliveries operator.Deliveries
 }
 
-// New returns the handler of the endpoints.
+// New returns a handler for the endpoints.
 func New(d Deps) http.Handler {
 	read := func(e httpapi.Endpoint) httpapi.Methods { return httpapi.Methods{http.MethodGet: e} }
 	act := func(e httpapi.Endpoint) httpapi.Methods { return httpapi.Methods{http.MethodPost: e} }
@@ -74,7 +75,7 @@ type one struct {
 
 type made struct {
 	URL        string            `json:"url" required:"true"`
-	Types      []string          `json:"types"` // nil: the types that are on by default
+	Types      []string          `json:"types"` // nil for the types enabled by default
 	Headers    map[string]string `json:"headers"`
 	Rate       int               `json:"rate"`
 	Note       string            `json:"note"`
@@ -90,12 +91,12 @@ type changed struct {
 	Note    *string           `json:"note"`
 }
 
-// as changes webhooks on behalf of a member.
+// as returns operator.Webhooks that make changes on behalf of a member.
 func (d Deps) as(v httpapi.Visitor) operator.Webhooks {
 	return d.Webhooks.As(account.Actor(v.Account))
 }
 
-// sending replays deliveries and sends simulated events on behalf of a member.
+// sending returns operator.Deliveries that replay deliveries and send simulated events on behalf of a member.
 func (d Deps) sending(v httpapi.Visitor) operator.Deliveries {
 	return d.Deliveries.As(account.Actor(v.Account))
 }
@@ -150,7 +151,7 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (hook, 
 	}))
 }
 
-// moved returns a webhook's new URL, or nil if it does not change. Changing it requires a recent proof of identity.
+// moved returns a webhook's new URL, or nil if the URL is unchanged. Changing it requires a recent proof of identity.
 func (d Deps) moved(ctx context.Context, v httpapi.Visitor, in changed) (*string, error) {
 	if in.URL == nil {
 		return nil, nil //nolint:nilnil // a URL that stays is no error
@@ -181,7 +182,7 @@ func (d Deps) signed(ctx context.Context, v httpapi.Visitor, in one, isSigned bo
 	return shown(d.as(v).Change(ctx, v.Tenant, in.ID, operator.WebhookChange{Edit: webhook.Edit{SigningKey: &isSigned}}))
 }
 
-// parseTypes parses event type names. A nil list stays nil.
+// parseTypes parses the names of event types. It returns nil for a nil list.
 func parseTypes(names []string) ([]webhook.Type, error) {
 	if names == nil {
 		return nil, nil
@@ -197,7 +198,7 @@ func parseTypes(names []string) ([]webhook.Type, error) {
 	return all, nil
 }
 
-// shown returns a webhook as its members see it, or err if it is not nil.
+// shown renders a webhook for the organisation's members. If err is not nil, shown returns err.
 func shown(s webhook.Subscription, err error) (hook, error) {
 	if err != nil {
 		return hook{}, missing(err)
@@ -205,7 +206,8 @@ func shown(s webhook.Subscription, err error) (hook, error) {
 	return hookOf(s), nil
 }
 
-// missing returns the same error for everything that is not a webhook here.
+// missing replaces fault.NotFound with the error that clients receive for a nonexistent webhook. It returns other
+// errors unchanged.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {
 		return fault.Missing("Webhook not found.").Because(err)

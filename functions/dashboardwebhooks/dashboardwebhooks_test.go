@@ -58,7 +58,7 @@ type created struct {
 	Secret  string `json:"secret"`
 }
 
-// ask returns a function that sends a member's requests for one webhook.
+// ask returns a function that sends members' requests about one webhook.
 func ask(t *testing.T, h http.Handler, id string) func(who, method, below, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return func(who, method, below, body string) *httptest.ResponseRecorder {
@@ -79,7 +79,7 @@ func made(t *testing.T, s *managed.Stack, tenant org.Tenant) webhook.Subscriptio
 	return sub
 }
 
-func TestWebhookLifecycle(t *testing.T) {
+func TestWebhookIsCreatedChangedAndDeleted(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
@@ -191,7 +191,7 @@ func TestWebhookResponsesHideSecretsAndHeaderValues(t *testing.T) {
 	}
 }
 
-func TestCreateWebhookRefusesInvalidSettings(t *testing.T) {
+func TestCreateWebhookRejectsInvalidSettings(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)

@@ -12,7 +12,7 @@ import (
 
 type rotating struct {
 	ID     string `path:"webhookId"`
-	AtOnce bool   `json:"at_once"` // end older secrets now instead of in 24 hours
+	AtOnce bool   `json:"at_once"` // end older secrets now instead of after 24 hours
 }
 
 type enabling struct {
@@ -25,7 +25,7 @@ type simulating struct {
 	Type string `json:"type" required:"true"`
 }
 
-// replaying selects the failed and held deliveries since a time, or all deliveries of a time range.
+// replaying selects deliveries to replay: either failed and held ones since a time, or all within a time range.
 type replaying struct {
 	ID    string `path:"webhookId"`
 	Since string `json:"since"`
@@ -80,7 +80,7 @@ func (d Deps) simulate(ctx context.Context, v httpapi.Visitor, in simulating) (s
 	if !ok {
 		return simulated{}, fault.BadRequest("type must be a known event type.").About("type")
 	}
-	// An empty id would match every webhook.
+	// An empty ID would match every webhook.
 	if in.ID == "" {
 		return simulated{}, fault.Missing("Webhook not found.")
 	}

@@ -9,14 +9,14 @@ type hookList struct {
 	Webhooks []hook `json:"webhooks"`
 }
 
-// hook is a webhook without secrets: it has the names of headers and the expiry of secrets.
+// hook represents a webhook without secret values. It includes header names and the expiry of secrets.
 type hook struct {
 	ID            string    `json:"webhook_id"`
 	URL           string    `json:"url"`
 	Note          string    `json:"note"`
 	Types         []string  `json:"types"`
-	Headers       []string  `json:"headers"` // names only
-	Rate          int       `json:"rate"`    // attempts per second; 0 means the default
+	Headers       []string  `json:"headers"` // header names only
+	Rate          int       `json:"rate"`    // attempts per second; 0 for the default
 	PublicKey     string    `json:"public_key,omitempty"`
 	OldSecretsEnd []string  `json:"old_secrets_end"` // RFC 3339
 	Disabled      *disabled `json:"disabled,omitempty"`
@@ -29,14 +29,14 @@ type disabled struct {
 	Reason string `json:"reason"`
 }
 
-// health is a webhook's delivery health. Empty members are omitted. Times are RFC 3339.
+// health describes how well deliveries to a webhook work. Empty members are omitted. Times are RFC 3339.
 type health struct {
-	Failures     int    `json:"failures"` // consecutive failures
+	Failures     int    `json:"failures"` // number of consecutive failures
 	FailingSince string `json:"failing_since,omitempty"`
 	LastFailure  string `json:"last_failure_at,omitempty"`
-	PausedUntil  string `json:"paused_until,omitempty"` // end of the pause after many consecutive failures
+	PausedUntil  string `json:"paused_until,omitempty"` // when deliveries resume after too many consecutive failures
 	SlowUntil    string `json:"slow_until,omitempty"`
-	AnswerMS     int64  `json:"answer_ms,omitempty"` // response time, if slow
+	AnswerMS     int64  `json:"answer_ms,omitempty"` // response time if the receiver is slow
 }
 
 type newHook struct {

@@ -1,7 +1,7 @@
 // Package deleteconnection serves DELETE /bridge/org_connection/{orgConnectionId}, an extension of the contract
-// (docs/reference/deviations.md): an organisation disconnects a connection. Its backend calls it with its private key.
-// The response is the connection as from GET, now revoked unless the patient had rejected it. The request is
-// idempotent.
+// (docs/reference/deviations.md). An organisation's backend calls it with its private key to disconnect a connection.
+// The response has the same format as from GET; the connection is now revoked, unless the patient had already rejected
+// it. The request is idempotent.
 package deleteconnection
 
 import (

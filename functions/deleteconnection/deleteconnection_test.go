@@ -21,7 +21,7 @@ const (
 	route  = "/bridge/org_connection/"
 )
 
-// disconnector has the connections of organisation A.
+// disconnector holds the connections of organisation A.
 type disconnector struct{}
 
 func (disconnector) Disconnect(_ context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
@@ -47,7 +47,7 @@ func newHandler() http.Handler {
 	})
 }
 
-func TestDeleteConnectionResponds(t *testing.T) {
+func TestDeleteConnectionReturnsConnectionOrError(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "Connection not found.")
 	revoked := `{"success":true,"data":{"org_connection_id":"` + known +

@@ -1,6 +1,6 @@
 // Package deleteexportfiles serves DELETE /bridge/fhir/ehi-export/{taskId}/files, an extension
-// (docs/reference/deviations.md, "Exports"): an organisation that no longer needs an export's files deletes them before
-// their expiry. Its backend calls it with its private key. The response is the task as from GET. The request is
+// (docs/reference/deviations.md, "Exports"). An organisation's backend calls it with its private key to delete an
+// export's files before they expire. The response is the task, in the same format as from GET. The request is
 // idempotent.
 package deleteexportfiles
 
@@ -26,7 +26,7 @@ type Deps struct {
 	Deleter Deleter
 }
 
-// Deleter deletes the files of a task and returns it (export.Deleter).
+// Deleter deletes a task's files and returns the task (export.Deleter).
 type Deleter interface {
 	Delete(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 }

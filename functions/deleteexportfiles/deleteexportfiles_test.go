@@ -24,7 +24,7 @@ const (
 
 func path(id string) string { return "/bridge/fhir/ehi-export/" + id + "/files" }
 
-// deleter has the exports of organisation A in test mode.
+// deleter holds organisation A's exports in test mode.
 type deleter struct{}
 
 func (deleter) Delete(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
@@ -50,7 +50,7 @@ func newHandler() http.Handler {
 	})
 }
 
-func TestDeleteExportFilesResponds(t *testing.T) {
+func TestDeleteExportFilesReturnsTaskOrError(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "Export not found.")
 	done := `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success"}}`
@@ -83,7 +83,7 @@ func TestDeleteExportFilesResponds(t *testing.T) {
 	}
 }
 
-func TestDeleteExportFilesRequiresKeyAndMethod(t *testing.T) {
+func TestDeleteExportFilesRequiresKeyAndDelete(t *testing.T) {
 	t.Parallel()
 	allow := map[string]string{"Allow": "DELETE, OPTIONS"}
 	refused := keyedtest.FailureBody("svc_method_not_allowed",

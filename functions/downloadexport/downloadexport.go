@@ -1,7 +1,7 @@
-// Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}: it redirects to the file. The
-// URL in the event contains its own token, so a client only needs to follow redirects, whatever Authorization header it
-// sends. The owning organisation's private key also works, without the token (docs/reference/deviations.md, "Exports").
-// The endpoint changes nothing.
+// Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}, which redirects to the file.
+// The URL in the event contains a token of its own, so clients only need to follow redirects, whatever Authorization
+// header they send. The owning organisation's private key is accepted in place of the token
+// (docs/reference/deviations.md, "Exports"). The endpoint is read-only.
 package downloadexport
 
 import (
@@ -22,7 +22,7 @@ import (
 // Route is the endpoint's path.
 const Route = "/bridge/fhir/ehi-export/{taskId}/download/{fileName}"
 
-// addressLife is the lifetime of the file's signed URL (docs/reference/deviations.md, "Exports").
+// addressLife is the lifetime of a file's signed URL (docs/reference/deviations.md, "Exports").
 const addressLife = 10 * time.Minute
 
 // Deps holds the endpoint's dependencies.
@@ -35,17 +35,17 @@ type Deps struct {
 	Now       func() time.Time
 }
 
-// Tasks reads tasks and returns fault.NotFound for a missing one.
+// Tasks reads tasks. It returns fault.NotFound if a task does not exist.
 type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 }
 
-// Links checks download tokens (export.Links).
+// Links verifies download tokens (export.Links).
 type Links interface {
 	Tenant(token, taskID, fileName string, now time.Time) (org.Tenant, error)
 }
 
-// Downloads signs URLs of files (blob.Downloads).
+// Downloads creates signed URLs for files (blob.Downloads).
 type Downloads interface {
 	Address(ctx context.Context, method, key, fileName, contentType string, life time.Duration) (string, error)
 }
@@ -56,8 +56,8 @@ type request struct {
 	Token    string `query:"token"`
 }
 
-// New returns the endpoint's handler. GET and HEAD redirect to different URLs, because an S3 signature is valid for one
-// method only.
+// New returns the endpoint's handler. GET and HEAD redirect to different URLs, because an S3 signature is valid for
+// only one method.
 func New(d Deps) http.Handler {
 	methods := httpapi.Methods{}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -96,7 +96,8 @@ func (d Deps) find(
 	return httpapi.RedirectResult{Location: address}, err
 }
 
-// tenant returns the file's organisation: the one of a valid token, otherwise the key's.
+// tenant returns the tenant that owns the file, according to the token if it is valid and otherwise according to the
+// key.
 func (d Deps) tenant(key httpapi.OptionalKey, taskID string, in request) (org.Tenant, error) {
 	refused := key.Refused
 	if in.Token != "" {

@@ -25,7 +25,7 @@ const (
 	unsigned = "00000000000040008000000000000005"
 )
 
-// tasks has the exports of organisation A in test mode.
+// tasks holds organisation A's exports in test mode.
 type tasks struct{}
 
 func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
@@ -51,7 +51,7 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 	return task, nil
 }
 
-// downloads returns URLs that show the signed parameters.
+// downloads returns URLs that contain the parameters to be signed.
 type downloads struct{}
 
 func (downloads) Address(_ context.Context, method, key, fileName, contentType string,
@@ -72,7 +72,7 @@ func newLinks(t *testing.T) export.Links {
 	return export.Links{Keys: ring}
 }
 
-// link returns the path of a task's download URL, with its token.
+// link returns the path of a task's download URL, including the token.
 func link(t *testing.T, id string) string {
 	t.Helper()
 	list, err := newLinks(t).List(export.Task{
@@ -98,7 +98,7 @@ func newHandler(t *testing.T, now time.Time) http.Handler {
 	})
 }
 
-// found returns the redirect to a task's file, for GET or HEAD.
+// found returns the response that redirects a GET or HEAD request to a task's file.
 func found(method, id string) map[string]string {
 	return map[string]string{
 		"Location": "https://files.example/?" + method + "|key of " + id + "|" + id +
@@ -107,7 +107,7 @@ func found(method, id string) map[string]string {
 	}
 }
 
-func TestDownloadRequiresTokenOrOwnersKey(t *testing.T) {
+func TestDownloadRequiresTokenOrOwnerKey(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "Export not found.")
 	expired := keyedtest.FailureBody("svc_export_expired",
@@ -213,7 +213,7 @@ func TestDownloadTokenExpiresWithFile(t *testing.T) {
 	}.Check(t, downloadexport.Route, newHandler(t, keyedtest.Moment().Add(time.Minute)))
 }
 
-func TestDownloadRefusesOtherMethods(t *testing.T) {
+func TestDownloadRejectsOtherMethods(t *testing.T) {
 	t.Parallel()
 	allow := map[string]string{"Allow": "GET, HEAD, OPTIONS"}
 	allowed := keyedtest.FailureBody("svc_method_not_allowed",

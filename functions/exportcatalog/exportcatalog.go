@@ -1,6 +1,6 @@
-// Package exportcatalog serves GET /bridge/catalog/export (docs/openapi.yaml). Called with the private key of an
-// organisation's backend, it returns the URLs of the complete catalogue of the key's mode, as three files. Those URLs
-// lead to this endpoint again, which then redirects to the file. It changes nothing.
+// Package exportcatalog serves GET /bridge/catalog/export (docs/openapi.yaml). An organisation's backend calls it with
+// its private key and receives the URLs of three files that contain the complete catalogue for the key's mode. Those
+// URLs point to this endpoint, which then redirects to the file. The endpoint is read-only.
 package exportcatalog
 
 import (
@@ -18,21 +18,21 @@ import (
 // Route is the endpoint's path.
 const Route = serve.ExportPath
 
-// addressLife is the lifetime of the file's signed URL (docs/reference/deviations.md, "Catalogue").
+// addressLife is the lifetime of a file's signed URL (docs/reference/deviations.md, "Catalogue").
 const addressLife = 10 * time.Minute
 
 // Deps holds the endpoint's dependencies.
 type Deps struct {
 	API       *httpapi.API
-	Auth      httpapi.KeyAuth // for requests for the URLs
-	FileAuth  httpapi.KeyAuth // for requests of such a URL
+	Auth      httpapi.KeyAuth // for requests without a file
+	FileAuth  httpapi.KeyAuth // for requests of a file's URL
 	Pointers  serve.SnapshotPointers
 	Links     serve.Links
 	Downloads Downloads
 	Now       func() time.Time
 }
 
-// Downloads signs URLs of files (blob.Downloads).
+// Downloads creates signed URLs for files (blob.Downloads).
 type Downloads interface {
 	Address(ctx context.Context, method, key, fileName, contentType string, life time.Duration) (string, error)
 }
@@ -46,7 +46,7 @@ type request struct {
 func New(d Deps) http.Handler {
 	list := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Keyed(d.Auth, d.list)})
 	methods := httpapi.Methods{}
-	for _, method := range []string{http.MethodGet, http.MethodHead} { // an S3 signature is valid for one method
+	for _, method := range []string{http.MethodGet, http.MethodHead} { // an S3 signature is valid for only one method
 		methods[method] = httpapi.KeyOptional(d.FileAuth,
 			func(ctx context.Context, _ httpapi.OptionalKey, in request) (httpapi.RedirectResult, error) {
 				return d.find(ctx, method, in)

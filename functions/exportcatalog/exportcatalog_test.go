@@ -31,7 +31,7 @@ func (p pointers) Pointer(_ context.Context, mode string) (ledger.Pointer, error
 	return ledger.Pointer{Mode: mode, Live: "v7"}, nil
 }
 
-// downloads returns URLs that show the signed parameters.
+// downloads returns URLs that contain the parameters to be signed.
 type downloads struct{}
 
 func (downloads) Address(_ context.Context, method, key, fileName, contentType string,
@@ -40,7 +40,7 @@ func (downloads) Address(_ context.Context, method, key, fileName, contentType s
 	return "https://files.example/?" + strings.Join([]string{method, key, fileName, contentType, life.String()}, "|"), nil
 }
 
-// buckets refuses the third request.
+// buckets rejects the third request.
 type buckets map[string]int
 
 func (b buckets) Take(_ context.Context, key string, _ ratelimit.Limit, _ time.Time) (ratelimit.Decision, error) {
@@ -72,7 +72,7 @@ func newHandler(t *testing.T, p pointers, now time.Time, asked buckets) http.Han
 	return mux
 }
 
-// addresses requests the files' URLs and returns the path of each.
+// addresses requests the list of files and returns the path of each file's URL.
 func addresses(t *testing.T) map[string]string {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, exportcatalog.Route, http.NoBody)
@@ -89,7 +89,7 @@ func addresses(t *testing.T) map[string]string {
 	return got.Data
 }
 
-func TestCatalogueIsServedAsFiles(t *testing.T) {
+func TestExportCatalogRedirectsToFiles(t *testing.T) {
 	t.Parallel()
 	all := addresses(t)
 	none := keyedtest.FailureBody("svc_not_found", "No catalogue has been published yet.")
@@ -163,8 +163,9 @@ func notAllowed() string {
 		"This method is not allowed for this URL. Allowed methods: GET, HEAD, OPTIONS.")
 }
 
-// The limit on requests for URLs does not apply to following them.
-func TestRateLimitAppliesToListingOnly(t *testing.T) {
+// TestExportCatalogRateLimitsOnlyListing checks that only requests for the list of files are rate-limited, not the
+// files' own URLs.
+func TestExportCatalogRateLimitsOnlyListing(t *testing.T) {
 	t.Parallel()
 	asked := buckets{}
 	handler := newHandler(t, pointers{}, keyedtest.Moment(), asked)

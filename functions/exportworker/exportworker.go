@@ -1,6 +1,6 @@
-// Package exportworker handles the messages of the export queue. Each one names a task, or an organisation's share of
-// the workers. The worker collects the patient's record and stores the result, or sends a follow-up message if its time
-// ends. Duplicate, late and forged messages find nothing to claim and change nothing.
+// Package exportworker handles messages from the export queue. Each message refers to a task, or to an organisation's
+// share of the workers. The worker exports the patient's record and stores the result; if it runs out of time, it sends
+// a follow-up message. Duplicate, late and forged messages have no effect, because there is nothing left to claim.
 package exportworker
 
 import (
@@ -30,6 +30,6 @@ func New(exports Exports) func(context.Context, due.Item) error {
 			return exports.Admit(ctx, i.Tenant)
 		case due.Event, due.Delivery, due.Connection, due.Notice, due.Attempt:
 		}
-		return nil // sent to the wrong queue by hand; the sweeper re-sends it to the right one
+		return nil // manually sent to the wrong queue; the sweeper will use the right one
 	}
 }

@@ -52,7 +52,7 @@ func TestWorkerPassesFunctionDeadlineToTask(t *testing.T) {
 	}
 }
 
-func TestWorkerAdmitsQueuedExportsOnShareMessage(t *testing.T) {
+func TestWorkerStartsQueuedExportsOnShareMessage(t *testing.T) {
 	t.Parallel()
 	var e exports
 	if err := exportworker.New(&e)(t.Context(),
@@ -82,7 +82,7 @@ func TestWorkerRetriesMessageAfterInternalFailure(t *testing.T) {
 	}
 }
 
-func TestWorkerDropsMessageOfOtherKind(t *testing.T) {
+func TestWorkerDropsMessageWithOtherKind(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []due.Kind{due.Event, due.Delivery, "other"} {
 		e := exports{err: errTrouble}

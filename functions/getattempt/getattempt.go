@@ -1,6 +1,6 @@
-// Package getattempt serves GET /bridge/attempts/{attemptId}?public_id=: a widget requests the status of its connect
-// attempt, with the token that it got when it created the attempt. It changes nothing. Without the right token, and for
-// another organisation's attempt, the response is the same as for an attempt that does not exist.
+// Package getattempt serves GET /bridge/attempts/{attemptId}?public_id=, which returns the status of a connect attempt.
+// The widget that created the attempt calls it with the attempt's token. The endpoint is read-only. For a wrong token
+// or another organisation's attempt, the response is the same as for a nonexistent attempt.
 package getattempt
 
 import (
@@ -38,7 +38,7 @@ type request struct {
 type response struct {
 	AttemptID string            `json:"attempt_id"`
 	Status    flow.Status       `json:"status"`
-	Result    map[string]string `json:"result,omitempty"` // as in a redirect (flow.Completed)
+	Result    map[string]string `json:"result,omitempty"` // same parameters as in a redirect (flow.Completed)
 	Error     *binding.Failure  `json:"error,omitempty"`
 }
 

@@ -1,6 +1,7 @@
-// Package getcatalog serves GET /bridge/catalog?public_id= (docs/openapi.yaml): the record of one brand, portal or
-// endpoint. An id that was merged into another returns its successor. Browsers call it with the public id alone; it
-// changes nothing. No response contains the URLs of FHIR servers or the service's client registrations.
+// Package getcatalog serves GET /bridge/catalog?public_id= (docs/openapi.yaml), which returns the record of one brand,
+// portal or endpoint. If an ID was merged into another, the response is the successor's record. Browsers call it with
+// only the public ID. The endpoint is read-only. Responses never contain URLs of FHIR servers or the service's client
+// registrations.
 package getcatalog
 
 import (
@@ -25,16 +26,16 @@ type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
 	Records Records
-	// Facilities of TEFCA networks; lists of brands have none of them.
+	// Facilities provides the facilities of TEFCA networks, which lists of brands do not include.
 	Facilities Facilities
 }
 
-// Facilities finds a facility by its id in a network's directory (directory.Facilities).
+// Facilities returns facilities by their ID in a network's directory (directory.Facilities).
 type Facilities interface {
 	Facility(mode org.Mode, id string) (tefca.Facility, bool)
 }
 
-// facility is the record of a facility of a TEFCA network.
+// facility is the response for a facility of a TEFCA network.
 type facility struct {
 	DirectoryID  string     `json:"tefca_directory_id"`
 	Name         string     `json:"name"`
@@ -47,7 +48,7 @@ type location struct {
 	State string `json:"state"`
 }
 
-// Records reads a mode's catalogue records and returns fault.NotFound for a missing one (serve.Records).
+// Records reads a mode's catalogue records (serve.Records). It returns fault.NotFound if a record does not exist.
 type Records interface {
 	Brand(ctx context.Context, mode, id string) (record.Brand, error)
 	Portal(ctx context.Context, mode, id string) (record.Portal, error)
@@ -62,7 +63,7 @@ type request struct {
 	TEFCADirectoryID string `query:"tefca_directory_id"`
 }
 
-// endpoint is an endpoint's record with its health.
+// endpoint is the response for an endpoint, including its health.
 type endpoint struct {
 	record.Endpoint
 

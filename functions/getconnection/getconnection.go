@@ -1,5 +1,5 @@
-// Package getconnection serves GET /bridge/org_connection/{orgConnectionId} (docs/openapi.yaml): the status of a
-// connection. The organisation's backend calls it with its private key; it changes nothing.
+// Package getconnection serves GET /bridge/org_connection/{orgConnectionId} (docs/openapi.yaml), which returns the
+// status of a connection. The organisation's backend calls it with its private key. The endpoint is read-only.
 package getconnection
 
 import (
@@ -27,7 +27,7 @@ type Deps struct {
 	Connections Connections
 }
 
-// Connections reads connections and returns fault.NotFound for a missing one.
+// Connections reads connections. It returns fault.NotFound if a connection does not exist.
 type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
@@ -39,7 +39,8 @@ type request struct {
 // New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{
-		http.MethodGet: httpapi.Keyed(d.Auth, d.get), http.MethodDelete: httpapi.Elsewhere(), // served by deleteconnection
+		// deleteconnection handles DELETE
+		http.MethodGet: httpapi.Keyed(d.Auth, d.get), http.MethodDelete: httpapi.Elsewhere(),
 	})
 }
 

@@ -24,7 +24,7 @@ const (
 	route  = "/bridge/org_connection/"
 )
 
-// connections has the connections of organisation A in test mode.
+// connections holds organisation A's connections in test mode.
 type connections struct{}
 
 func (connections) Connection(_ context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
@@ -59,7 +59,7 @@ func newHandler() http.Handler {
 	})
 }
 
-func TestGetConnectionResponds(t *testing.T) {
+func TestGetConnectionReturnsStatusOrError(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "Connection not found.")
 	shown := func(id, rest string) string {
@@ -93,7 +93,7 @@ func TestGetConnectionResponds(t *testing.T) {
 	}
 }
 
-func TestGetConnectionRequiresKeyAndMethod(t *testing.T) {
+func TestGetConnectionRequiresKeyAndGet(t *testing.T) {
 	t.Parallel()
 	keyedtest.CheckReader(t, getconnection.Route, route+whole, http.MethodPut, newHandler, http.MethodDelete)
 }

@@ -1,7 +1,7 @@
-// Package getexport serves GET /bridge/fhir/ehi-export/{taskId}: the status of an export. The organisation's backend
-// calls it with its private key; it changes nothing. ?include=result adds the webhook's contents, for developers
-// without a public URL, and ?include=progress the progress of a running export (docs/reference/deviations.md,
-// "Exports").
+// Package getexport serves GET /bridge/fhir/ehi-export/{taskId}, which returns the status of an export. The
+// organisation's backend calls it with its private key. The endpoint is read-only. ?include=result adds the contents of
+// the webhook, for developers without a public URL, and ?include=progress adds the progress of a running export
+// (docs/reference/deviations.md, "Exports").
 package getexport
 
 import (
@@ -32,12 +32,12 @@ type Deps struct {
 	Now   func() time.Time
 }
 
-// Tasks reads tasks and returns fault.NotFound for a missing one.
+// Tasks reads tasks. It returns fault.NotFound if a task does not exist.
 type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 }
 
-// Links mints download links (export.Links).
+// Links creates download links (export.Links).
 type Links interface {
 	List(task export.Task) ([]webhook.DownloadLink, error)
 }
@@ -51,7 +51,7 @@ type response struct {
 	TaskID string        `json:"task_id"`
 	Status export.Status `json:"status"`
 
-	// Extensions, only with ?include=result.
+	// The following fields are extensions that appear only with ?include=result.
 	FailureReason     export.Reason          `json:"failure_reason,omitempty"`
 	Stats             *webhook.Stats         `json:"stats,omitempty"`
 	DownloadLinks     []webhook.DownloadLink `json:"download_links,omitempty"`
@@ -60,7 +60,7 @@ type response struct {
 	Outcome           []export.TypeOutcome   `json:"outcome,omitempty"`
 	webhook.Shortfall                        //nolint:embeddedstructfieldcheck // members are sent in this order
 
-	// Extension, only with ?include=progress.
+	// Progress is an extension that appears only with ?include=progress.
 	Progress *webhook.Progress `json:"progress,omitempty"`
 }
 
@@ -95,7 +95,7 @@ func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response,
 	return out, nil
 }
 
-// withResult adds the webhook's contents. It omits links to deleted files, which would only lead to an error.
+// withResult adds the contents of the webhook. It omits links to deleted files, because they would return an error.
 func (d Deps) withResult(out response, task export.Task) (response, error) {
 	out.FailureReason, out.Outcome = task.FailureReason, task.Outcome
 	if task.Status != export.Success {

@@ -27,7 +27,7 @@ const (
 	route     = "/bridge/fhir/ehi-export/"
 )
 
-// tasks has the exports of organisation A in test mode.
+// tasks holds organisation A's exports in test mode.
 type tasks struct{}
 
 func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
@@ -69,7 +69,7 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 	return export.Task{}, fault.Missing("no row")
 }
 
-// links returns URLs that need no key.
+// links returns URLs that require no key.
 type links struct{}
 
 func (links) List(task export.Task) ([]webhook.DownloadLink, error) {
@@ -88,7 +88,7 @@ func newHandler() http.Handler {
 	})
 }
 
-func TestGetExportResponds(t *testing.T) {
+func TestGetExportReturnsStatusOrError(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "Export not found.")
 	include := keyedtest.FailureBody("svc_invalid_request", "include must be result or progress.")
@@ -170,7 +170,7 @@ func TestGetExportResponds(t *testing.T) {
 	}
 }
 
-func TestGetExportRequiresKeyAndMethod(t *testing.T) {
+func TestGetExportRequiresKeyAndGet(t *testing.T) {
 	t.Parallel()
 	keyedtest.CheckReader(t, getexport.Route, route+pending, http.MethodPost, newHandler)
 }

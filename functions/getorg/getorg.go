@@ -1,5 +1,5 @@
-// Package getorg serves GET /bridge/org?public_id= (docs/openapi.yaml): the organisation's public details, for its
-// widget's branding. Browsers call it with the public id alone; it changes nothing.
+// Package getorg serves GET /bridge/org?public_id= (docs/openapi.yaml), which returns an organisation's public details
+// for the widget's branding. Browsers call it with only the public ID. The endpoint is read-only.
 package getorg
 
 import (
@@ -19,10 +19,10 @@ type Deps struct {
 	API           *httpapi.API
 	Auth          httpapi.PublicAuth
 	Organisations Organisations
-	Own           weburl.Own // its URLs are not shown
+	Own           weburl.Own // the service's own URLs, which are omitted from responses
 }
 
-// Organisations finds the organisation behind a public id.
+// Organisations looks up organisations by public ID.
 type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
@@ -31,7 +31,7 @@ type request struct {
 	PublicID string `query:"public_id"`
 }
 
-// response is the Organisation of docs/openapi.yaml.
+// response is the schema Organisation in docs/openapi.yaml.
 type response struct {
 	ID               string     `json:"id"`
 	Name             string     `json:"name"`

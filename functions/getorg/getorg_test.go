@@ -27,7 +27,7 @@ const (
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// directory has two organisations; one has registered an origin.
+// directory holds two organisations, one of which has registered an origin.
 type directory struct{}
 
 func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, error) {
@@ -66,7 +66,7 @@ func newHandler() http.Handler {
 	})
 }
 
-func TestGetOrgResponds(t *testing.T) {
+func TestGetOrgReturnsOrganisationOrError(t *testing.T) {
 	t.Parallel()
 	stranger := keyedtest.FailureBody("svc_unauthorized_client", "public_id is unknown.")
 	failed := keyedtest.FailureBody("svc_server_error", "Something went wrong on our side. Please try again.")

@@ -1,8 +1,7 @@
-// Package identity serves /bridge/tefca/identity (docs/openapi.yaml), the start of TEFCA mode. GET ?public_id= returns
-// the identity providers to one of the service's pages, and POST ?public_id= creates an attempt at one of them. Both
-// report errors of the configuration or the plan at once. POST /bridge/tefca/identity/start, sent by one of the
-// service's pages with an attempt's start value, redirects the browser to the provider, once. Every POST to the other
-// route creates a new attempt.
+// Package identity serves /bridge/tefca/identity (docs/openapi.yaml), the first step in TEFCA mode. The service's pages
+// call it. GET ?public_id= returns the identity providers, and POST ?public_id= creates an attempt with one of them.
+// Both immediately report an unsuitable configuration or plan. POST /bridge/tefca/identity/start, with an attempt's
+// start value, redirects the browser to the provider once. Every POST to /bridge/tefca/identity creates a new attempt.
 package identity
 
 import (
@@ -17,7 +16,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Route and StartRoute are the endpoints' paths.
+// Route and StartRoute are the paths of the endpoints.
 const (
 	Route      = attempt.Path
 	StartRoute = Route + "/start"
@@ -27,10 +26,10 @@ const (
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
-	Limiter httpapi.Limiter // for browsers with a start value, which name no organisation
+	Limiter httpapi.Limiter // for requests with a start value, which name no organisation
 	Flows   Creator
-	Windows window.Leaver // attempt.Starter
-	BaseURL string        // the service's URL including the version
+	Windows window.Leaver // starts attempts (attempt.Starter)
+	BaseURL string        // the service's URL, including the version
 }
 
 // Creator creates attempts (attempt.Creator).
@@ -45,7 +44,7 @@ type question struct {
 
 type offer struct {
 	Providers []provider `json:"providers"`
-	Simulated bool       `json:"simulated"` // whether no real person's records are behind it
+	Simulated bool       `json:"simulated"` // whether the provider and all records behind it are simulated
 }
 
 type provider struct {

@@ -20,9 +20,9 @@ import (
 
 const livePage = "?public_id=" + keyedtest.LiveA
 
-// TestIdentityListsProvidersOnly checks that a page gets the providers, but nothing else from their
-// configuration.
-func TestIdentityListsProvidersOnly(t *testing.T) {
+// TestIdentityReturnsOnlyProvidersFromConfiguration checks that the response contains the providers but nothing else
+// from the configuration.
+func TestIdentityReturnsOnlyProvidersFromConfiguration(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	browsertest.CheckAnswer(t, browsertest.Send(t, w.handler, http.MethodGet, identity.Route+browsertest.Page, ""),
@@ -110,7 +110,7 @@ func TestIdentityReportsConfigurationErrorsBeforeStart(t *testing.T) {
 	}
 }
 
-// someProvider returns a provider of the query's mode.
+// someProvider returns a provider for the query's mode.
 func (*world) someProvider(query string) string {
 	if query == livePage {
 		return "real"
@@ -118,8 +118,8 @@ func (*world) someProvider(query string) string {
 	return "simulated"
 }
 
-// TestIdentityCreatesAttemptFromRequest checks that only the page gets the token and the start value; neither is
-// stored or logged.
+// TestIdentityCreatesAttemptFromRequest also checks that only the response contains the token and the start value;
+// neither is stored or logged.
 func TestIdentityCreatesAttemptFromRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -179,8 +179,9 @@ func TestIdentityCreatesLiveAttemptInLiveMode(t *testing.T) {
 	}
 }
 
-// TestStartIsRefusedAfterAnotherBrowserLeft checks that an attempt belongs to the browser that left first.
-func TestStartIsRefusedAfterAnotherBrowserLeft(t *testing.T) {
+// TestStartIsRejectedWhenOtherBrowserStartedAttempt checks that an attempt belongs to the first browser that started
+// it.
+func TestStartIsRejectedWhenOtherBrowserStartedAttempt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.post(t, `{"provider":"simulated"}`)
@@ -201,14 +202,15 @@ func TestStartIsRefusedAfterAnotherBrowserLeft(t *testing.T) {
 	}
 }
 
-// TestIdentityRefusesInvalidFieldByName checks that no attempt is created and that no text of the page is repeated.
-func TestIdentityRefusesInvalidFieldByName(t *testing.T) {
+// TestIdentityRejectsInvalidFieldByName also checks that no attempt is created and that the error does not repeat text
+// from the request.
+func TestIdentityRejectsInvalidFieldByName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for body, c := range map[string]struct {
 		status int
 		says   string
-		field  string // field in the log
+		field  string // field in the log line
 	}{
 		"":                        {400, "A JSON request body is required.", ""},
 		`[]`:                      {400, "The request body must be a JSON object.", ""},
@@ -216,7 +218,7 @@ func TestIdentityRefusesInvalidFieldByName(t *testing.T) {
 		`{"provider":""}`:         {400, "provider is required.", "provider"},
 		`{"provider":7}`:          {400, "provider must be a string.", "provider"},
 		`{"provider":"<script>"}`: {400, "Identity provider not found.", "provider"},
-		`{"provider":"real"}`:     {400, "Identity provider not found.", "provider"}, // a provider of live mode
+		`{"provider":"real"}`:     {400, "Identity provider not found.", "provider"}, // exists only in live mode
 		`{"provider":"simulated","Provider":"second"}`: {
 			400,
 			"The request body contains a duplicate member.", "",

@@ -22,10 +22,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// start is the attempt's start value: value(2).
+// start is the start value of the attempt, value(2).
 const start = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI"
 
-// newPrepared returns a world with an attempt whose browser has not left yet.
+// newPrepared returns a world with an attempt that no browser has started.
 func newPrepared(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -36,8 +36,8 @@ func newPrepared(t *testing.T) *world {
 	return w
 }
 
-// checkErrorPage checks that the browser gets an error page with only the reason, and that the start value appears
-// nowhere.
+// checkErrorPage checks that the response is an error page that states only the reason, and that the start value
+// appears nowhere.
 func (w *world) checkErrorPage(t *testing.T, name string, got *httptest.ResponseRecorder, status int, code,
 	says string,
 ) {
@@ -61,8 +61,8 @@ func (w *world) checkErrorPage(t *testing.T, name string, got *httptest.Response
 	}
 }
 
-// TestStartRedirectsToProvider checks that the request to the provider matches the stored data, and the cookie
-// the state.
+// TestStartRedirectsToProvider checks that the authorization request matches the stored data, and that the cookie
+// matches the state.
 func TestStartRedirectsToProvider(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
@@ -111,7 +111,7 @@ func TestStartRedirectsToProvider(t *testing.T) {
 	}
 }
 
-func TestStartValueFromElsewhereIsRefused(t *testing.T) {
+func TestStartRejectsValueFromOtherOrigin(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
 	for name, header := range starttest.Foreign() {
@@ -122,7 +122,7 @@ func TestStartValueFromElsewhereIsRefused(t *testing.T) {
 	w.checkNotStarted(t)
 }
 
-func TestStartValueInURLIsRefused(t *testing.T) {
+func TestStartRejectsValueInURL(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
 	form := starttest.Request(t, identity.StartRoute+"?start_value="+start, "")
@@ -150,8 +150,8 @@ func (w *world) checkNotStarted(t *testing.T) {
 	}
 }
 
-// TestStartShowsErrorPageForInvalidStartValue also checks that a start value that failed because of a dependency works
-// once that has recovered.
+// TestStartShowsErrorPageForInvalidStartValue also checks that a start value still works after a dependency that made
+// it fail has recovered.
 func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 	t.Parallel()
 	const spent = "This sign-in was already opened or has expired. Return to the application and try again."
@@ -161,7 +161,7 @@ func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 		status int
 		code   string
 		says   string
-		then   int // status for the start value after recovery
+		then   int // status for the same start value after recovery
 	}{
 		"unknown":   {starttest.Body(value(9)), nil, 400, "svc_invalid_request", spent, 200},
 		"the token": {starttest.Body(value(1)), nil, 400, "svc_invalid_request", spent, 200},
@@ -213,9 +213,9 @@ func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 	}
 }
 
-// TestStartExpiresOldestCookies checks the limit on cookies, so that the browser's header does not
-// become too large.
-func TestStartExpiresOldestCookies(t *testing.T) {
+// TestStartExpiresOldestCookiesOverLimit checks that the number of cookies is limited, because the browser's request
+// header must not become too large.
+func TestStartExpiresOldestCookiesOverLimit(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
 	r := starttest.Request(t, identity.StartRoute, starttest.Body(start))

@@ -30,12 +30,12 @@ import (
 
 const (
 	baseURL   = "https://api.example/v1"
-	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // used if the page does not choose an id
-	ownID     = "9b0d7c1e-4f25-4a86-b3d9-5e8a1c6f2740" // of a different attempt
+	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // used if the request does not choose an ID
+	ownID     = "9b0d7c1e-4f25-4a86-b3d9-5e8a1c6f2740" // belongs to a different attempt
 	authorize = "https://id.example/authorize?request_uri=urn%3Aexample%3A1"
 )
 
-// world is the endpoint with the tables declared in template.yaml, and a configurable organisation and provider.
+// world holds the endpoint, the tables declared in template.yaml, and a configurable organisation and provider.
 type world struct {
 	handler  http.Handler
 	rows     rows
@@ -43,8 +43,8 @@ type world struct {
 	log      bytes.Buffer
 	settings map[org.Mode]attempt.Setting
 	plan     org.Plan
-	unread   error // returned when the organisation is read
-	unbegun  error // returned by the provider
+	unread   error // returned by reads of the organisation
+	unbegun  error // returned when a sign-in is started
 	begun    []csp.Request
 	asked    []csp.Provider
 }
@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	return newLimited(t, nil)
 }
 
-// newLimited returns a world with rate-limited callers.
+// newLimited returns a world whose requests are rate-limited by buckets.
 func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -95,7 +95,7 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 			Now:     w.time, Random: random,
 		},
 	})
-	mux := http.NewServeMux() // the function serves two routes, distinguished by pattern
+	mux := http.NewServeMux() // the function serves two routes, told apart by their patterns
 	mux.Handle(identity.Route, handler)
 	mux.Handle(identity.StartRoute, handler)
 	w.handler = mux
@@ -121,13 +121,13 @@ func (w *world) Begin(_ context.Context, at csp.Provider, request csp.Request) (
 
 func (w *world) time() time.Time { return w.now }
 
-// post sends a page's request to create an attempt.
+// post sends a request to create an attempt, as a page would.
 func (w *world) post(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return browsertest.Send(t, w.handler, http.MethodPost, identity.Route+browsertest.Page, body)
 }
 
-// leave posts a start value like one of the service's pages.
+// leave posts a start value, as one of the service's pages would.
 func (w *world) leave(t *testing.T, start string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(starttest.Request(t, identity.StartRoute, starttest.Body(start)))
@@ -139,7 +139,7 @@ func (w *world) send(r *http.Request) *httptest.ResponseRecorder {
 	return answer
 }
 
-// attempt reads a stored attempt of organisation A in test mode.
+// attempt returns a stored attempt of organisation A in test mode.
 func (w *world) attempt(t *testing.T, id string) attempt.Attempt {
 	t.Helper()
 	a, err := w.rows.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], id)
@@ -147,7 +147,7 @@ func (w *world) attempt(t *testing.T, id string) attempt.Attempt {
 	return a
 }
 
-// checkNothingMade checks that neither id has an attempt.
+// checkNothingMade checks that no attempt exists with either ID.
 func (w *world) checkNothingMade(t *testing.T, after string) {
 	t.Helper()
 	for _, of := range []string{keyedtest.PublicA, keyedtest.LiveA} {
@@ -159,7 +159,7 @@ func (w *world) checkNothingMade(t *testing.T, after string) {
 	}
 }
 
-// rows is the tables with injected failures.
+// rows wraps the tables and injects failures.
 type rows struct {
 	store.TEFCA
 
@@ -182,7 +182,7 @@ func (r *rows) Ticket(ctx context.Context, hash string, now time.Time) (binding.
 	return r.TEFCA.Ticket(ctx, hash, now)
 }
 
-// counted is predictable randomness: all bytes of the nth value are n.
+// counted is a predictable source of randomness. All bytes of its nth value are n.
 type counted struct{ n byte }
 
 // Read implements io.Reader.
@@ -191,10 +191,10 @@ func (c *counted) Read(into []byte) (int, error) {
 	return copy(into, bytes.Repeat([]byte{c.n}, len(into))), nil
 }
 
-// value returns the nth value of counted.
+// value returns the nth value that counted produces.
 func value(n byte) string { return base64.RawURLEncoding.EncodeToString(bytes.Repeat([]byte{n}, 32)) }
 
-// fullBuckets refuses every request.
+// fullBuckets rejects every request as over the rate limit.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.

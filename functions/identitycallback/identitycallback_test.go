@@ -19,9 +19,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// checkWindow checks the properties of every page that ends a window: it has only its own script, which wakes the
-// opening page and hides the provider's response, it loads nothing from elsewhere, and the cookie is deleted. Only a
-// window without a message closes itself.
+// checkWindow checks that a page at the end of a window contains only its own script, which notifies the opening page
+// and hides the provider's response, loads nothing from elsewhere, and deletes the cookie. Only a window without a
+// message may close itself.
 func (w *world) checkWindow(t *testing.T, got *httptest.ResponseRecorder, title string, closes bool) {
 	t.Helper()
 	page, h := got.Body.String(), got.Header()
@@ -52,7 +52,7 @@ func (w *world) checkWindow(t *testing.T, got *httptest.ResponseRecorder, title 
 	w.checkHidden(t, page)
 }
 
-// checkErrorPage checks that nothing has changed: the page shows the error, and the cookie and the attempt remain.
+// checkErrorPage checks that the page displays the error and that the cookie and the attempt are unchanged.
 func (w *world) checkErrorPage(t *testing.T, got *httptest.ResponseRecorder, status int, code, says string) {
 	t.Helper()
 	page, h := got.Body.String(), got.Header()
@@ -73,9 +73,9 @@ func (w *world) checkErrorPage(t *testing.T, got *httptest.ResponseRecorder, sta
 	}
 }
 
-// TestCallbackSealsIdentityAndQueuesNetworkQuery checks that the code is exchanged at the pinned endpoint with
-// the verifier of the challenge.
-func TestCallbackSealsIdentityAndQueuesNetworkQuery(t *testing.T) {
+// TestCallbackEncryptsIdentityAndQueuesNetworkQuery also checks that the code is exchanged at the pinned endpoint, with
+// the verifier that matches the challenge.
+func TestCallbackEncryptsIdentityAndQueuesNetworkQuery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.now = w.now.Add(time.Minute)
@@ -121,9 +121,9 @@ func TestCallbackSealsIdentityAndQueuesNetworkQuery(t *testing.T) {
 	}
 }
 
-// TestIdentityExpiresWithItsAttempt checks that an identity expires with its attempt even if its token is valid for
-// longer.
-func TestIdentityExpiresWithItsAttempt(t *testing.T) {
+// TestIdentityExpiresWithAttempt checks that an identity expires no later than its attempt, even if the token is
+// valid for longer.
+func TestIdentityExpiresWithAttempt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.lasts = 24 * time.Hour
@@ -134,9 +134,9 @@ func TestIdentityExpiresWithItsAttempt(t *testing.T) {
 	}
 }
 
-// TestWindowShowsError checks that the window stays open, and that the page that opened it gets the same error
-// with this request's id.
-func TestWindowShowsError(t *testing.T) {
+// TestCallbackShowsErrorInWindow checks that the window stays open, and that its opener receives the same error with
+// this request's ID.
+func TestCallbackShowsErrorInWindow(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		query   string
@@ -226,8 +226,8 @@ func TestWindowShowsError(t *testing.T) {
 	}
 }
 
-// TestCallbackPassesOnReturnParameters checks that each parameter of the return is passed on in its field.
-func TestCallbackPassesOnReturnParameters(t *testing.T) {
+// TestCallbackForwardsQueryParameters checks that each query parameter is passed on in the corresponding field.
+func TestCallbackForwardsQueryParameters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.refuses = identity.Refused("access_denied", nil)
@@ -238,9 +238,9 @@ func TestCallbackPassesOnReturnParameters(t *testing.T) {
 	}
 }
 
-// TestCallbackIgnoresReturnFromOtherBrowser checks that a valid state stays valid for the browser that left, whatever
-// is missing or wrong in the request.
-func TestCallbackIgnoresReturnFromOtherBrowser(t *testing.T) {
+// TestCallbackFromOtherBrowserDoesNotUseUpState checks that an incomplete or wrong request does not invalidate the
+// state for the browser that started the attempt.
+func TestCallbackFromOtherBrowserDoesNotUseUpState(t *testing.T) {
 	t.Parallel()
 	const incomplete = "This link is incomplete. Return to the application and try again."
 	for name, c := range map[string]struct {
@@ -292,7 +292,7 @@ func TestCallbackIgnoresReturnFromOtherBrowser(t *testing.T) {
 	}
 }
 
-// TestStateIsSingleUseAndExpires checks that a repeated return finds no state and leaves the attempt unchanged.
+// TestStateIsSingleUseAndExpires checks that a repeated callback finds no state and does not change the attempt.
 func TestStateIsSingleUseAndExpires(t *testing.T) {
 	t.Parallel()
 	again := newWorld(t)
@@ -311,8 +311,8 @@ func TestStateIsSingleUseAndExpires(t *testing.T) {
 	}
 }
 
-// TestCallbackShowsErrorPageWhenStoreFails checks that the provider is called only if the attempt could be read, and
-// that a result that could not be stored is not a success.
+// TestCallbackShowsErrorPageWhenStoreFails checks that the provider is not called if the attempt can't be read, and
+// that a result that can't be stored is reported as an error.
 func TestCallbackShowsErrorPageWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -345,7 +345,7 @@ func TestCallbackShowsErrorPageWhenStoreFails(t *testing.T) {
 	}
 }
 
-func TestCallbackShowsPageWhenRateLimited(t *testing.T) {
+func TestCallbackShowsErrorPageWhenRateLimited(t *testing.T) {
 	t.Parallel()
 	w := newLimited(t, fullBuckets{})
 	got := w.visit(w.success())
@@ -355,7 +355,7 @@ func TestCallbackShowsPageWhenRateLimited(t *testing.T) {
 	}
 }
 
-func TestCallbackRefusesOtherMethods(t *testing.T) {
+func TestCallbackRejectsOtherMethods(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for method, want := range map[string]int{http.MethodPost: 405, http.MethodPut: 405, http.MethodOptions: 204} {

@@ -33,20 +33,20 @@ const (
 	idToken   = "header.claims-of-maple.signature"
 )
 
-// world is the endpoint with the tables declared in template.yaml, an attempt whose browser has left, and a
+// world holds the endpoint, the tables declared in template.yaml, an attempt whose browser has been redirected, and a
 // configurable provider.
 type world struct {
 	handler http.Handler
 	rows    rows
 	now     time.Time
 	log     bytes.Buffer
-	sealer  *kms.Sealer // seals identities
+	sealer  *kms.Sealer // encrypts identities
 
-	request  identity.Request // the browser's request to the provider
+	request  identity.Request // authorization request that the browser took to the provider
 	started  binding.Started
-	at       string        // provider in the callback URL
+	at       string        // provider named in the callback URL
 	lasts    time.Duration // lifetime of the identity
-	refuses  error         // returned by the exchange
+	refuses  error         // error returned by the exchange
 	pinned   []identity.Authority
 	back     []identity.Return
 	deadline time.Time
@@ -58,7 +58,7 @@ func newWorld(t *testing.T) *world {
 	return newLimited(t, nil)
 }
 
-// newLimited returns a world with rate-limited browsers.
+// newLimited returns a world whose requests are rate-limited by buckets.
 func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -131,7 +131,7 @@ func (w *world) Exchange(ctx context.Context, pinned identity.Authority,
 	}, nil
 }
 
-// EnqueueAttempt implements attempt.Enqueuer. It loses the message.
+// EnqueueAttempt implements attempt.Enqueuer. It simulates a lost message.
 func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, of.Key()+" "+id)
 	return keyedtest.ErrTrouble
@@ -139,12 +139,12 @@ func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) erro
 
 func (w *world) time() time.Time { return w.now }
 
-// visit sends the return of the browser that has left.
+// visit sends the callback from the browser that started the attempt.
 func (w *world) visit(query string) *httptest.ResponseRecorder {
 	return w.visitWith(http.MethodGet, query, "", w.started.CookieValue.Reveal())
 }
 
-// visitWith sends the return with a language, and with another cookie or none.
+// visitWith sends the callback with a given language and cookie; the cookie may be empty.
 func (w *world) visitWith(method, query, language, cookie string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, identity.CallbackPath+"/"+w.at+query, http.NoBody)
 	r.SetPathValue("provider", w.at)
@@ -157,12 +157,12 @@ func (w *world) visitWith(method, query, language, cookie string) *httptest.Resp
 	return answer
 }
 
-// success returns the query of a provider's response with a code.
+// success returns the query of a successful provider response.
 func (w *world) success() string {
 	return "?state=" + w.request.State + "&code=c%2B1&iss=https%3A%2F%2Fid.example&session_state=x"
 }
 
-// attempt reads the stored attempt.
+// attempt returns the stored attempt.
 func (w *world) attempt(t *testing.T) attempt.Attempt {
 	t.Helper()
 	a, err := w.rows.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], attemptID)
@@ -170,7 +170,7 @@ func (w *world) attempt(t *testing.T) attempt.Attempt {
 	return a
 }
 
-// checkHidden checks that neither the page nor the log contains any of the identity or of its proofs.
+// checkHidden checks that neither the page nor the log contains any part of the identity or of its proofs.
 func (w *world) checkHidden(t *testing.T, page string) {
 	t.Helper()
 	for _, hidden := range []string{
@@ -183,11 +183,11 @@ func (w *world) checkHidden(t *testing.T, page string) {
 	}
 }
 
-// rows is the tables with injected failures.
+// rows wraps the tables and injects failures.
 type rows struct {
 	store.TEFCA
 
-	untaken error // returned when a state is taken
+	untaken error // returned by TakeState
 	unread  error
 	unsaved error
 }
@@ -216,7 +216,7 @@ func (r *rows) SaveAttempt(ctx context.Context, a attempt.Attempt) error {
 	return r.TEFCA.SaveAttempt(ctx, a)
 }
 
-// fullBuckets refuses every request.
+// fullBuckets rejects every request as over the rate limit.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.

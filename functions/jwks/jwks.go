@@ -1,6 +1,6 @@
-// Package jwks serves GET /.well-known/jwks.json (RFC 7517): the public keys with which health systems verify the
-// service's client assertions (SMART App Launch 2.2, "Asymmetric (public key)"). It is public, needs no organisation
-// and no private key, and changes nothing.
+// Package jwks serves GET /.well-known/jwks.json (RFC 7517). It returns the public keys with which health systems
+// verify the service's client assertions (SMART App Launch 2.2, "Asymmetric (public key)"). The endpoint is public and
+// read-only.
 package jwks
 
 import (
@@ -16,7 +16,7 @@ import (
 // Route is the endpoint's path.
 const Route = "/.well-known/jwks.json"
 
-// maxAge is the cache lifetime of the key set. A new key signs nothing before this time has passed; see
+// maxAge is how long clients may cache the key set. A new key must not sign anything until this time has passed; see
 // docs/operate/secrets.md.
 const maxAge = time.Hour
 
@@ -27,14 +27,14 @@ type Deps struct {
 	Keys    Keys
 }
 
-// Keys publishes the service's keys (*clientauth.Keyring).
+// Keys returns the service's public keys (*clientauth.Keyring).
 type Keys interface {
-	// JWKS returns the keys of a type, or all keys if keyType is empty.
+	// JWKS returns all keys, or only those of the given type if keyType is not empty.
 	JWKS(ctx context.Context, keyType string) (clientauth.KeySet, error)
 }
 
 type request struct {
-	// KeyType limits the set to keys of one type, for sites that take a set inline and refuse elliptic-curve keys.
+	// KeyType restricts the set to one type of key, for sites that store a copy of the set and reject elliptic-curve keys.
 	KeyType string `query:"kty"`
 }
 

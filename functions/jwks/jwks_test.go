@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/adapters/smart/clientauth"
 )
 
-// vault has the elliptic-curve key with the scalar 1, or none while it is unavailable.
+// vault holds the elliptic-curve key with scalar 1, or no key while it is unavailable.
 type vault struct{ away bool }
 
 func (v vault) Public(context.Context, string) (crypto.PublicKey, error) {
@@ -39,9 +39,9 @@ func get(v vault, method, query string, names ...string) *httptest.ResponseRecor
 	return w
 }
 
-func TestKeySetIsPublic(t *testing.T) {
+func TestKeySetRequiresNoAuthentication(t *testing.T) {
 	t.Parallel()
-	// The generator of P-384 (SEC 2 section 2.5.1), and its thumbprint.
+	// generator is the key set with the generator of P-384 (SEC 2 section 2.5.1) and its thumbprint.
 	const generator = `{"keys":[{"kty":"EC","kid":"-W6Wzot_wuerYbKBVKfGEks3iY2EALna-hBqObnPuJE","use":"sig",` +
 		`"key_ops":["verify"],"alg":"ES384",` +
 		`"crv":"P-384","x":"qofKIr6LBTeOscce8yCtdG4dO2KLp5uYWfdB4IJUKjhVAvJdv1UpbDpUXjhydgq3",` +
@@ -82,7 +82,7 @@ func TestKeySetIsPublic(t *testing.T) {
 	}
 }
 
-func TestKeySetRefusesOtherMethods(t *testing.T) {
+func TestKeySetRejectsOtherMethods(t *testing.T) {
 	t.Parallel()
 	for method, want := range map[string]int{"HEAD": 200, "OPTIONS": 204, "POST": 405, "PUT": 405, "DELETE": 405} {
 		if w := get(vault{}, method, ""); w.Code != want {

@@ -1,6 +1,6 @@
-// Package listevents serves GET /bridge/events (docs/guide/webhooks.md, "Reading events"): the organisation's events of
-// the last 15 days (package eventlog), for organisations that cannot receive webhooks or have missed some. The
-// organisation's backend calls it with its private key; it changes nothing.
+// Package listevents serves GET /bridge/events (docs/guide/webhooks.md, "Reading events"). It returns an organisation's
+// events of the last 15 days (package eventlog), for organisations that can't receive webhooks or have missed some. The
+// organisation's backend calls it with its private key. The endpoint is read-only.
 package listevents
 
 import (
@@ -35,7 +35,7 @@ type Deps struct {
 type request struct {
 	After string `query:"after"`
 	Limit string `query:"limit"`
-	Types string `query:"types"` // separated by commas
+	Types string `query:"types"` // comma-separated
 }
 
 type response struct {
@@ -73,7 +73,7 @@ func parseLimit(text string) (int, error) {
 	return limit, nil
 }
 
-// parseTypes parses ?types=; empty text gives nil.
+// parseTypes parses the types query parameter. It returns nil for empty text.
 func parseTypes(text string) ([]webhook.Type, error) {
 	if text == "" {
 		return nil, nil

@@ -21,28 +21,28 @@ const (
 	day    = 24 * time.Hour
 )
 
-// ago returns a time before these tests' current time.
+// ago returns a time relative to the tests' current time.
 func ago(d time.Duration) time.Time { return keyedtest.Moment().Add(-d) }
 
 func success(events, after string, hasMore bool) string {
 	return fmt.Sprintf(`{"success":true,"data":{"events":[%s],"after":"%s","has_more":%v}}`, events, after, hasMore)
 }
 
-// few returns a log with events of several ages, and two of another organisation and the other mode.
+// few returns a log with events of several ages, including one of another organisation and one of the other mode.
 func few() *log {
 	l := &log{}
-	l.add(5, webhook.TestEvent, ago(15*second-time.Microsecond)) // too new
+	l.add(5, webhook.TestEvent, ago(15*second-time.Microsecond)) // too recent to be listed
 	l.add(4, webhook.ExportFailed, ago(15*second+time.Microsecond))
-	l.add(3, webhook.ConnectionFailed, ago(time.Hour)) // an extension
+	l.add(3, webhook.ConnectionFailed, ago(time.Hour)) // type is an extension
 	l.add(2, webhook.ExportSucceeded, ago(time.Hour))
 	l.add(1, webhook.ConnectionSucceeded, ago(15*day-second))
-	l.add(0, webhook.TestEvent, ago(15*day+second)) // too old
+	l.add(0, webhook.TestEvent, ago(15*day+second)) // too old to be listed
 	l.addOf(keyedtest.Tenants()[keyedtest.PublicB], 6, webhook.TestEvent, ago(time.Hour), `{"of":"B"}`)
 	l.addOf(keyedtest.Tenants()[keyedtest.LiveA], 7, webhook.TestEvent, ago(time.Hour), `{"of":"live"}`)
 	return l
 }
 
-func TestListEventsResponds(t *testing.T) {
+func TestListEventsReturnsEventsOrError(t *testing.T) {
 	t.Parallel()
 	end := plainCursor(ago(15*second+time.Microsecond), 4)
 	hour := plainCursor(ago(time.Hour), 3)
@@ -149,15 +149,15 @@ func TestListEventsHidesInternalErrors(t *testing.T) {
 	})
 }
 
-func TestListEventsRequiresKeyAndMethod(t *testing.T) {
+func TestListEventsRequiresKeyAndGet(t *testing.T) {
 	t.Parallel()
 	keyedtest.CheckReader(t, listevents.Route, listevents.Route, http.MethodPost, func() http.Handler {
 		return handler(few(), plain{}, keyedtest.Moment)
 	})
 }
 
-// A reader of an empty list gets a cursor and can continue from it.
-func TestEmptyListReturnsCursor(t *testing.T) {
+// TestListEventsReturnsCursorWhenEmpty checks that the cursor returned with an empty list can be used to continue.
+func TestListEventsReturnsCursorWhenEmpty(t *testing.T) {
 	t.Parallel()
 	l := &log{}
 	h := handler(l, plain{}, keyedtest.Moment)
@@ -175,9 +175,9 @@ func TestEmptyListReturnsCursor(t *testing.T) {
 	}
 }
 
-// The default list contains every type of docs/guide/webhook-reference.md except extensions, which must be requested by
-// name.
-func TestExtensionsAreListedOnlyWhenRequested(t *testing.T) {
+// TestListEventsOmitsExtensionsUnlessRequested checks that the default list contains every type in
+// docs/guide/webhook-reference.md except extensions, which must be requested by name.
+func TestListEventsOmitsExtensionsUnlessRequested(t *testing.T) {
 	t.Parallel()
 	for kind, isServed := range map[webhook.Type]bool{
 		webhook.ExportSucceeded: true, webhook.ExportFailed: true, webhook.TestEvent: true,
@@ -200,8 +200,8 @@ func TestExtensionsAreListedOnlyWhenRequested(t *testing.T) {
 	}
 }
 
-// Uses the real cursors over many pages.
-func TestReaderPagesThroughListWithSealedCursors(t *testing.T) {
+// TestListEventsPagesWithEncryptedCursors uses real cursors over many pages.
+func TestListEventsPagesWithEncryptedCursors(t *testing.T) {
 	t.Parallel()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	if err != nil {
@@ -209,7 +209,8 @@ func TestReaderPagesThroughListWithSealedCursors(t *testing.T) {
 	}
 	l, want := &log{}, make([]string, 0, 230)
 	for n := range 230 {
-		l.add(n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n/3)*time.Microsecond)) // three at the same time
+		// groups of three have equal times
+		l.add(n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n/3)*time.Microsecond))
 		want = append(want, bodyOf(n))
 	}
 	h := handler(l, cursor.Sealer{Keys: ring}, keyedtest.Moment)
@@ -229,8 +230,8 @@ func TestReaderPagesThroughListWithSealedCursors(t *testing.T) {
 	}
 }
 
-// A response ends before Lambda's limit, and contains at least one event.
-func TestResponseSizeIsLimited(t *testing.T) {
+// TestListEventsLimitsResponseSize checks that a response stays below Lambda's limit but contains at least one event.
+func TestListEventsLimitsResponseSize(t *testing.T) {
 	t.Parallel()
 	l, want := &log{}, make([]string, 0, 41)
 	for n := range 40 {
@@ -251,8 +252,9 @@ func TestResponseSizeIsLimited(t *testing.T) {
 	}
 }
 
-// Skipping events that were not requested takes a limited number of reads per request, and the cursor moves past them.
-func TestReaderSkipsUnrequestedTypes(t *testing.T) {
+// TestListEventsLimitsReadsWhenSkippingTypes checks that skipping events of other types takes a limited number of reads
+// per request, and that the cursor moves past them.
+func TestListEventsLimitsReadsWhenSkippingTypes(t *testing.T) {
 	t.Parallel()
 	l := &log{}
 	for n := range 2500 {

@@ -27,12 +27,12 @@ import (
 // tenantA returns the tenant of PublicA.
 func tenantA() org.Tenant { return keyedtest.Tenants()[keyedtest.PublicA] }
 
-// log is an in-memory list of events. An entry becomes visible at a time of the log's own clock.
+// log is an in-memory list of events. Each entry becomes visible at a time on the log's own clock.
 type log struct {
 	entries []entry
 	now     time.Time
 	fails   bool
-	asked   []int // requested limits
+	asked   []int // limits that were requested
 }
 
 type entry struct {
@@ -63,7 +63,7 @@ func (l *log) EventsAfter(_ context.Context, last webhook.Event, before time.Tim
 	return found[:min(limit, len(found))], len(found) > limit, nil
 }
 
-// add creates event number n of tenant A, visible at once, with its own body.
+// add creates tenant A's event number n, visible immediately, with a body of its own.
 func (l *log) add(n int, t webhook.Type, created time.Time) webhook.Event {
 	return l.addOf(tenantA(), n, t, created, bodyOf(n))
 }
@@ -76,12 +76,12 @@ func (l *log) addOf(tenant org.Tenant, n int, t webhook.Type, created time.Time,
 
 func eventID(n int) string { return fmt.Sprintf("e0000000-0000-4000-8000-%012d", n) }
 
-// bodyOf returns a body that re-encoding would change: it has escapes, and members in no order.
+// bodyOf returns a body that re-encoding would alter: it contains escapes, and its members are unordered.
 func bodyOf(n int) string {
 	return `{"id":"` + strconv.Itoa(n) + `","data":{"z":1,"a":"\u0026\u003cb\u003e é &<>\u2028"},"n":1.0}`
 }
 
-// plain is a Sealer whose cursors a test can read and write.
+// plain is a Sealer with cursors in plain text, which tests can read and write.
 type plain struct{ fails bool }
 
 // Seal implements eventlog.Cursors.
@@ -104,12 +104,12 @@ func (p plain) Open(tenant org.Tenant, use, text string) (string, error) {
 	return position, nil
 }
 
-// plainCursor returns the cursor after an event of tenant A.
+// plainCursor returns the cursor after one of tenant A's events.
 func plainCursor(created time.Time, n int) string {
 	return tenantA().Key() + "|events|" + created.UTC().Format(time.RFC3339Nano) + "#" + eventID(n)
 }
 
-// start returns the cursor before all events of tenant A.
+// start returns the cursor before tenant A's first event.
 func start() string { return tenantA().Key() + "|events|" }
 
 func handler(l *log, cursors eventlog.Cursors, now func() time.Time) http.Handler {
@@ -119,7 +119,7 @@ func handler(l *log, cursors eventlog.Cursors, now func() time.Time) http.Handle
 	})
 }
 
-// answer is a reader's response.
+// answer is a response to the reader.
 type answer struct {
 	status int
 	size   int
@@ -130,7 +130,7 @@ type answer struct {
 	} `json:"data"`
 }
 
-// get sends a reader's request.
+// get sends a request from a reader.
 func get(tb testing.TB, h http.Handler, publicID string, query url.Values) answer {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), http.MethodGet, listevents.Route+"?"+query.Encode(), nil)
@@ -144,8 +144,8 @@ func get(tb testing.TB, h http.Handler, publicID string, query url.Values) answe
 	return a
 }
 
-// readAll reads from a cursor to the end of the list, as the documentation tells clients to. It returns the bodies, the
-// last cursor and the number of requests.
+// readAll reads from a cursor to the end of the list, as the documentation instructs clients to. It returns the bodies,
+// the last cursor and the number of requests.
 func readAll(tb testing.TB, h http.Handler, after string,
 	query url.Values,
 ) (bodies []string, last string, requests int) {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// reading simulates a reader and concurrent writers with virtual time.
+// reading simulates a reader and concurrent writers in virtual time.
 type reading struct {
 	log   *log
 	http  http.Handler
@@ -28,14 +28,14 @@ func newReading() *reading {
 	return r
 }
 
-// write creates an event now that becomes visible after a delay.
+// write creates an event that becomes visible after the given delay.
 func (r *reading) write(lag time.Duration) {
 	n := len(r.log.entries)
-	r.log.addOf(tenantA(), (n*7919)%10_007, webhook.TestEvent, r.log.now, bodyOf(n)) // ids are not in order
+	r.log.addOf(tenantA(), (n*7919)%10_007, webhook.TestEvent, r.log.now, bodyOf(n)) // IDs are not in chronological order
 	r.log.entries[n].visibleAt = r.log.now.Add(lag)
 }
 
-// poll sends one request and continues from the cursor.
+// poll sends one request and stores the cursor for the next.
 func (r *reading) poll(tb testing.TB, limit int) {
 	tb.Helper()
 	got := get(tb, r.http, keyedtest.PublicA, url.Values{"after": {r.after}, "limit": {strconv.Itoa(limit)}})
@@ -45,7 +45,7 @@ func (r *reading) poll(tb testing.TB, limit int) {
 	r.after = got.Data.After
 }
 
-// due returns the bodies of all events of a minimum age, in list order.
+// due returns the bodies of all events of at least the given age, in list order.
 func (r *reading) due(age time.Duration) []string {
 	var events []webhook.Event
 	for _, e := range r.log.entries {
@@ -61,10 +61,10 @@ func (r *reading) due(age time.Duration) []string {
 	return bodies
 }
 
-// TestReaderMissesNoEventOlderThanDelay writes events that become visible up to 15 seconds later in any order, while
-// a reader polls at random times. At every time the reader has received a prefix of the list, each event once. Once it
-// has polled until there was nothing more, it has every event that is 15 seconds old.
-func TestReaderMissesNoEventOlderThanDelay(t *testing.T) {
+// TestListEventsReturnsEveryEventOlderThanDelay creates events that become visible up to 15 seconds later, in any
+// order, while a reader polls at random times. At any time, the reader has received a prefix of the list, with each
+// event once. After polling to the end, it has received every event that is at least 15 seconds old.
+func TestListEventsReturnsEveryEventOlderThanDelay(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [2]int {
 		return [2]int{rapid.IntRange(0, 3).Draw(t, "move"), rapid.IntRange(0, 15_000).Draw(t, "much")}
@@ -95,8 +95,9 @@ func TestReaderMissesNoEventOlderThanDelay(t *testing.T) {
 	})
 }
 
-// Proves that the test above can detect a missed event: one that becomes visible after more than 15 seconds is missed.
-func TestReaderMissesEventVisibleAfterDelay(t *testing.T) {
+// TestListEventsMissesEventVisibleAfterDelay proves that the test above can detect a missed event, because an event
+// that becomes visible after more than 15 seconds is missed.
+func TestListEventsMissesEventVisibleAfterDelay(t *testing.T) {
 	t.Parallel()
 	r := newReading()
 	r.write(20 * time.Second)

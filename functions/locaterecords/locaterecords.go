@@ -1,7 +1,7 @@
-// Package locaterecords serves GET /bridge/tefca/records/{attemptId}?public_id= (docs/openapi.yaml): one of the
-// service's pages requests the facilities that have records of the verified person, and the status of those chosen,
-// with the token that it got when it created the attempt. It changes nothing. Without the right token, and for another
-// organisation's attempt, the response is the same as for an attempt that does not exist.
+// Package locaterecords serves GET /bridge/tefca/records/{attemptId}?public_id= (docs/openapi.yaml). It returns the
+// facilities that have records of the verified person, and the status of those that were chosen. The service's page
+// that created the attempt calls it with the attempt's token. The endpoint is read-only. For a wrong token or another
+// organisation's attempt, the response is the same as for a nonexistent attempt.
 package locaterecords
 
 import (

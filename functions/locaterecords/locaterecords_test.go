@@ -30,7 +30,7 @@ const (
 	missing   = "Attempt not found."
 )
 
-// world is the endpoint with the tables declared in template.yaml.
+// world holds the endpoint and the tables declared in template.yaml.
 type world struct {
 	rows    rows
 	now     time.Time
@@ -49,7 +49,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) time() time.Time { return w.now }
 
-// put stores an attempt of organisation A in test mode with common test data, and its facilities.
+// put stores an attempt of organisation A in test mode, completed with default test data, and its facilities.
 func (w *world) put(t *testing.T, a attempt.Attempt, facilities ...attempt.Facility) {
 	t.Helper()
 	a.ID, a.Tenant, a.TokenHash = attemptID, keyedtest.Tenants()[keyedtest.PublicA], binding.Hash("token-1")
@@ -88,7 +88,8 @@ func (w *world) send(t *testing.T, method, id, query string, authorization ...st
 	return answer
 }
 
-// checkHidden checks that no secret is in the response or the log, and no patient data in the log.
+// checkHidden checks that neither the response nor the log contains a secret, and that the log contains no patient
+// data.
 func (w *world) checkHidden(t *testing.T, body string) {
 	t.Helper()
 	line := w.log.String()
@@ -102,12 +103,12 @@ func (w *world) checkHidden(t *testing.T, body string) {
 	}
 }
 
-// rows is the tables with injected failures.
+// rows wraps the tables and injects failures.
 type rows struct {
 	store.TEFCA
 
 	failing  error
-	unlisted error // returned when facilities are listed
+	unlisted error // returned by listings of facilities
 }
 
 // Attempt implements attempt.Attempts.
@@ -126,7 +127,7 @@ func (r rows) Facilities(ctx context.Context, tenant org.Tenant, id string) ([]a
 	return r.TEFCA.Facilities(ctx, tenant, id)
 }
 
-// fullBuckets refuses every request.
+// fullBuckets rejects every request as over the rate limit.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.
@@ -141,20 +142,20 @@ func clinic(id string, match tefca.Match) attempt.Facility {
 	}
 }
 
-// chosen returns a clinic that the person has chosen.
+// chosen returns a clinic that was chosen, with the given outcome.
 func chosen(id string, outcome attempt.Outcome, reason attempt.Reason) attempt.Facility {
 	f := clinic(id, tefca.Found)
 	f.Outcome, f.Reason = outcome, reason
 	return f
 }
 
-// shown returns a clinic in the response, with its outcome.
+// shown returns a clinic as it appears in the response.
 func shown(id, match, outcome string) string {
 	return `{"tefca_directory_id":"` + id + `","name":"Clinic ` + id[len(id)-1:] +
 		`","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
 }
 
-// told returns the complete response.
+// told returns the complete response body.
 func told(status, ends string, facilities ...string) string {
 	if ends != "" {
 		ends = `,"identity_expires_at":"` + ends + `"`
@@ -250,9 +251,9 @@ func TestLocateRecordsReturnsProgress(t *testing.T) {
 	}
 }
 
-// TestLocateRecordsReturnsFailureOfAttempt checks the cause and the remedy for as long as the row exists, and that no
-// facility is shown.
-func TestLocateRecordsReturnsFailureOfAttempt(t *testing.T) {
+// TestLocateRecordsReturnsFailureWhenAttemptFailed checks that the cause and the remedy are returned for as long as the
+// row exists, and that no facilities are returned.
+func TestLocateRecordsReturnsFailureWhenAttemptFailed(t *testing.T) {
 	t.Parallel()
 	for cause, action := range map[string]string{
 		"level_too_low": "The provider confirms less than identity assurance level 2. Let the patient complete its " +
@@ -274,7 +275,7 @@ func TestLocateRecordsReturnsFailureOfAttempt(t *testing.T) {
 	}
 }
 
-// TestLocateRecordsAcceptsIDInEitherCase also covers the case of the authorization scheme.
+// TestLocateRecordsAcceptsIDInEitherCase also checks that the authorization scheme is case-insensitive.
 func TestLocateRecordsAcceptsIDInEitherCase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -321,7 +322,7 @@ func TestLocateRecordsHidesAttemptWithoutItsToken(t *testing.T) {
 	w.checkHidden(t, "")
 }
 
-func TestLocateRecordsRefusesMalformedRequest(t *testing.T) {
+func TestLocateRecordsRejectsMalformedRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(t, attempt.Attempt{Status: attempt.Located})

@@ -1,7 +1,7 @@
-// Package reconnect serves GET /bridge/reconnect: a browser sends the organisation's public id and one of its
-// connections, and is redirected to the connection's portal. Errors are redirected once the redirect URI is verified,
-// and shown on a page before that. Every call begins a new attempt; the connection changes only if the same patient
-// signs in.
+// Package reconnect serves GET /bridge/reconnect. A browser sends an organisation's public ID and one of its
+// connections, and is redirected to the connection's portal. Errors are displayed on a page, or sent to the redirect
+// URI once it is verified. Every request starts a new attempt. The connection changes only if the same patient signs
+// in.
 package reconnect
 
 import (
@@ -25,7 +25,7 @@ type Deps struct {
 	Flows Starter
 }
 
-// Starter begins attempts (flow.Starter).
+// Starter starts attempts (flow.Starter).
 type Starter interface {
 	Start(ctx context.Context, r flow.Request) (binding.Started, error)
 }

@@ -45,7 +45,7 @@ func (directory) ByPublicID(_ context.Context, id string) (org.Caller, error) {
 	return caller, nil
 }
 
-// starter records requests, and returns err or an attempt.
+// starter records requests and returns either err or an attempt.
 type starter struct {
 	asked []flow.Request
 	err   error
@@ -110,7 +110,7 @@ func TestReconnectRedirectsToPortalAndSetsCookie(t *testing.T) {
 	}
 }
 
-func TestReconnectExpiresOldestCookies(t *testing.T) {
+func TestReconnectExpiresOldestCookiesOverLimit(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodGet, reconnect.Route+"?"+whole().Encode(), http.NoBody)
 	for i := range 20 {
@@ -124,7 +124,7 @@ func TestReconnectExpiresOldestCookies(t *testing.T) {
 	}
 }
 
-func TestReconnectDefaultsRequestIDAndIgnoresEndpoint(t *testing.T) {
+func TestReconnectUsesDefaultRequestIDAndIgnoresEndpoint(t *testing.T) {
 	t.Parallel()
 	var s starter
 	query := whole()
@@ -188,7 +188,7 @@ func TestReconnectRedirectsInvalidParameterError(t *testing.T) {
 	}
 }
 
-func TestReconnectShowsErrorPageWithoutVerifiedRedirect(t *testing.T) {
+func TestReconnectShowsErrorPageWithoutVerifiedRedirectURI(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(url.Values){
 		"no public id":         func(q url.Values) { q.Del("public_id") },
@@ -229,7 +229,7 @@ func TestReconnectShowsErrorPageWithoutVerifiedRedirect(t *testing.T) {
 	}
 }
 
-func TestReconnectRefusesOtherMethods(t *testing.T) {
+func TestReconnectRejectsOtherMethods(t *testing.T) {
 	t.Parallel()
 	for method, want := range map[string]int{http.MethodPost: 405, http.MethodOptions: 204, http.MethodHead: 302} {
 		var s starter

@@ -1,5 +1,5 @@
-// Package refreshscheduler runs every minute. It finds connections whose tokens are due and sends messages about them
-// to the refresh worker, spread over the coming minute. It decides nothing about a connection.
+// Package refreshscheduler runs every minute. It sends the refresh worker messages about connections whose tokens are
+// due, spread over the following minute. It makes no decisions about connections.
 package refreshscheduler
 
 import (
@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// nextLook is the time after which a row whose message was sent is due again. It is longer than the wait in the queue
+	// nextLook is the time after which a row is due again once its message has been sent. It exceeds the time in the queue
 	// plus the calls to a slow token endpoint.
 	nextLook = 10 * time.Minute
-	// spreadOver is the time until the next run, over which this run's messages are spread.
+	// spreadOver is the time until the next run. Messages are spread over it.
 	spreadOver = time.Minute
 )
 

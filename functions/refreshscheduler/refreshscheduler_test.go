@@ -14,15 +14,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// world is the database and the queue.
+// world simulates the database and the queue.
 type world struct {
 	start time.Time
-	rows  [][]due.Item // by shard
+	rows  [][]due.Item // due rows, by shard
 
 	mu      sync.Mutex
-	before  []time.Duration          // requested time limits of due rows
-	claimed map[string]time.Duration // end of the claim, by id
-	sent    map[string]time.Duration // delay of the message, by id
+	before  []time.Duration          // limits of the requested due times
+	claimed map[string]time.Duration // claimed-until offsets, by ID
+	sent    map[string]time.Duration // message delays, by ID
 }
 
 func (w *world) Due(_ context.Context, shard int, before time.Time) ([]due.Item, error) {
@@ -46,8 +46,8 @@ func (w *world) Send(_ context.Context, i due.Item, delay time.Duration) error {
 	return nil
 }
 
-// A run finds the rows that are due now, claims each for ten minutes, and spreads the messages evenly over the next
-// minute.
+// TestSchedulerSpreadsMessagesOverNextMinute checks that a run claims each due row for ten minutes and spreads the
+// messages evenly over the next minute.
 func TestSchedulerSpreadsMessagesOverNextMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package refreshworker handles the messages of the refresh queue. Each one names a connection whose tokens the worker
-// refreshes, or revokes upstream, if that is due. Duplicate, late and forged messages find nothing due and change
-// nothing.
+// Package refreshworker handles messages from the refresh queue. Each message refers to a connection. If the
+// connection's tokens are due, the worker refreshes them, or revokes them at the portal. Duplicate, late and forged
+// messages have no effect, because nothing is due.
 package refreshworker
 
 import (
@@ -13,19 +13,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connections refreshes and revokes connections' tokens (refresh.Worker).
+// Connections refreshes and revokes the tokens of connections (refresh.Worker).
 type Connections interface {
 	Process(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// New returns the message handler. Messages about the same connection, of which a batch can hold several, are processed
-// in turn, so that each sees the previous one's result. Across processes, the lease on the tokens separates them.
+// New returns the message handler. A batch may contain several messages about one connection. They are processed one
+// after the other, so that each sees the previous one's result. A lease on the tokens coordinates different processes.
 func New(connections Connections) func(context.Context, due.Item) error {
 	inHand := &turns{taken: map[due.Item]chan struct{}{}}
 	return func(ctx context.Context, i due.Item) error {
 		logx.Add(ctx, i.LogAttrs()...)
 		if i.Kind != due.Connection {
-			return nil // sent to the wrong queue by hand; its own scheduler re-sends it
+			return nil // manually sent to the wrong queue; its own scheduler will use the right one
 		}
 		leave, err := inHand.enter(ctx, i)
 		if err != nil {
@@ -36,13 +36,13 @@ func New(connections Connections) func(context.Context, due.Item) error {
 	}
 }
 
-// turns serialises the work on a connection.
+// turns serialises work on the same connection.
 type turns struct {
 	mu    sync.Mutex
-	taken map[due.Item]chan struct{} // closed when the item is free again
+	taken map[due.Item]chan struct{} // closed when work on the item has finished
 }
 
-// enter waits for the item to be free. It returns an error if ctx ends first.
+// enter waits until no other message about the item is being processed. It returns an error if ctx ends first.
 func (t *turns) enter(ctx context.Context, i due.Item) (leave func(), err error) {
 	for {
 		t.mu.Lock()

@@ -29,9 +29,9 @@ const (
 
 var errTrouble = errors.New("trouble on our side")
 
-// connections records the connections that it processed.
+// connections records which connections were processed.
 type connections struct {
-	failing string // id that fails
+	failing string // ID of the connection that fails
 
 	mu    sync.Mutex
 	looks []string
@@ -47,7 +47,7 @@ func (c *connections) Process(_ context.Context, tenant org.Tenant, id string) e
 	return nil
 }
 
-// receive delivers the bodies as one batch, like Lambda, and returns the numbers of those to be retried.
+// receive delivers messages as one batch, as Lambda does, and returns the numbers of those to retry.
 func receive(t *testing.T, c refreshworker.Connections, bodies ...string) []string {
 	t.Helper()
 	var batch events.SQSEvent
@@ -74,7 +74,7 @@ func message(mode, orgID string, kind due.Kind, id string) string {
 	return `{"mode":"` + mode + `","org":"` + orgID + `","kind":"` + string(kind) + `","id":"` + id + `"}`
 }
 
-func TestWorkerProcessesConnectionOfMessage(t *testing.T) {
+func TestWorkerProcessesConnectionNamedInMessage(t *testing.T) {
 	t.Parallel()
 	var c connections
 	const other = "c0000000-0000-4000-8000-000000000002"
@@ -88,7 +88,8 @@ func TestWorkerProcessesConnectionOfMessage(t *testing.T) {
 	}
 }
 
-// The connection, not the message, determines that a second run has nothing to do.
+// TestWorkerProcessesDuplicateMessage checks that duplicates reach the connection, whose state determines that there is
+// nothing left to do.
 func TestWorkerProcessesDuplicateMessage(t *testing.T) {
 	t.Parallel()
 	var c connections
@@ -98,7 +99,7 @@ func TestWorkerProcessesDuplicateMessage(t *testing.T) {
 	}
 }
 
-func TestWorkerDropsMessageOfOtherKind(t *testing.T) {
+func TestWorkerDropsMessageWithOtherKind(t *testing.T) {
 	t.Parallel()
 	var c connections
 	back := receive(t, &c,
@@ -109,7 +110,7 @@ func TestWorkerDropsMessageOfOtherKind(t *testing.T) {
 	}
 }
 
-func TestWorkerDropsForgedMessageAlone(t *testing.T) {
+func TestWorkerDropsOnlyForgedMessage(t *testing.T) {
 	t.Parallel()
 	var c connections
 	back := receive(t, &c,
@@ -163,7 +164,7 @@ func TestWorkerProcessesConnectionsConcurrently(t *testing.T) {
 	})
 }
 
-// patient takes some time for each connection, and records how many are processed concurrently.
+// patient takes some time for each connection and records how many are processed concurrently.
 type patient struct {
 	mu        sync.Mutex
 	now, most map[string]int
@@ -171,7 +172,7 @@ type patient struct {
 
 func (s *patient) Process(_ context.Context, _ org.Tenant, id string) error {
 	s.count(id, 1)
-	<-time.After(time.Second) // virtual time: the test runs in testing/synctest
+	<-time.After(time.Second) // virtual time, because the test runs in testing/synctest
 	s.count(id, -1)
 	return nil
 }
@@ -184,7 +185,7 @@ func (s *patient) count(id string, by int) {
 	s.most[id], s.most["all"] = max(s.most[id], s.now[id]), max(s.most["all"], s.now["all"])
 }
 
-func TestWorkerSerialisesMessagesOfOneConnection(t *testing.T) {
+func TestWorkerSerialisesMessagesAboutSameConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &patient{now: map[string]int{}, most: map[string]int{}}

@@ -1,6 +1,6 @@
-// Package revokevault serves POST /bridge/vault_connection/revoke (docs/openapi.yaml), a helper for tests. It
-// disconnects all current connections of a synthetic TEFCA patient, as DELETE /bridge/org_connection/{orgConnectionId}
-// does. The organisation's backend calls it with a test mode key. The request is idempotent.
+// Package revokevault serves POST /bridge/vault_connection/revoke (docs/openapi.yaml), which helps with testing. It
+// disconnects all active connections of a synthetic TEFCA patient, as DELETE /bridge/org_connection/{orgConnectionId}
+// would. The organisation's backend calls it with a test mode key. The request is idempotent.
 package revokevault
 
 import (
@@ -22,7 +22,7 @@ type Deps struct {
 	Revoker Revoker
 }
 
-// Revoker ends the connections of a synthetic patient and returns their ids (attempt.Revoker).
+// Revoker ends a synthetic patient's connections and returns their IDs (attempt.Revoker).
 type Revoker interface {
 	Revoke(ctx context.Context, tenant org.Tenant, email string) ([]string, error)
 }

@@ -27,16 +27,16 @@ const (
 	second  = "c0000000-0000-4000-8000-00000000000b"
 	third   = "c0000000-0000-4000-8000-00000000000c"
 	maple   = `{"email":"maple.aster@tefca.example"}`
-	subject = "p01" // Maple's subject
+	subject = "p01" // subject of the patient Maple
 )
 
-// world holds a person's connections in a tenant, which the endpoint ends.
+// world holds a person's connections in one tenant.
 type world struct {
-	statuses map[string]connection.Status // by id; a listed connection that is missing here no longer exists
+	statuses map[string]connection.Status // by ID; a listed connection without a status no longer exists
 	listed   []string
 	unlisted error
 	unread   error
-	unended  map[string]error // errors of ending, by id
+	unended  map[string]error // errors returned by Disconnect, by ID
 	ended    []string
 	limiter  httpapi.Limiter
 }
@@ -80,7 +80,7 @@ func (w *world) Disconnect(ctx context.Context, tenant org.Tenant, id string) (c
 	return w.Connection(ctx, tenant, id)
 }
 
-// check sends the request, by default with the credential PublicA.
+// check sends a request, by default with the credential PublicA, and checks the response.
 func (w *world) check(t *testing.T, e keyedtest.Exchange) {
 	t.Helper()
 	if e.Method == "" {
@@ -93,7 +93,7 @@ func (w *world) check(t *testing.T, e keyedtest.Exchange) {
 	}))
 }
 
-// revoked returns the response that lists connections.
+// revoked returns the response body that lists the given connections.
 func revoked(ids ...string) string {
 	list := ""
 	if len(ids) > 0 {
@@ -102,9 +102,9 @@ func revoked(ids ...string) string {
 	return `{"success":true,"data":{"request_id":"` + keyedtest.RequestID + `","revoked":[` + list + `]}}`
 }
 
-// TestRevokeVaultEndsCurrentConnections checks that revoked and deleted connections are not listed, and that a
-// repeated request returns none.
-func TestRevokeVaultEndsCurrentConnections(t *testing.T) {
+// TestRevokeVaultEndsActiveConnections also checks that revoked and deleted connections are not listed, and that a
+// repeated request returns an empty list.
+func TestRevokeVaultEndsActiveConnections(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{maple, `{"email":"Maple.ASTER@tefca.example","org_id":"other"}`} {
 		w := newWorld()
@@ -117,8 +117,9 @@ func TestRevokeVaultEndsCurrentConnections(t *testing.T) {
 	}
 }
 
-// TestRevokeVaultSparesOtherPatientsAndTenants covers other patients and other organisations.
-func TestRevokeVaultSparesOtherPatientsAndTenants(t *testing.T) {
+// TestRevokeVaultKeepsConnectionsOfOthers checks that connections of other patients and other organisations are
+// not ended.
+func TestRevokeVaultKeepsConnectionsOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.check(t, keyedtest.Exchange{
@@ -131,8 +132,8 @@ func TestRevokeVaultSparesOtherPatientsAndTenants(t *testing.T) {
 	}
 }
 
-// TestRevokeVaultRefusesLiveKey checks that a live key is always refused.
-func TestRevokeVaultRefusesLiveKey(t *testing.T) {
+// TestRevokeVaultRejectsLiveKey checks that live keys are always rejected.
+func TestRevokeVaultRejectsLiveKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	want := keyedtest.FailureBody("svc_forbidden_mode", "This works only with test credentials.")
@@ -144,9 +145,9 @@ func TestRevokeVaultRefusesLiveKey(t *testing.T) {
 	}
 }
 
-// TestRevokeVaultRefusesInvalidAddress covers texts that are not a synthetic patient's address; none is repeated in the
-// response.
-func TestRevokeVaultRefusesInvalidAddress(t *testing.T) {
+// TestRevokeVaultRejectsInvalidAddress covers texts that are not the address of a synthetic patient. The response
+// repeats none of them.
+func TestRevokeVaultRejectsInvalidAddress(t *testing.T) {
 	t.Parallel()
 	nobody := keyedtest.FailureBody("svc_invalid_request",
 		"email must be the address of a synthetic TEFCA patient.")
@@ -210,9 +211,8 @@ func TestRevokeVaultRequiresKey(t *testing.T) {
 	}
 }
 
-// TestRevokeVaultFailsWhenPartlyRevoked checks that the call can be repeated and then ends the remaining
-// connections.
-func TestRevokeVaultFailsWhenPartlyRevoked(t *testing.T) {
+// TestRevokeVaultReturnsErrorWhenPartlyRevoked checks that repeating the request ends the remaining connections.
+func TestRevokeVaultReturnsErrorWhenPartlyRevoked(t *testing.T) {
 	t.Parallel()
 	lost := keyedtest.FailureBody("svc_unavailable", "The record changed at the same time. Please try again.")
 	for name, c := range map[string]struct {
@@ -242,7 +242,7 @@ func TestRevokeVaultFailsWhenPartlyRevoked(t *testing.T) {
 	}
 }
 
-// left returns the ids of authorised connections.
+// left iterates over the IDs of connections that are still authorised.
 func (w *world) left() func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for id, status := range w.statuses {
@@ -253,7 +253,7 @@ func (w *world) left() func(yield func(string) bool) {
 	}
 }
 
-// fullBuckets refuses every request.
+// fullBuckets rejects every request as over the rate limit.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.

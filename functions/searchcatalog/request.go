@@ -15,11 +15,11 @@ import (
 const (
 	defaultSize = 25
 	maxQuery    = 300 // in characters
-	maxValues   = 60  // per list; there are fewer states
+	maxValues   = 60  // per list; enough for all states
 	maxValue    = 64  // in characters
 )
 
-// request is the CatalogSearch of docs/openapi.yaml.
+// request is the schema CatalogSearch in docs/openapi.yaml.
 type request struct {
 	APIMode       string            `query:"api_mode"`
 	Query         string            `json:"query"`
@@ -35,7 +35,7 @@ type request struct {
 
 const byLocation = "location"
 
-// check validates the request for a mode and converts it to a query.
+// check validates the request and converts it to a query for the given mode.
 func (r request) check(mode org.Mode) (search.Query, error) {
 	q := search.Query{Text: r.Query, Size: defaultSize, Platforms: r.PlatformTypes, ByLocation: r.SortBy == byLocation}
 	if r.Size != nil {
@@ -74,7 +74,7 @@ func (r request) check(mode org.Mode) (search.Query, error) {
 	return q, nil
 }
 
-// maxZIPs is the maximum number of ZIP codes in a search.
+// maxZIPs is the maximum number of ZIP codes per search.
 const maxZIPs = 10
 
 func badZIPs() error {
@@ -83,7 +83,7 @@ func badZIPs() error {
 		About("sortByOpts.locationZipcodes")
 }
 
-// asked identifies the search independently of the page, so that a cursor is valid only for its own search.
+// asked returns a text that identifies the search but not the page, so that a cursor is valid only for its own search.
 func (r request) asked() string {
 	return fmt.Sprintf("%q %q %q %q %q", r.Query, slices.Sorted(slices.Values(r.PlatformTypes)),
 		slices.Sorted(slices.Values(r.Locations)), r.SortBy,

@@ -1,6 +1,6 @@
-// Package searchcatalog serves POST /bridge/catalog/search?public_id= (docs/openapi.yaml): a text search for
-// institutions. Browsers call it with the public id alone; it changes nothing. All pages of a search come from the same
-// edition of the catalogue as its first page.
+// Package searchcatalog serves POST /bridge/catalog/search?public_id= (docs/openapi.yaml), a text search for
+// institutions. Browsers call it with only the public ID. The endpoint is read-only. All pages of a search come from
+// the edition of the catalogue that served the first page.
 package searchcatalog
 
 import (
@@ -28,13 +28,13 @@ type Deps struct {
 	Auth      httpapi.PublicAuth
 	Catalogue Catalogue
 	Cursors   serve.Cursors
-	Own       weburl.Own // its URLs are not shown
+	Own       weburl.Own // the service's own URLs, which are omitted from responses
 }
 
-// Catalogue is the searchable catalogue (serve.Catalogue).
+// Catalogue provides the editions of the searchable catalogue (serve.Catalogue).
 type Catalogue interface {
 	Live(ctx context.Context, mode string) (serve.Edition, serve.Searchable, error)
-	// At returns fault.Gone for an edition that is no longer stored.
+	// At returns the given edition, or fault.Gone if it is no longer stored.
 	At(ctx context.Context, mode string, e serve.Edition) (serve.Searchable, error)
 }
 
@@ -44,7 +44,7 @@ type response struct {
 
 type hits struct {
 	Total    total   `json:"total"`
-	MaxScore float64 `json:"max_score"` // over all pages; 0 without hits
+	MaxScore float64 `json:"max_score"` // maximum over all pages; 0 if there are no hits
 	Hits     []hit   `json:"hits"`
 }
 
@@ -104,8 +104,8 @@ func (d Deps) search(ctx context.Context, caller org.Caller, in request) (respon
 	return out, nil
 }
 
-// searched returns the catalogue to search, either the live one or the edition of the search's first page, and the
-// position from which to continue.
+// searched returns the catalogue to search and the position at which to continue. The catalogue is the live one, or on
+// later pages the edition that served the first page.
 func (d Deps) searched(ctx context.Context, tenant org.Tenant, asked string, after []json.RawMessage,
 	query *search.Query,
 ) (serve.Edition, serve.Searchable, error) {

@@ -32,7 +32,7 @@ const (
 	alderLive = keyedtest.LiveA
 )
 
-// catalogue has editions by mode, the live one last; a mode may have none.
+// catalogue holds each mode's editions, the live one last. A mode may have none.
 type catalogue struct {
 	t        testing.TB
 	editions map[string][]edition
@@ -67,7 +67,7 @@ func (c *catalogue) At(_ context.Context, mode string, e serve.Edition) (serve.S
 	return serve.Searchable{}, fault.Gone
 }
 
-// publish makes brands live in a mode.
+// publish makes an edition with the given brands live in a mode.
 func (c *catalogue) publish(mode string, brands ...record.Brand) {
 	c.t.Helper()
 	entries := make([]search.Entry, 0, len(brands))
@@ -123,7 +123,7 @@ func (c *catalogue) handler() http.Handler {
 	})
 }
 
-// answer is the result of a search.
+// answer is a search response.
 type answer struct {
 	status int
 	text   string
@@ -208,7 +208,7 @@ func TestSearchReturnsHits(t *testing.T) {
 	}
 }
 
-func TestSearchPagesHitsOnceDuringPublication(t *testing.T) {
+func TestSearchReturnsEachHitOnceDuringPublication(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
 		`{"query":"maple","size":7%s}`, `{"query":"","size":100%s}`,
@@ -232,7 +232,7 @@ func TestSearchPagesHitsOnceDuringPublication(t *testing.T) {
 				break
 			}
 			last := got.Data.Hits.Hits[len(got.Data.Hits.Hits)-1].Sort
-			if page%2 == 1 { // numbers may be sent as strings
+			if page%2 == 1 { // number parameters may be sent as strings
 				last[0] = json.RawMessage(`"` + string(last[0]) + `"`)
 			}
 			after = `,"searchAfter":[` + string(bytes.Join([][]byte{last[0], last[1], last[2], last[3]}, []byte{','})) + `]`
@@ -245,7 +245,7 @@ func TestSearchPagesHitsOnceDuringPublication(t *testing.T) {
 	}
 }
 
-func TestSearchRefusesInvalidRequest(t *testing.T) {
+func TestSearchRejectsInvalidRequest(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t)
 	first := c.post("?public_id="+alder, `{"query":"maple"}`)
@@ -316,7 +316,7 @@ func TestSearchRefusesInvalidRequest(t *testing.T) {
 	}
 }
 
-func TestSearchCursorExpiresWithCatalogue(t *testing.T) {
+func TestSearchCursorExpiresWithEdition(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t)
 	sort, err := json.Marshal(c.post("?public_id="+alder, `{"query":"maple"}`).Data.Hits.Hits[0].Sort)

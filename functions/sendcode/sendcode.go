@@ -1,6 +1,6 @@
-// Package sendcode serves POST /bridge/email/codes?public_id= (docs/openapi.yaml): one of the service's pages requests
-// six digits for the e-mail address that a patient has typed. The response is the same for every address. Every call
-// sends another code, within the limits.
+// Package sendcode serves POST /bridge/email/codes?public_id= (docs/openapi.yaml), which sends a six-digit code to the
+// e-mail address that a patient has entered. The service's pages call it. The response is the same for every address.
+// Every request sends another code, subject to rate limits.
 package sendcode
 
 import (
@@ -25,7 +25,7 @@ type Deps struct {
 	Codes         Sender
 }
 
-// Organisations finds the organisation behind a public id (org.Directory).
+// Organisations looks up organisations by public ID (org.Directory).
 type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
@@ -42,7 +42,7 @@ type request struct {
 	Language string `json:"lang"`
 }
 
-// response is the response to a sent code. Times are RFC 3339.
+// response is the response after a code is sent. Times are RFC 3339.
 type response struct {
 	VerificationID string `json:"verification_id"`
 	ExpiresAt      string `json:"expires_at"`

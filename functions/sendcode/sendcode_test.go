@@ -15,14 +15,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// directory has one organisation, at a given stage of access to live mode.
+// directory holds one organisation at a given stage of live access.
 type directory struct{ access org.LiveAccess }
 
 func (d directory) Organisation(context.Context, string) (org.Organisation, error) {
 	return org.Organisation{ID: "0a", Name: "Alder App", LiveAccess: d.access, FoundedBy: "ac"}, nil
 }
 
-// sender records requests, and returns err or a code.
+// sender records requests and returns either err or a code.
 type sender struct {
 	asked []verification.Request
 	err   error
@@ -60,7 +60,7 @@ func TestSendCodeNamesOrganisationOnlyWhenApproved(t *testing.T) {
 	}
 }
 
-func TestSendCodeSendsForOrganisation(t *testing.T) {
+func TestSendCodeUsesOrganisationOfPublicID(t *testing.T) {
 	t.Parallel()
 	var s sender
 	w := browsertest.Send(t, s.handler(), http.MethodPost, sendcode.Route+browsertest.Page,

@@ -1,5 +1,5 @@
-// Package sweeper runs every minute. It re-sends messages that were lost, late or deferred or whose worker crashed, and
-// deletes the files of expired exports.
+// Package sweeper runs every minute. It sends messages again if they were lost, late or deferred, or if their worker
+// crashed, and deletes the files of expired exports.
 package sweeper
 
 import (
@@ -15,19 +15,20 @@ import (
 )
 
 const (
-	// lookAhead reaches to the run after the next one. Messages due later than now are sent with a delay.
+	// lookAhead is the time until the run after the next one. Messages that become due within it are sent now, with a
+	// delay.
 	lookAhead = 90 * time.Second
-	// nextLook is the time after which a row whose message was sent is due again.
+	// nextLook is the time after which a row is due again once its message has been sent.
 	nextLook = 2 * time.Minute
 )
 
-// Tasks reads tasks and records that their files are deleted (store.Tasks).
+// Tasks reads tasks and records the deletion of their files (store.Tasks).
 type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 	ForgetFile(ctx context.Context, task export.Task) error
 }
 
-// Files deletes export files (blob.Bucket).
+// Files deletes the files of exports (blob.Bucket).
 type Files interface {
 	Delete(ctx context.Context, key string) error
 }
@@ -45,7 +46,7 @@ type sweeper struct {
 	now   func() time.Time
 }
 
-// act processes one due row.
+// act handles one due row.
 func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool, err error) {
 	if i.Kind == due.Task {
 		task, err := s.tasks.Task(ctx, i.Tenant, i.ID)
@@ -57,7 +58,7 @@ func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool
 		}
 	}
 	now := s.now()
-	// One second after the due time, so that a lease that ends then has ended.
+	// Add a second, so that a lease that expires at the due time has expired by then.
 	delay := max(i.At.Sub(now)+time.Second, 0)
 	if i.At.Before(now) {
 		delay = 0
@@ -65,10 +66,10 @@ func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool
 	return s.work.Send(ctx, i, latest(i.At, now).Add(nextLook), delay)
 }
 
-// expire deletes the remaining files of a finished or failed export once they have expired.
+// expire deletes the remaining files of a finished or failed export after their expiry.
 func (s sweeper) expire(ctx context.Context, task export.Task) error {
 	if s.now().Before(task.FilesUntil) {
-		return nil // the row was read slightly before its due time
+		return nil // the row was read shortly before its due time
 	}
 	for _, key := range task.Objects() {
 		if err := s.files.Delete(ctx, key); err != nil {

@@ -29,14 +29,14 @@ func tenant() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
 }
 
-// world is the database, the queue and the files. Calls listed in failing fail.
+// world simulates the database, the queue and the files. Calls listed in failing return an error.
 type world struct {
 	mu      sync.Mutex
-	rows    map[int][]due.Item // by shard
+	rows    map[int][]due.Item // due rows, by shard
 	tasks   map[string]export.Task
-	failing map[string]error // by method, or by method and id
+	failing map[string]error // by method, or by method and ID
 	asked   []string
-	done    []string // performed actions, in order
+	done    []string // actions performed, in order
 }
 
 func (w *world) Due(_ context.Context, shard int, before time.Time) ([]due.Item, error) {
@@ -111,7 +111,7 @@ func item(kind due.Kind, id string, at time.Duration) due.Item {
 	return due.Item{Tenant: tenant(), Kind: kind, ID: id, At: now().Add(at)}
 }
 
-// finished returns a successful task with a file that expires at a given time.
+// finished returns a successful task whose file expires at the given time.
 func finished(id string, until time.Duration) export.Task {
 	return export.Task{
 		ID: id, Tenant: tenant(), Status: export.Success, Files: []export.File{{Key: "file of " + id}},

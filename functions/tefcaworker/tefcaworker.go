@@ -1,6 +1,6 @@
-// Package tefcaworker handles the messages of the TEFCA queue. Each one names a TEFCA attempt. The worker asks the
-// network which facilities have records, reads those of the chosen facilities, and deletes the identity data when it
-// expires. Duplicate, late and forged messages find nothing due and change nothing.
+// Package tefcaworker handles messages from the TEFCA queue. Each message refers to a TEFCA attempt. The worker queries
+// the network for facilities with records, reads the records of the chosen facilities, and deletes identity data when
+// it expires. Duplicate, late and forged messages have no effect, because nothing is due.
 package tefcaworker
 
 import (
@@ -21,7 +21,7 @@ func New(attempts Attempts) func(context.Context, due.Item) error {
 	return func(ctx context.Context, i due.Item) error {
 		logx.Add(ctx, i.LogAttrs()...)
 		if i.Kind != due.Attempt {
-			return nil // sent to the wrong queue by hand; its own scheduler re-sends it
+			return nil // manually sent to the wrong queue; its own scheduler will use the right one
 		}
 		return attempts.Process(ctx, i.Tenant, i.ID)
 	}

@@ -15,7 +15,7 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// attempts records the attempts that it processed.
+// attempts records which attempts were processed.
 type attempts struct {
 	looked []string
 	err    error
@@ -26,9 +26,9 @@ func (a *attempts) Process(_ context.Context, tenant org.Tenant, id string) erro
 	return a.err
 }
 
-// TestWorkerProcessesAttemptOfMessage checks that the message is retried if the attempt fails, and that messages of
-// other kinds are dropped. Both are logged.
-func TestWorkerProcessesAttemptOfMessage(t *testing.T) {
+// TestWorkerProcessesAttemptNamedInMessage checks that a message is retried if its attempt fails, and that messages of
+// other kinds are logged and dropped.
+func TestWorkerProcessesAttemptNamedInMessage(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []org.Mode{org.Test, org.Live} {
 		for _, kind := range []due.Kind{

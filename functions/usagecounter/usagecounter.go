@@ -1,5 +1,5 @@
-// Package usagecounter runs once a day. It counts each organisation's usage of past days from the event log, and
-// catches up on missed days.
+// Package usagecounter runs daily. It computes each organisation's usage on past days from the event log, including
+// days that earlier runs missed.
 package usagecounter
 
 import (

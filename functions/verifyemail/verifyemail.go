@@ -1,5 +1,5 @@
-// Package verifyemail serves POST /bridge/email/verification?public_id= (docs/openapi.yaml): one of the service's pages
-// sends the digits that a patient received, and gets a token that proves the e-mail address. A code is valid once.
+// Package verifyemail serves POST /bridge/email/verification?public_id= (docs/openapi.yaml). The service's page sends
+// the code that a patient received and gets a token that proves the e-mail address. Each code can be used once.
 package verifyemail
 
 import (

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// kept holds the files of other releases, and records the requested paths.
+// kept holds files of other releases and records which paths were requested.
 type kept struct {
 	files map[string]string
 	fails error
@@ -42,9 +42,9 @@ func keeping(t *testing.T, k *kept) web.Deps {
 	return d
 }
 
-// TestFileOfOtherReleaseIsServed covers pages of the previous or next version, which may reach either
-// release, and SDK versions that a customer has pinned and the build no longer contains.
-func TestFileOfOtherReleaseIsServed(t *testing.T) {
+// TestWebServesFilesOfOtherReleases covers pages of the previous or next version, during whose deployment either
+// release may respond, and pinned SDK versions that the build no longer contains.
+func TestWebServesFilesOfOtherReleases(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pattern, name, key, own, kind string }{
 		{
@@ -70,7 +70,7 @@ func TestFileOfOtherReleaseIsServed(t *testing.T) {
 			tag := got.Header().Get("ETag")
 			for _, h := range []http.Header{got.Header(), own.Header()} {
 				h.Del("ETag")
-				h.Del("Content-Type") // the fixture's types have no charset
+				h.Del("Content-Type") // media types in the fixture have no charset
 			}
 			if !reflect.DeepEqual(got.Header(), own.Header()) {
 				t.Errorf("%s, %s: %v, one's own has %v", c.name, accept, got.Header(), own.Header())
@@ -83,7 +83,7 @@ func TestFileOfOtherReleaseIsServed(t *testing.T) {
 	}
 }
 
-func TestOtherReleasesServeOnlyImmutableFiles(t *testing.T) {
+func TestWebServesOnlyImmutableFilesOfOtherReleases(t *testing.T) {
 	t.Parallel()
 	k := &kept{files: map[string]string{}}
 	d := keeping(t, k)
@@ -109,7 +109,7 @@ func TestOtherReleasesServeOnlyImmutableFiles(t *testing.T) {
 	}
 }
 
-func TestBucketFailureIsServerError(t *testing.T) {
+func TestWebReturns500WhenBucketFails(t *testing.T) {
 	t.Parallel()
 	const name = "embed-AB12CD34.js"
 	for cause, k := range map[string]*kept{

@@ -1,9 +1,9 @@
-// Package web serves the widget and the service's own pages: GET /widget/embed (the frame on a customer's page),
-// /widget/connect (the page of redirect mode and of the older element's window), /widget/assets/{file},
-// /sdk/{version}/{file} (the element) with /sdk/manifest.json, /demo (the playground) and /dashboard, which shows
-// nothing before sign-in. Widget pages need only a public id; nothing here changes anything. Files come from the build
-// deployed with the function, and files of other releases from the bucket of all releases
-// (docs/adr/0035-the-widget.md).
+// Package web serves the widget and the service's own pages. Its routes are GET /widget/embed (the frame on a
+// customer's page), /widget/connect (the page for redirect mode and for the older element's window),
+// /widget/assets/{file}, /sdk/{version}/{file} (the element) with /sdk/manifest.json, /demo (the playground) and
+// /dashboard, which displays nothing before sign-in. Widget pages require only a public ID, and all routes are
+// read-only. Files come from the build deployed with the function; files of other releases come from the bucket that
+// stores all releases (docs/adr/0035-the-widget.md).
 package web
 
 import (
@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// The endpoints' paths.
+// Paths of the endpoints.
 const (
 	embedRoute   = "/widget/embed"
 	connectRoute = flow.PagePath
@@ -36,21 +36,21 @@ type Deps struct {
 	API           *httpapi.API
 	Auth          httpapi.PublicAuth
 	Organisations Organisations
-	Pages         *pages.Bundle // nil: the service was built without pages
+	Pages         *pages.Bundle // nil if the service was built without pages
 	Releases      pages.Releases
-	BaseURL       string // the service's URL including the version
-	DashboardURL  string // empty: a path below the base URL
+	BaseURL       string // the service's URL, including the version
+	DashboardURL  string // if empty, a path below the base URL
 	Own           weburl.Own
 }
 
-// Organisations finds the organisation behind a public id.
+// Organisations looks up organisations by public ID.
 type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// framed holds a frame's query parameters; everything else is sent over its message channel. Clients written for the
-// same contract send alias and, as further parameters, the element's attributes, which the page reads itself
-// (docs/reference/compatibility.md).
+// framed holds the query parameters of a frame. Everything else is sent over the frame's message channel. Clients
+// written for the same contract send alias and, as further parameters, the element's attributes; the page reads these
+// itself (docs/reference/compatibility.md).
 type framed struct {
 	PublicID string `query:"public_id"`
 	Alias    string `query:"public-id"`
@@ -59,8 +59,8 @@ type framed struct {
 
 const alias = "public-id"
 
-// connecting holds the query parameters of the hosted page, which passes them to connect or to an attempt. They are not
-// validated here.
+// connecting holds the hosted page's query parameters. The page passes them to connect or to an attempt, so they are
+// not validated here.
 type connecting struct {
 	PublicID      string `query:"public_id"`
 	Lang          string `query:"lang"`
@@ -99,7 +99,7 @@ func New(d Deps) http.Handler {
 		releaseRoute: get(httpapi.Files(func(ctx context.Context, _ struct{}, takes func(string) bool) (httpapi.File, error) {
 			return d.file(ctx, "sdk/manifest.json", takes)
 		})),
-		demoRoute: get(httpapi.Page(httpapi.Limiter{}, d.demo)), // not rate-limited, like a file
+		demoRoute: get(httpapi.Page(httpapi.Limiter{}, d.demo)), // like files, the playground is not rate-limited
 		dashRoute: get(httpapi.Page(httpapi.Limiter{}, d.dashboard)),
 	})
 }
@@ -115,14 +115,14 @@ func (d Deps) connect(ctx context.Context, visit httpapi.Visit, in connecting) (
 		"request_id", in.RequestID,
 		"reconnect_org_connection_id", in.ConnectionID, "brand_id", in.BrandID, "portal_id", in.PortalID,
 	)}
-	if in.RedirectURI != "" { // added by connect; a window instead ends where it was opened
+	if in.RedirectURI != "" { // connect adds the redirect URI; a window without one returns to its opener
 		boot.Shell = pages.Page
 	}
 	return d.application(ctx, visit, pages.Connect, in.PublicID, boot)
 }
 
-// application shows a page for the organisation of a public id. For an unknown or suspended organisation, the page gets
-// no details besides that.
+// application renders a page for the organisation with the given public ID. If the organisation is unknown or
+// suspended, the page receives only that fact.
 func (d Deps) application(ctx context.Context, visit httpapi.Visit, name, publicID string,
 	boot pages.Boot,
 ) (httpapi.Answer, error) {
@@ -140,7 +140,7 @@ func (d Deps) application(ctx context.Context, visit httpapi.Visit, name, public
 	return d.draw(visit, name, boot)
 }
 
-// demo shows the playground, which creates its elements for any public id.
+// demo renders the playground, which creates elements for any public ID.
 func (d Deps) demo(_ context.Context, visit httpapi.Visit, in framed) (httpapi.Answer, error) {
 	id, mode := parsePublicID(in.PublicID, "")
 	return d.draw(visit, pages.Demo, pages.Boot{
@@ -149,7 +149,7 @@ func (d Deps) demo(_ context.Context, visit httpapi.Visit, in framed) (httpapi.A
 	})
 }
 
-// dashboard shows the dashboard's page. It is in English and the same for everyone.
+// dashboard renders the dashboard's page. The page is in English and the same for everyone.
 func (d Deps) dashboard(_ context.Context, visit httpapi.Visit, _ struct{}) (httpapi.Answer, error) {
 	return d.draw(visit, pages.Dashboard, pages.Boot{
 		Shell: pages.Page, DashboardURL: d.DashboardURL,
@@ -163,7 +163,8 @@ func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.A
 	}
 	boot.BaseURL, boot.Own = d.BaseURL, d.Own
 	language := visit.Language()
-	// Compares the primary language only, as the page does: loading another language's texts would need one more request.
+	// Only the primary language is compared, as in the page, because loading another language's texts would take one more
+	// request.
 	if asked, _, _ := strings.Cut(strings.ToLower(boot.Query["lang"]), "-"); asked == httpapi.English ||
 		asked == httpapi.Spanish {
 		language = asked
@@ -178,7 +179,7 @@ func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.A
 	return httpapi.Drawn(drawn.HTML, drawn.Policy, drawn.Referrer), nil
 }
 
-// title returns the page title for the browser's tab and history.
+// title returns the page's title, which appears in the browser's tab and history.
 func title(name, language string, of *pages.Branding) string {
 	text := "Connect your health records"
 	switch {
@@ -195,12 +196,13 @@ func title(name, language string, of *pages.Branding) string {
 	return text + " \u00b7 " + of.Name
 }
 
-// parsePublicID returns the requested public id if it is well-formed, and its mode: the credential's, or else the one
-// in the id.
+// parsePublicID returns publicID and its mode. The mode is the credential's if known, and otherwise the one in the
+// public ID. If publicID is malformed, id is empty and the mode is test.
 func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	_, said, ok := org.ParsePublicID(publicID)
 	switch {
-	// an error of the embedding page, which the widget explains in test mode (docs/reference/deviations.md, "Elements")
+	// The embedding page made a mistake, which the widget explains in test mode (docs/reference/deviations.md,
+	// "Elements").
 	case !ok:
 		return "", org.Test
 	case known != "":
@@ -211,10 +213,10 @@ func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	return publicID, org.Live
 }
 
-// maxGiven is longer than any parameter that connect accepts.
+// maxGiven is the maximum length of a parameter in bytes. It exceeds the limits of all parameters that connect accepts.
 const maxGiven = 2048
 
-// nonEmpty returns the parameters that have a value of at most maxGiven bytes.
+// nonEmpty returns the parameters whose value is not empty and at most maxGiven bytes long.
 func nonEmpty(pairs ...string) map[string]string {
 	query := map[string]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -31,7 +31,7 @@ const (
 	baseURL   = "https://api.example/v1"
 )
 
-// directory has one credential with an origin and one without.
+// directory holds one credential with an allowed origin and one without.
 type directory struct{}
 
 func (directory) ByPublicID(_ context.Context, id string) (org.Caller, error) {
@@ -80,7 +80,8 @@ func deps(t *testing.T) web.Deps {
 	}
 }
 
-// get sends a request as Lambda's adapter does, with the declared path as the pattern and its parameters.
+// get sends a request as the Lambda adapter does, with the declared path as its Pattern and the path parameters as its
+// PathValues.
 func get(d web.Deps, pattern, value, query string, header http.Header) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, "/v1/x?"+query, http.NoBody)
 	r.Pattern, r.Header = pattern, header
@@ -111,7 +112,7 @@ func bootOf(t *testing.T, w *httptest.ResponseRecorder) pages.Boot {
 	return boot
 }
 
-func TestFrameIsBrandedAndRestrictedToOrigins(t *testing.T) {
+func TestFrameHasBrandingAndAllowsRegisteredOrigins(t *testing.T) {
 	t.Parallel()
 	w := get(deps(t), "/widget/embed", "", "public_id="+known+"&external_id=p7&email=a@b.example",
 		http.Header{"Accept-Language": {"es"}})
@@ -136,7 +137,7 @@ func TestFrameIsBrandedAndRestrictedToOrigins(t *testing.T) {
 		"Cache-Control": "no-store", "Referrer-Policy": "strict-origin", "X-Content-Type-Options": "nosniff",
 		"Content-Type": "text/html; charset=utf-8",
 		"X-Request-Id": requestID, "Set-Cookie": "",
-		// An isolated page can only embed frames with these headers.
+		// A cross-origin isolated page can embed only frames with these headers.
 		"Cross-Origin-Embedder-Policy": "credentialless", "Cross-Origin-Resource-Policy": "cross-origin",
 	} {
 		if got := w.Header().Get(name); got != want {
@@ -168,7 +169,7 @@ func TestFrameIsBrandedAndRestrictedToOrigins(t *testing.T) {
 			t.Errorf("%s?%s: %d", at, query, refused.Code)
 		}
 	}
-	// chosen as by the page itself
+	// the page itself makes the same choice
 	for asked, want := range map[string]string{"es-MX": "es", "EN-us": "en", "fr": "es", "": "es"} {
 		w = get(deps(t), "/widget/embed", "", "public_id="+open+"&lang="+asked, http.Header{"Accept-Language": {"es"}})
 		if !strings.Contains(w.Body.String(), `<html lang="`+want+`">`) {
@@ -177,7 +178,7 @@ func TestFrameIsBrandedAndRestrictedToOrigins(t *testing.T) {
 	}
 }
 
-func TestPageOfUnknownOrganisationShowsNoDetails(t *testing.T) {
+func TestPageHidesDetailsWhenOrganisationIsUnknown(t *testing.T) {
 	t.Parallel()
 	for id, shown := range map[string]string{
 		suspended: suspended, "": "", "public_test_x": "", "</script><b>": "",
@@ -221,7 +222,7 @@ func TestPageShowsRateLimitError(t *testing.T) {
 	}
 }
 
-func TestHostedPagePassesOnParameters(t *testing.T) {
+func TestHostedPageForwardsParameters(t *testing.T) {
 	t.Parallel()
 	const back = "&external_id=p7&external_state=s%269&request_id=r1&reconnect_org_connection_id=c1&brand_id=b1&" +
 		"portal_id=q1&lang=es"
@@ -229,7 +230,7 @@ func TestHostedPagePassesOnParameters(t *testing.T) {
 		"public_id="+known+"&redirect_uri=https%3A%2F%2Fevil.example%2F"+back+"&email=a@b.example", nil)
 	boot := bootOf(t, w)
 	want := map[string]string{
-		// connect verifies it later
+		// verified later by connect
 		"redirect_uri": "https://evil.example/", "external_id": "p7", "external_state": "s&9", "request_id": "r1",
 		"reconnect_org_connection_id": "c1", "brand_id": "b1", "portal_id": "q1", "lang": "es",
 	}
@@ -251,7 +252,7 @@ func TestHostedPagePassesOnParameters(t *testing.T) {
 	}
 }
 
-func TestPlaygroundServesAnyPublicID(t *testing.T) {
+func TestPlaygroundAcceptsAnyPublicID(t *testing.T) {
 	t.Parallel()
 	w := get(deps(t), "/demo", "", "public_id="+known, nil)
 	boot := bootOf(t, w)
@@ -260,7 +261,7 @@ func TestPlaygroundServesAnyPublicID(t *testing.T) {
 	}
 }
 
-func TestDashboardIsEnglishPageForEveryone(t *testing.T) {
+func TestDashboardPageIsInEnglishForAllLanguages(t *testing.T) {
 	t.Parallel()
 	first := get(deps(t), "/dashboard", "", "", http.Header{"Accept-Language": {"es"}})
 	other := get(deps(t), "/dashboard", "", "public_id="+known+"&lang=es",
@@ -287,7 +288,7 @@ func TestDashboardIsEnglishPageForEveryone(t *testing.T) {
 	}
 }
 
-func TestFilesAreCachedByName(t *testing.T) {
+func TestFileCacheLifetimeDependsOnName(t *testing.T) {
 	t.Parallel()
 	const forever, minutes = "public, max-age=31536000, immutable", "public, max-age=300"
 	for _, c := range []struct{ pattern, name, cache, policy, cors string }{
@@ -314,7 +315,7 @@ func TestFilesAreCachedByName(t *testing.T) {
 	}
 }
 
-func TestOnlyFilesOfBuildAreServed(t *testing.T) {
+func TestWebServesOnlyFilesOfBuild(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"", ".", "..", "../manifest.json", "../../pages/embed.en.html", "..%2f..%2fmanifest.json", "/etc/passwd",

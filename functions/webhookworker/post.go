@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// postTimeout is the time that a receiver has to respond (docs/reference/deviations.md, Webhooks).
+	// postTimeout is how long a receiver has to respond (docs/reference/deviations.md, Webhooks).
 	postTimeout = 30 * time.Second
-	// keptBody is the number of bytes of a response body that the delivery log shows.
+	// keptBody is the number of bytes of a response body that the delivery log stores.
 	keptBody = 2 << 10
-	// keptHeaders, keptName and keptValue limit the response headers that the delivery log shows.
+	// keptHeaders, keptName and keptValue limit the response headers that the delivery log stores.
 	keptHeaders = 40
 	keptName    = 64
 	keptValue   = 256
@@ -33,12 +33,13 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Poster sends webhooks over HTTP. It does not follow redirects: a redirect counts as an ordinary response.
+// Poster posts webhooks over HTTP. It does not follow redirects but treats them as ordinary responses.
 type Poster struct {
 	Client Doer
 }
 
-// Post implements webhook.Poster. It returns an error only if ctx has ended; then the receiver's result is unknown.
+// Post implements webhook.Poster. It returns an error only if ctx has ended, in which case it is unknown whether the
+// receiver got the request.
 func (p Poster) Post(ctx context.Context, url string, header map[string]string, body []byte) (webhook.Answer, error) {
 	stop := lambdarun.Waits(ctx)
 	answer := p.post(ctx, url, header, body)
@@ -54,7 +55,7 @@ func (p Poster) post(ctx context.Context, url string, header map[string]string, 
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		// The URL passed its check at registration; one that no longer makes a valid request is treated as blocked.
+		// The URL was valid when it was registered. If it no longer forms a valid request, it is treated as blocked.
 		return webhook.Answer{Failure: webhook.FailedBlocked}
 	}
 	for name, value := range header {
@@ -75,8 +76,8 @@ func (p Poster) post(ctx context.Context, url string, header map[string]string, 
 	}
 }
 
-// shownHeader returns the response headers for the delivery log: the first ones by name, each truncated. Cookies are
-// omitted.
+// shownHeader returns the response headers to store in the delivery log: the first ones in order of name, truncated and
+// without cookies.
 func shownHeader(header http.Header) map[string]string {
 	shown := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
@@ -87,7 +88,7 @@ func shownHeader(header http.Header) map[string]string {
 		if name == "Set-Cookie" || len(name) > keptName {
 			continue
 		}
-		// Truncating in the middle of a character leaves invalid UTF-8.
+		// Truncation in the middle of a character leaves invalid UTF-8.
 		shown[name] = strings.ToValidUTF8(value[:min(len(value), keptValue)], "")
 	}
 	if len(shown) == 0 {

@@ -22,12 +22,12 @@ import (
 
 const receiver = "https://hooks.example/in"
 
-// doer is a scripted client.
+// doer is an HTTP client implemented by a function.
 type doer func(r *http.Request) (*http.Response, error)
 
 func (d doer) Do(r *http.Request) (*http.Response, error) { return d(r) }
 
-// content is a response body that counts the bytes read from it.
+// content is a response body that counts how many bytes were read.
 type content struct {
 	io.Reader
 
@@ -46,7 +46,7 @@ func (c *content) Close() error {
 	return nil
 }
 
-// zeros is an endless body.
+// zeros is a response body that never ends.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {
@@ -54,7 +54,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// hanging is a body that returns only when its context ends, like the real client's.
+// hanging is a body whose Read blocks until the context ends, as with the real client.
 type hanging struct{ end <-chan struct{} }
 
 func (h hanging) Read([]byte) (int, error) {
@@ -109,7 +109,7 @@ func TestPostReturnsEveryStatus(t *testing.T) {
 	}
 }
 
-func TestPostReadsTwoKibibytesOfResponse(t *testing.T) {
+func TestPostReadsAtMostTwoKibibytesOfResponse(t *testing.T) {
 	t.Parallel()
 	body := &content{Reader: io.LimitReader(zeros{}, 10<<20)}
 	got := post(t.Context(), t, answering(200, body), receiver)
@@ -118,7 +118,7 @@ func TestPostReadsTwoKibibytesOfResponse(t *testing.T) {
 	}
 }
 
-func TestPostReturnsStatusWhenBodyBreaksOff(t *testing.T) {
+func TestPostReturnsStatusWhenBodyIsTruncated(t *testing.T) {
 	t.Parallel()
 	broken := io.MultiReader(strings.NewReader("half"), brokenReader{})
 	got := post(t.Context(), t, answering(200, &content{Reader: broken}), receiver)

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// planner plans all events except one.
+// planner plans every event except one.
 type planner struct {
 	unplanned string
 	asked     []webhook.Reference
@@ -40,12 +40,12 @@ func (p *planner) Deliver(context.Context, webhook.Plan) error {
 	return p.err
 }
 
-func TestTogetherGivesEachPlanToOneMessage(t *testing.T) {
+func TestTogetherUsesEachPlanOnce(t *testing.T) {
 	t.Parallel()
 	o1, o2 := org.Tenant{Mode: org.Test, OrgID: "o1"}, org.Tenant{Mode: org.Test, OrgID: "o2"}
 	batch := []due.Item{
 		{Tenant: o1, Kind: due.Event, ID: "a"},
-		{Tenant: o1, Kind: due.Event, ID: "a"}, // a duplicate
+		{Tenant: o1, Kind: due.Event, ID: "a"}, // duplicate of the first item
 		{Tenant: o2, Kind: due.Event, ID: "a"},
 		{Tenant: o1, Kind: due.Event, ID: "b"},
 		{Tenant: o1, Kind: due.Delivery, ID: "a"},
@@ -68,7 +68,7 @@ func TestTogetherGivesEachPlanToOneMessage(t *testing.T) {
 	}
 }
 
-func TestTogetherReturnsErrorOfDelivery(t *testing.T) {
+func TestTogetherReturnsDeliveryError(t *testing.T) {
 	t.Parallel()
 	i := due.Item{Tenant: org.Tenant{Mode: org.Test, OrgID: "o1"}, Kind: due.Event, ID: "a"}
 	p, w := planner{err: errTrouble}, webhooks{}
@@ -78,7 +78,7 @@ func TestTogetherReturnsErrorOfDelivery(t *testing.T) {
 	}
 }
 
-func TestTogetherRetriesMessagesOfUnreadableEvents(t *testing.T) {
+func TestTogetherRetriesMessagesWhenEventsCannotBeRead(t *testing.T) {
 	t.Parallel()
 	tenant := org.Tenant{Mode: org.Test, OrgID: "o1"}
 	batch := []due.Item{{Tenant: tenant, Kind: due.Event, ID: "a"}, {Tenant: tenant, Kind: due.Delivery, ID: "b"}}

@@ -1,6 +1,6 @@
-// Package webhookworker handles the messages of the delivery queue. Each one names an event to fan out to the
-// subscriptions, a due delivery to attempt, or a notice to send by e-mail. Duplicate, late and forged messages find
-// nothing to claim and change nothing.
+// Package webhookworker handles messages from the delivery queue. Each message refers to an event to fan out to
+// subscriptions, a delivery that is due, or a notice to send by e-mail. Duplicate, late and forged messages have no
+// effect, because there is nothing left to claim.
 package webhookworker
 
 import (
@@ -37,18 +37,18 @@ func New(webhooks Webhooks, notices Notices) func(context.Context, due.Item) err
 			return notices.SendNotice(ctx, i.Tenant, i.ID)
 		case due.Task, due.Share, due.Connection, due.Attempt:
 		}
-		return nil // sent to the wrong queue by hand; the sweeper re-sends it to the right one
+		return nil // manually sent to the wrong queue; the sweeper will use the right one
 	}
 }
 
-// Planner delivers the events of several messages (webhook.Worker).
+// Planner plans the deliveries of several events at once (webhook.Worker).
 type Planner interface {
 	PlanTogether(ctx context.Context, references []webhook.Reference) (map[webhook.Reference]webhook.Plan, error)
 	Deliver(ctx context.Context, plan webhook.Plan) error
 }
 
-// Together returns a function that prepares the messages of one batch: it plans their events together, and single
-// handles the messages without a plan. If the events cannot be read, all messages about events are retried.
+// Together returns a function that prepares a batch: it plans the messages' events together, and passes messages
+// without a plan to single. If the events can't be read, all messages about events are retried.
 func Together(
 	planner Planner, single func(context.Context, due.Item) error,
 ) func(context.Context, []due.Item) func(context.Context, due.Item) error {
@@ -69,7 +69,7 @@ func Together(
 	}
 }
 
-// references returns the distinct events that a batch's messages name.
+// references returns the distinct events that the messages of a batch refer to.
 func references(batch []due.Item) []webhook.Reference {
 	var all []webhook.Reference
 	known := map[webhook.Reference]bool{}
@@ -84,13 +84,14 @@ func references(batch []due.Item) []webhook.Reference {
 	return all
 }
 
-// plans holds the plans of a batch until messages take them. It is safe for concurrent use.
+// plans holds a batch's plans until its messages consume them. It is safe for concurrent use.
 type plans struct {
 	mu sync.Mutex
 	of map[webhook.Reference]webhook.Plan
 }
 
-// take removes and returns the plan of a message's event. A second message about the same event gets none.
+// take removes and returns the plan for a message's event. If a batch contains a second message about the same event,
+// it gets no plan.
 func (p *plans) take(i due.Item) (plan webhook.Plan, ok bool) {
 	if i.Kind != due.Event {
 		return webhook.Plan{}, false

@@ -12,7 +12,7 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// webhooks records its method calls and their arguments.
+// webhooks records method calls and their arguments.
 type webhooks struct {
 	calls []string
 	err   error

@@ -49,7 +49,7 @@ func TestPublishedSourcesAreValid(t *testing.T) {
 	}
 }
 
-func TestHandKeptExampleListIsRead(t *testing.T) {
+func TestExampleListIsReadable(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("example.yaml")
 	if err != nil {
@@ -62,7 +62,7 @@ func TestHandKeptExampleListIsRead(t *testing.T) {
 	}
 }
 
-// read reads a list of a choice and requires it to have no errors.
+// read reads a list and fails the test if it contains errors.
 func read(t *testing.T, list shipped.List) []listing.Listing {
 	t.Helper()
 	if err := list.Check(); err != nil || list.Mode != "test" {
@@ -81,7 +81,7 @@ func read(t *testing.T, list shipped.List) []listing.Listing {
 
 const sandboxAddress = "http://127.0.0.1:4566/v1/sandbox"
 
-func TestSandboxInstitutionsAreDistinguishable(t *testing.T) {
+func TestSandboxInstitutionsHaveDistinctNames(t *testing.T) {
 	t.Parallel()
 	list := shipped.Sandbox.Lists(sandboxAddress)[0]
 	hospitals := 0
@@ -128,17 +128,17 @@ func TestVendorSandboxesBelongToVendorPlatforms(t *testing.T) {
 			!strings.HasPrefix(e.Address, "https://") {
 			t.Errorf("%s, documented at %q, is at %s: %v", l.Name, l.Website, e.Address, err)
 		}
-		// the other product of the platform
+		// the platform's other product
 		if known := profile.Sandbox.FHIRBase; known != "" && known != e.Address && l.Key != "soarian" {
 			t.Errorf("%s is at %s, its platform says %s", l.Name, e.Address, known)
 		}
 	}
 }
 
-// everyNth is the sampling interval for rows of the large list outside of a soak, which composes all of them.
+// everyNth is the sampling interval for rows of the large list. A soak composes all rows.
 const everyNth = 5
 
-func TestShippedListsNeedNoOperatorApproval(t *testing.T) {
+func TestShippedListsPublishWithoutOperatorApproval(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {

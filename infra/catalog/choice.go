@@ -1,7 +1,7 @@
-// Package catalog owns the institution data that ships with the project. It holds the lists that a fresh stack starts
-// with: sandbox.yaml, vendors.yaml and, from package us, a list of the size of the United States'. Its folders for
-// operators hold the known published lists (sources.yaml), none of which is fetched until an operator creates a source
-// from it, and an example of a manually maintained list.
+// Package catalog owns the institution data that ships with the project. It holds the lists that a new stack starts
+// with: sandbox.yaml, vendors.yaml and, from package us, a synthetic list of national size. For operators, it also
+// holds the known published lists (sources.yaml), none of which is fetched until an operator creates a source from it,
+// and an example of a manually maintained list.
 package catalog
 
 import (
@@ -25,17 +25,17 @@ var sandboxes string
 //go:embed vendors.yaml
 var vendors string
 
-// sandboxAddress is the placeholder in sandbox.yaml for the URL of a stack's sandbox.
+// sandboxAddress is the placeholder in sandbox.yaml for the URL of the stack's sandbox.
 const sandboxAddress = "${sandbox}"
 
-// Choice selects the lists that a fresh stack starts with.
+// Choice selects the lists that a new stack starts with.
 type Choice string
 
-// The choices.
+// The valid choices.
 const (
-	None    Choice = "none"    // nothing is published
+	None    Choice = "none"    // publishes no institutions
 	Sandbox Choice = "sandbox" // the stack's own sandbox and the vendors' sandboxes
-	US      Choice = "us"      // Sandbox plus a synthetic list of the size of the United States'
+	US      Choice = "us"      // Sandbox plus a synthetic list of national size
 )
 
 // ParseChoice parses a choice. Its error lists the valid values.
@@ -46,15 +46,15 @@ func ParseChoice(text string) (Choice, error) {
 	return Choice(text), nil
 }
 
-// List is a list with the source that it is imported as.
+// List is an institution list together with the source under which it is imported.
 type List struct {
 	intake.Source
 
 	Body io.Reader
 }
 
-// Lists returns the lists of a choice, all of them for test mode. sandbox is the URL of the stack's sandbox, which its
-// FHIR bases begin with.
+// Lists returns the lists of the choice, all of them for test mode. sandbox is the URL of the stack's sandbox, with
+// which its FHIR base URLs begin.
 func (c Choice) Lists(sandbox string) []List {
 	if c != Sandbox && c != US {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// converted is a document with the result of its conversion.
+// converted holds a document and the result of its conversion.
 type converted struct {
 	name   string // file name without its extension
 	roots  []string
@@ -47,7 +47,7 @@ func convertAll(folder string) ([]converted, error) {
 	return all, nil
 }
 
-// resources returns a table with a row for each type and a column for each document.
+// resources returns a Markdown table with a row for each resource type and a column for each document.
 func resources(documents []converted) string {
 	if len(documents) == 0 {
 		return ""
@@ -78,7 +78,7 @@ func resources(documents []converted) string {
 	return markdown(append([]string{"Type"}, names...), append(rows, all))
 }
 
-// count formats a number; zero is empty.
+// count formats a number; zero becomes an empty string.
 func count(n int) string {
 	if n == 0 {
 		return ""
@@ -86,7 +86,7 @@ func count(n int) string {
 	return strconv.Itoa(n)
 }
 
-// omissions returns a table with a row for each reason for which part of a document was omitted.
+// omissions returns a Markdown table with a row for each reason why part of a document was omitted.
 func omissions(documents []converted) string {
 	type omission struct{ what, reason string }
 	if len(documents) == 0 {
@@ -116,7 +116,7 @@ func omissions(documents []converted) string {
 	return markdown([]string{"Element", "Reason", "Times", "Documents"}, rows)
 }
 
-// markdown returns a table. It does not pad cells, since a wide table would be mostly white space.
+// markdown formats a Markdown table. It does not pad cells, since a wide table would be mostly white space.
 func markdown(head []string, rows [][]string) string {
 	var text strings.Builder
 	line := func(cells []string) { fmt.Fprintf(&text, "|%s|\n", strings.Join(cells, "|")) }

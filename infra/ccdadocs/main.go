@@ -1,9 +1,10 @@
-// Command ccdadocs writes the tables of docs/reference/ccda-tables.md: the resources of the project's documents, and of
-// the public ones if this machine has them, the omissions with their reasons, and the rules with their templates.
+// Command ccdadocs writes the tables in docs/reference/ccda-tables.md. They list the resources converted from the
+// project's documents, and from the public ones if this machine has them, the omissions with their reasons, and the
+// rules with their templates.
 //
 //	go run ./infra/ccdadocs
 //
-// Run it at the top of the repository. Tables of documents that are missing here stay unchanged.
+// Run it in the repository's root folder. A table whose documents are missing on this machine is not changed.
 package main
 
 import (
@@ -38,7 +39,7 @@ func run(args []string) error {
 	return os.WriteFile(*file, text, 0o644) //nolint:gosec // a document, for everybody to read
 }
 
-// renew regenerates the tables of a document from the contents of the repository at root.
+// renew regenerates the tables in a document from the repository at root.
 func renew(text []byte, root string) ([]byte, error) {
 	ours, err := convertAll(root + "/" + testdata)
 	if err != nil {
@@ -51,7 +52,8 @@ func renew(text []byte, root string) ([]byte, error) {
 	return marked.Renew(text, func(name string) (string, error) { return tableOf(name, root, ours, public) })
 }
 
-// tableOf generates a table by its name. It returns nothing if the table's documents are not here.
+// tableOf generates the table with the given name. It returns an empty string if the table's documents are not on this
+// machine.
 func tableOf(name, root string, ours, public []converted) (string, error) {
 	switch name {
 	case "our resources":

@@ -13,8 +13,8 @@ const (
 	end   = "<!-- end -->"
 )
 
-// TestDocumentTablesAreCurrent checks that the tables match make docs.
-func TestDocumentTablesAreCurrent(t *testing.T) {
+// TestDocumentTablesAreUpToDate checks that the tables match the output of make docs.
+func TestDocumentTablesAreUpToDate(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(repository + "/docs/reference/ccda-tables.md")
 	if err != nil {
@@ -38,8 +38,8 @@ func TestDocumentTablesAreCurrent(t *testing.T) {
 	}
 }
 
-// TestEveryTemplateIsTested checks that each rule's templates occur in a test or in one of our documents, since an
-// untested rule could do anything.
+// TestEveryTemplateIsTested checks that each rule's templates occur in a test or in one of our documents, since nothing
+// else verifies a rule.
 func TestEveryTemplateIsTested(t *testing.T) {
 	t.Parallel()
 	all, err := rules(repository)
@@ -53,7 +53,7 @@ func TestEveryTemplateIsTested(t *testing.T) {
 	}
 }
 
-func TestRenewFailsWhenTableCannotBeGenerated(t *testing.T) {
+func TestRenewFailsWhenTableGenerationFails(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{begin + "gone -->\n" + end, begin + "templates -->\n| a |\n", begin + "templates"} {
 		if _, err := renew([]byte(text), repository); err == nil {
@@ -62,8 +62,9 @@ func TestRenewFailsWhenTableCannotBeGenerated(t *testing.T) {
 	}
 }
 
-// TestRenewKeepsTablesOfMissingDocuments checks that tables stay unchanged on machines without the public documents.
-func TestRenewKeepsTablesOfMissingDocuments(t *testing.T) {
+// TestRenewKeepsTablesWhenDocumentsAreMissing checks that tables stay unchanged on machines without the public
+// documents.
+func TestRenewKeepsTablesWhenDocumentsAreMissing(t *testing.T) {
 	t.Parallel()
 	text := "a\n" + begin + "public resources -->\n| kept |\n" + end + "\nb\n"
 	if renewed, err := renew([]byte(text), t.TempDir()); err != nil || string(renewed) != text {

@@ -18,14 +18,14 @@ const (
 	testdata  = converter + "/testdata"
 )
 
-// rule is a rule of the converter with the templates that it handles.
+// rule describes a converter rule and the templates that it handles.
 type rule struct {
 	name, target, folder string
 	roots                []string
-	tested               []string // tests and documents that have one of the templates
+	tested               []string // tests and documents that contain one of the templates
 }
 
-// templates returns a table with a row for each rule.
+// templates returns a Markdown table with a row for each rule.
 func templates(root string) (string, error) {
 	all, err := rules(root)
 	if err != nil {
@@ -71,13 +71,13 @@ func rules(root string) ([]rule, error) {
 	return all, nil
 }
 
-// has reports whether a text contains a template or its variant for a section with required entries, which has ".1"
-// appended.
+// has reports whether text contains the template root, or its variant for a section with required entries, which has
+// ".1" appended.
 func has(text []byte, root string) bool {
 	return bytes.Contains(text, []byte(`"`+root+`"`)) || bytes.Contains(text, []byte(`"`+root+`.1"`))
 }
 
-// readAll reads files and keys them by their names without folders.
+// readAll reads the files that match patterns and returns their contents by base name.
 func readAll(patterns ...string) (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	for _, pattern := range patterns {
@@ -96,8 +96,8 @@ func readAll(patterns ...string) (map[string][]byte, error) {
 	return texts, nil
 }
 
-// without returns a table of the documents' templates without a rule of their own, with the number of uses, grouped by
-// how they are read.
+// without returns a Markdown table of the documents' templates that have no rule, with their number of uses, grouped by
+// how they are converted.
 func without(documents []converted) string {
 	if len(documents) == 0 {
 		return ""

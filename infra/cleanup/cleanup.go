@@ -1,6 +1,6 @@
-// Package cleanup removes the objects that a check created in a running stack. It uses the operator's rules and, if
-// those have no operation, the API as the organisation itself. It names what the service retains permanently. It
-// creates nothing.
+// Package cleanup removes the objects that a check created in a running stack. It uses the operator's rules or, if
+// those have no such operation, the API with the organisation's own credentials. It reports the objects that the
+// service retains permanently. It creates nothing.
 package cleanup
 
 import (
@@ -26,8 +26,8 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Disconnect ends a connection with its tokens and files, as the organisation of a credential. A connection that has
-// already ended is not an error.
+// Disconnect ends a connection and deletes its tokens and files, using an organisation's credential. A connection that
+// has already ended is not an error.
 func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisation, connectionID string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodDelete,
 		baseURL+"/bridge/org_connection/"+url.PathEscape(connectionID), http.NoBody)
@@ -47,9 +47,9 @@ func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisa
 	return nil
 }
 
-// Clear deletes the contents of an organisation that only a check has used, and then the organisation. credentials are
-// the organisation's own; those in test mode end its connections. left states why the organisation remains, suspended,
-// or is empty if it was deleted. Clear continues after an error.
+// Clear deletes everything in an organisation that only a check has used, and then the organisation itself. It ends
+// connections with the organisation's test-mode credentials among credentials. If the organisation can't be deleted, it
+// stays suspended and left states why; otherwise left is empty. Clear continues after an error.
 func Clear(
 	ctx context.Context, rules *wiring.Operator, d Doer, baseURL string, credentials []runfile.Organisation,
 ) (left string, err error) {
@@ -117,7 +117,7 @@ func clearCredentials(ctx context.Context, rules *wiring.Operator, of org.Tenant
 	return errors.Join(failed...)
 }
 
-// Sandbox returns the id of the endpoint of the stack's own synthetic EHR, or "" if patients can't connect to it.
+// Sandbox returns the endpoint ID of the stack's own synthetic EHR, or "" if patients can't connect to it.
 func Sandbox(ctx context.Context, rules *wiring.Operator, baseURL string) (string, error) {
 	all, err := rules.Endpoints.List(ctx)
 	if err != nil {

@@ -36,7 +36,7 @@ func auditCommands() []command {
 	}
 }
 
-// chainFlag adds the flag that names a chain.
+// chainFlag adds the flag that selects an audit chain.
 func chainFlag(flags *flag.FlagSet) func() (orgID string, err error) {
 	id := flags.String("org", "", "organisation `id` (default: shared resources)")
 	return func() (string, error) {
@@ -48,7 +48,7 @@ func chainFlag(flags *flag.FlagSet) func() (orgID string, err error) {
 	}
 }
 
-// auditShown is an audit row in its printed form.
+// auditShown is the printed form of an audit row.
 type auditShown struct {
 	Seq    int64     `json:"seq"`
 	At     time.Time `json:"at"`
@@ -138,7 +138,7 @@ func (s session) verified(ctx context.Context, chain func() (string, error), fil
 	return audit.VerifyExport(bytes.NewReader(text), told...)
 }
 
-// brokenChainError reports that a chain is broken and prints where.
+// brokenChainError reports a broken audit chain and prints where it breaks.
 type brokenChainError struct{ report audit.Report }
 
 func (u *brokenChainError) Error() string {
@@ -147,7 +147,7 @@ func (u *brokenChainError) Error() string {
 
 func (u *brokenChainError) shown() any { return u.report }
 
-// heads is a flag that may be repeated.
+// heads is a repeatable flag for chain heads.
 type heads []audit.Head
 
 // String implements flag.Value.

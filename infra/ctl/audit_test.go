@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/adapters/store"
 )
 
-// TestAuditListsExportsAndVerifiesLog checks that an operator can list and export the log, and detect that the
-// table has been tampered with.
+// TestAuditListsExportsAndVerifiesLog checks that an operator can list and export the log, and detect tampering with
+// the table.
 func TestAuditListsExportsAndVerifiesLog(t *testing.T) {
 	outputs := newStack(t)
 	do := doer(t, outputs)

@@ -71,7 +71,7 @@ func catalogCommands() []command {
 	}...)
 }
 
-// modeFlag adds the flag that selects the catalogue.
+// modeFlag adds the flag that selects the mode of the catalogue.
 func modeFlag(flags *flag.FlagSet) *string {
 	return flags.String("mode", string(org.Test), "`test` or live")
 }
@@ -127,7 +127,7 @@ func rollbackCatalog(flags *flag.FlagSet) action {
 	}
 }
 
-// publicationShown returns the printed result of publishing.
+// publicationShown returns the printed form of a publication's outcome.
 func publicationShown(out publish.Outcome) map[string]any {
 	shown := map[string]any{
 		"live": out.Live, "published": out.Published, "diff": out.Diff, "endpoint_rows": out.Rows,

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// writeList writes a gzipped Lantern-style list of invented hospitals.
+// writeList writes a gzipped list of invented hospitals in Lantern's format.
 func writeList(t *testing.T, names ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "Alder_County.ndjson.gz")
@@ -34,13 +34,13 @@ func writeList(t *testing.T, names ...string) string {
 	return path
 }
 
-// imported returns the output of importing a list of institutions for live mode.
+// imported imports a list of institutions for live mode and returns the output.
 func imported(t *testing.T, outputs string, names ...string) map[string]any {
 	t.Helper()
 	return mustPrint(t, outputs, "catalog import -format lantern-ndjson -mode live -file "+writeList(t, names...))
 }
 
-// brandOf finds the id of an institution by its name.
+// brandOf returns the ID of the institution with this name.
 func brandOf(t *testing.T, outputs, name string) string {
 	t.Helper()
 	printed, err := ctl(t, outputs, "catalog", "search", "-mode", "live", "-text", name)
@@ -129,7 +129,7 @@ func TestCatalogImportPublishAndOverride(t *testing.T) {
 	}
 }
 
-// mustPrint returns the output of a command.
+// mustPrint runs a command that must succeed and returns its output.
 func mustPrint(t *testing.T, outputs, line string) map[string]any {
 	t.Helper()
 	printed, err := ctl(t, outputs, strings.Fields(line)...)
@@ -139,7 +139,7 @@ func mustPrint(t *testing.T, outputs, line string) map[string]any {
 	return printed
 }
 
-// A source's list that has shrunk, and a mode whose lists have lost too much, each wait for a separate confirmation.
+// A source whose list has shrunk, and a mode whose lists have lost too much, each wait for a separate confirmation.
 func TestCatalogLargeRemovalWaitsForConfirmation(t *testing.T) {
 	outputs := newStack(t)
 	names := make([]string, 0, 40)
@@ -152,7 +152,7 @@ func TestCatalogLargeRemovalWaitsForConfirmation(t *testing.T) {
 		t.Fatalf("half of the list: %v", printed)
 	}
 	play(t, outputs, []step{
-		{line: "catalog publish -mode live", prints: "unconfirmed:40"}, // which patients see
+		{line: "catalog publish -mode live", prints: "unconfirmed:40"}, // an unconfirmed value that patients can see
 		{line: "catalog approve -id alder-county", prints: "catalog publish -mode live"},
 		{line: "catalog publish -mode live", prints: "20 of 40 brands would go"},
 		{line: "catalog search -mode live", prints: "total:40"},

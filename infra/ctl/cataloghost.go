@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// mostHosts is the default number of waiting hosts to show.
+// mostHosts is the default number of hosts awaiting approval to print.
 const mostHosts = 25
 
 func hostCommands() []command {
@@ -28,7 +28,7 @@ func hostCommands() []command {
 	}
 }
 
-// hostFlags adds the flags that choose hosts.
+// hostFlags adds the flags that select hosts.
 func hostFlags(flags *flag.FlagSet) *operator.HostChoice {
 	choice := &operator.HostChoice{}
 	flags.StringVar(&choice.Host, "host", "", "`host` as catalog diff shows it")
@@ -81,7 +81,7 @@ func refuseHosts(flags *flag.FlagSet) action {
 	}
 }
 
-// hostsShown adds the waiting hosts to shown, those with the most servers first.
+// hostsShown adds the hosts awaiting approval to shown, starting with those that have the most servers.
 func hostsShown(shown map[string]any, waiting []compose.Wait, choice *operator.HostChoice, limit int) map[string]any {
 	waiting = slices.DeleteFunc(slices.Clone(waiting), func(w compose.Wait) bool { return !choice.Has(w) })
 	if len(waiting) == 0 {

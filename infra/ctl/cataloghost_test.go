@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// listOf writes an uncompressed list of rows.
+// listOf writes an uncompressed list with the given rows.
 func listOf(t *testing.T, name string, rows ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name+".ndjson")
@@ -20,7 +20,7 @@ func listOf(t *testing.T, name string, rows ...string) string {
 	return path
 }
 
-func TestCatalogAllowAndRefuseDecideWaitingHosts(t *testing.T) {
+func TestCatalogAllowAndRefuseResolveWaitingHosts(t *testing.T) {
 	outputs := newStack(t)
 	const npi = "1234567893"
 	hostile := listOf(t, "hostile",

@@ -102,7 +102,7 @@ func setSource(flags *flag.FlagSet) action {
 	}
 }
 
-// knownSource returns a published list by its id, or the zero Source if there is none.
+// knownSource returns the known published list with the given ID, or the zero Source if there is none.
 func knownSource(id string) (intake.Source, error) {
 	if id == "" {
 		return intake.Source{}, nil
@@ -121,7 +121,7 @@ func knownSource(id string) (intake.Source, error) {
 	return intake.Source{}, misused("-known: unknown list %q; known lists: %s", id, strings.Join(ids, ", "))
 }
 
-// named sets the descriptive fields that the flags give and leaves the others unchanged.
+// named sets the source's descriptive fields from the flags that were given, leaving the others unchanged.
 func named(flags *flag.FlagSet, source *intake.Source) {
 	if source.Name == "" {
 		source.Name = source.ID
@@ -231,7 +231,7 @@ func importList(flags *flag.FlagSet) action {
 	}
 }
 
-// importShown returns the printed result of reading a list.
+// importShown returns the printed form of an import's outcome.
 func importShown(row intake.Row, outcome intake.Outcome) map[string]any {
 	shown := map[string]any{"id": row.Source.ID, "outcome": outcome}
 	read := row.State.Accepted
@@ -254,7 +254,7 @@ func importShown(row intake.Row, outcome intake.Outcome) map[string]any {
 
 var noWord = regexp.MustCompile(`[^a-z0-9]+`)
 
-// sourceName derives a source's id from a file name.
+// sourceName derives a source ID from a file name.
 func sourceName(file string) string {
 	name, _, _ := strings.Cut(strings.ToLower(filepath.Base(file)), ".")
 	return strings.Trim(noWord.ReplaceAllString(name, "-"), "-")

@@ -25,7 +25,7 @@ func ccdaCommands() []command {
 	}}
 }
 
-// convertDocuments prints the resources of documents, one a line, and writes the report to standard error.
+// convertDocuments prints the resources converted from documents, one a line, and writes the report to standard error.
 func convertDocuments(flags *flag.FlagSet) action {
 	report := flags.String("report", "", "`file` for the report (default: standard error)")
 	diff := flags.Bool("diff", false,
@@ -64,13 +64,13 @@ func (s session) reportTo(file string, report ccda.Report) error {
 	return nil
 }
 
-// memoryGoal is the memory limit above which garbage is collected more often, at any cost. A document of 50 MB must
-// take less than 200 MB, some of which the program itself needs.
+// memoryGoal is the memory use in bytes above which the garbage collector runs more often, regardless of cost.
+// Converting a 50 MB document must take less than 200 MB, including the memory that the program itself needs.
 const memoryGoal = 150 << 20
 
-// convertFiles prints the files that can be converted and reports the others at the end.
+// convertFiles prints the resources of the files that can be converted and reports the other files at the end.
 func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
-	debug.SetGCPercent(50) // a document of 50 MB and its resources need several times its size
+	debug.SetGCPercent(50) // a 50 MB document and its resources need several times its size
 	debug.SetMemoryLimit(memoryGoal)
 	var set ccda.Set
 	var invalid error
@@ -118,7 +118,7 @@ func compareFiles(before, after string) (any, error) {
 	return found, nil
 }
 
-// factsIn reads a file of resources or converts a document.
+// factsIn returns the facts in a file, which holds either resources or a document to convert.
 func factsIn(file string) ([]clinical.Fact, error) {
 	content, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {

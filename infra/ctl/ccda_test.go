@@ -14,7 +14,7 @@ import (
 
 const ourDocuments = "../../shared/fhir/ccda/testdata"
 
-// ctlHere runs a command that needs no stack, and returns its output and messages.
+// ctlHere runs a command that needs no stack and returns its output and messages.
 func ctlHere(t *testing.T, args ...string) (out, said string, err error) {
 	t.Helper()
 	var printed, told bytes.Buffer
@@ -61,7 +61,7 @@ func TestCcdaPrintsResourcesAndReport(t *testing.T) {
 	}
 }
 
-func TestCcdaConvertsOtherFilesWhenOneIsInvalid(t *testing.T) {
+func TestCcdaConvertsValidFilesWhenOneIsInvalid(t *testing.T) {
 	t.Parallel()
 	alder, no := filepath.Join(ourDocuments, "alder.xml"), filepath.Join(t.TempDir(), "no.xml")
 	if err := os.WriteFile(no, []byte("<html/>"), 0o600); err != nil {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/ctl/clinical"
 )
 
-// differentFoldersError reports that two folders of conversions differ; the summary is printed.
+// differentFoldersError reports that two folders of conversions differ; its summary is printed.
 type differentFoldersError struct{ found *clinical.Summary }
 
 func (d *differentFoldersError) Error() string {
@@ -21,7 +21,7 @@ func (d *differentFoldersError) Error() string {
 
 func (d *differentFoldersError) shown() any { return d.found }
 
-// compare compares two files, or the files of the same name in two folders.
+// compare compares two files, or the files with the same names in two folders.
 func compare(before, after string) (any, error) {
 	first, second := isFolder(before), isFolder(after)
 	switch {
@@ -39,7 +39,8 @@ func isFolder(path string) bool {
 	return err == nil && found.IsDir()
 }
 
-// compareFolders counts the differences between files of the same name, whether they are documents or resources.
+// compareFolders counts the differences between files with the same name in two folders, whether they are documents or
+// resources.
 func compareFolders(before, after string) (any, error) {
 	first, err := documentsIn(before)
 	if err != nil {
@@ -76,8 +77,8 @@ func compareFolders(before, after string) (any, error) {
 	return s, nil
 }
 
-// documentsIn lists the documents (*.xml) and resources (*.ndjson) of a folder by their names without the extension. It
-// returns an error if there are none, or if a name has both.
+// documentsIn lists the documents (*.xml) and resources (*.ndjson) in a folder by base name without extension. It
+// returns an error if there are none, or if a document and a resource file share a name.
 func documentsIn(folder string) (map[string]string, error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {

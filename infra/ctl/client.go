@@ -95,7 +95,7 @@ func showClient(flags *flag.FlagSet) action {
 	})
 }
 
-// clientShown returns an operator's view of a client, without its secret.
+// clientShown returns an operator's view of a client, which excludes its secret.
 func clientShown(c catalog.OwnedClient) map[string]any {
 	shown := ownerShown(c.Owner)
 	shown["client_auth_id"], shown["method"], shown["origins"] = c.Auth.ID, c.Auth.Method,
@@ -108,7 +108,7 @@ func clientShown(c catalog.OwnedClient) map[string]any {
 	return shown
 }
 
-// ownerShown returns the printed form of an owner.
+// ownerShown returns the printed form of an object's owner.
 func ownerShown(owner org.Tenant) map[string]any {
 	if owner == (org.Tenant{}) {
 		return map[string]any{"of": "everybody"}
@@ -116,7 +116,7 @@ func ownerShown(owner org.Tenant) map[string]any {
 	return map[string]any{"of": owner.OrgID, "mode": owner.Mode}
 }
 
-// forClient returns an action on a client of an organisation in a mode, or on a shared one.
+// forClient returns an action on a client, which is either shared or owned by an organisation in a mode.
 func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, id string) (any,
 	error),
 ) action {
@@ -164,7 +164,7 @@ func removeClient(flags *flag.FlagSet) action {
 	})
 }
 
-// clientOwnerFlags adds ownerFlags for objects that have no mode if they are shared.
+// clientOwnerFlags adds the ownerFlags for an object that has no mode if it is shared.
 func clientOwnerFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 	owned := ownerFlags(flags)
 	return func() (org.Tenant, error) {
@@ -181,11 +181,11 @@ func secretFlag(flags *flag.FlagSet) *string {
 		"for client_secret_*: `file` with the client secret, - for standard input")
 }
 
-// maxSecretFile limits the file size. Package operator checks the secret itself.
+// maxSecretFile limits the size of a secret's file in bytes. Package operator validates the secret itself.
 const maxSecretFile = 64 << 10
 
-// readSecret reads the file of a flag and trims trailing line breaks. Its errors do not repeat the file name, which may
-// be a secret that was passed as the flag's value by mistake.
+// readSecret reads the file that a flag names and trims trailing line breaks. Its errors do not repeat the file name,
+// which may be a secret that was passed as the flag's value by mistake.
 func readSecret(input io.Reader, name, file string) (secret.Text, error) {
 	if file == "" {
 		return secret.Text{}, nil

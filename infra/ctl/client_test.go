@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stored reads rows as the stack's functions do.
+// stored reads the stack's rows as its functions do.
 type stored struct {
 	config  aws.Config
 	outputs map[string]string
@@ -41,7 +41,7 @@ func openStored(t *testing.T, file string) stored {
 	}
 }
 
-// client returns a client's authentication with its secret in plain text.
+// client returns a client's authentication and its secret in plain text.
 func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.ClientAuth, string) {
 	t.Helper()
 	found, err := store.Clients(s.control).ClientAuthOf(t.Context(), owner, id)
@@ -59,7 +59,7 @@ func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.Clien
 	return found, string(plain)
 }
 
-// audited lists the actions and targets in a tenant's audit rows in order; a zero tenant selects the shared ones.
+// audited returns the actions and targets in a tenant's audit rows, in order. The zero tenant selects the shared rows.
 func (s stored) audited(t *testing.T, tenant org.Tenant) []string {
 	t.Helper()
 	all, next, err := wiring.AuditLog(s.config, s.outputs).List(t.Context(), tenant.OrgID, 0, 100)
@@ -99,7 +99,7 @@ func shows(text, secret string) bool {
 	return false
 }
 
-func TestClientSecretIsSealedAndNeverShown(t *testing.T) {
+func TestClientSecretIsEncryptedAndNeverPrinted(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	const first, second = "first-secret-of-Alder Hospital", "second+secret/of=Alder~Hospital"
 	var seen []string
@@ -140,7 +140,7 @@ func TestClientSecretIsSealedAndNeverShown(t *testing.T) {
 			t.Errorf("%v was accepted", refused)
 		}
 	}
-	// Anything read back from here on is not part of the record.
+	// Anything that the test itself reads back from here on is not part of the record.
 	record := strings.Join(seen, "\n") + sent.all()
 	for _, secret := range []string{first, second} {
 		if shows(record, secret) {
@@ -160,7 +160,7 @@ func TestClientSecretIsSealedAndNeverShown(t *testing.T) {
 	}
 }
 
-func TestLeakCheckFindsLeaks(t *testing.T) {
+func TestLeakCheckFindsPlainAndBase64Secrets(t *testing.T) {
 	t.Parallel()
 	const secret = "first-secret-of-Alder"
 	for _, before := range []string{"", "a", "ab", "abc"} {
@@ -186,7 +186,7 @@ func TestClientKeyRotationKeepsID(t *testing.T) {
 	}
 }
 
-func TestClientRefusalExplainsRemedy(t *testing.T) {
+func TestClientErrorsStateRemedy(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	key, _ := done("client", "create", "-method", "private_key_jwt", "-algorithm", "ES384")["client_auth_id"].(string)

@@ -9,18 +9,20 @@ import (
 	"strings"
 )
 
-// command is one command of ctl. Its help text is generated from it; docs/operate/ctl.md adds effects and warnings.
+// command is a command of ctl. Its help text is generated from these fields; docs/operate/ctl.md adds effects and
+// warnings.
 type command struct {
-	name     string   // its words, one to three
-	flags    string   // as users write them; one line for each form
+	name     string   // the command's words, one to three
+	flags    string   // flags as the help shows them; one line for each form
 	help     string   // one-line description
 	needs    []string // required flags
-	offline  bool     // runs without a stack, and opens it itself if needed (session.open)
+	offline  bool     // runs without a stack, or opens one itself if needed (session.open)
 	operands bool     // accepts operands after its flags, such as files
 	declare  func(flags *flag.FlagSet) action
 }
 
-// action runs a command with parsed flags and returns the result to print, or nil if it has already printed it.
+// action runs a command after its flags are parsed. It returns the result to print, or nil if it has already printed
+// it.
 type action func(ctx context.Context, s session) (any, error)
 
 // synopsis returns the command's syntax, one line for each form.
@@ -28,7 +30,7 @@ func (c command) synopsis() string {
 	return strings.TrimSpace(c.name + " " + strings.ReplaceAll(c.flags, "\n", "\n"+c.name+" "))
 }
 
-// usage returns the command's complete help text.
+// usage returns the command's full help text.
 func (c command) usage() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "usage: ctl %s\n\n%s.", strings.ReplaceAll(c.synopsis(), "\n", "\n       ctl "), c.help)
@@ -42,7 +44,7 @@ func (c command) usage() string {
 	return strings.TrimRight(text.String(), "\n")
 }
 
-// registry holds every command in the order in which help lists them.
+// registry holds every command, in help order.
 type registry []command
 
 func commands() registry {
@@ -56,7 +58,7 @@ func commands() registry {
 	)
 }
 
-// find returns the command of these words. If there is none, the error is a usageError.
+// find returns the command with these words, or a usageError if there is none.
 func (r registry) find(words []string) (command, error) {
 	if len(words) == 0 {
 		return command{}, misused("a command is required\n%s", r.overview())
@@ -85,10 +87,10 @@ func (r registry) find(words []string) (command, error) {
 		likely(words[1], group.words(1)), words[0])
 }
 
-// mostWords is the maximum number of words of a command.
+// mostWords is the maximum number of words in a command's name.
 const mostWords = 3
 
-// help returns the help text of all commands, of those with the same first word, or of one.
+// help returns the help text for all commands, for those that share a first word, or for one command.
 func (r registry) help(words []string) (string, error) {
 	if len(words) == 0 {
 		return r.overview(), nil
@@ -107,12 +109,12 @@ func (r registry) group(word string) registry {
 	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return strings.Fields(c.name)[0] != word })
 }
 
-// below returns the longer commands that begin with these words.
+// below returns the longer commands whose names begin with these words.
 func (r registry) below(words string) registry {
 	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return !strings.HasPrefix(c.name, words+" ") })
 }
 
-// words returns the distinct first or second words of the commands.
+// words returns the distinct first or second words of the commands' names.
 func (r registry) words(place int) []string {
 	all := make([]string, 0, len(r))
 	for _, c := range r {
@@ -149,7 +151,7 @@ func (r registry) listing() string {
 
 func asks(word string) bool { return slices.Contains([]string{"help", "-h", "-help", "--help"}, word) }
 
-// likely returns a "did you mean" question if a known word is similar enough.
+// likely returns a "did you mean" question if one of the known words is similar enough.
 func likely(word string, known []string) string {
 	nearest := slices.MinFunc(known, func(a, b string) int { return cmp.Compare(distance(word, a), distance(word, b)) })
 	if distance(word, nearest) > max(2, len(word)/3) {
@@ -158,7 +160,7 @@ func likely(word string, known []string) string {
 	return fmt.Sprintf("; did you mean %s?", nearest)
 }
 
-// distance returns the edit distance of two words: the number of letters to insert, delete or replace.
+// distance returns the edit distance between two words: the number of letters to insert, delete or replace.
 func distance(one, other string) int {
 	row := make([]int, len(other)+1)
 	for j := range row {

@@ -40,7 +40,7 @@ type patients struct {
 	endpoint string
 }
 
-// table returns a table that is not among the stack's outputs, since operators do not use it.
+// table returns the name of a table that is not among the stack's outputs, since operators do not use it.
 func (p patients) table(name string) string {
 	return strings.Replace(p.outputs["WorkTable"], "Work", name, 1)
 }
@@ -53,7 +53,7 @@ func (p patients) tables() (store.Conclusions, store.Register) {
 		store.NewRegister(p.work(), links)
 }
 
-// connect stores a connection in the state that set sets.
+// connect stores a connection after set has changed it, and returns its ID.
 func (p patients) connect(t *testing.T, set func(c *connection.Connection)) string {
 	t.Helper()
 	now := time.Now()
@@ -82,7 +82,7 @@ func (p patients) connect(t *testing.T, set func(c *connection.Connection)) stri
 	return c.ID
 }
 
-// export stores an export task and its event. The task is in the final state that end sets, or pending if end is nil.
+// export stores an export task and its event. The task has the final state that end sets, or is pending if end is nil.
 func (p patients) export(t *testing.T, id string, end func(task export.Task) (export.Task, webhook.Event)) string {
 	t.Helper()
 	_, register := p.tables()
@@ -101,7 +101,7 @@ func (p patients) export(t *testing.T, id string, end func(task export.Task) (ex
 	return task.ID
 }
 
-// line puts a pending export into its organisation's queue.
+// line adds a pending export to its organisation's queue.
 func (p patients) line(t *testing.T, task string, since time.Time) {
 	t.Helper()
 	claimed, err := store.Tasks(p.work()).ClaimTask(t.Context(), p.tenant, task, since, since.Add(time.Minute))
@@ -123,7 +123,7 @@ func withPatients(t *testing.T) (string, *recording, patients) {
 	}
 }
 
-// matter runs one of the commands for the organisation and returns its output, which must not contain private data.
+// matter runs a command for the organisation and returns its output, which must not contain private data.
 func (p patients) matter(t *testing.T, outputs string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -138,7 +138,7 @@ func (p patients) matter(t *testing.T, outputs string, args ...string) (string, 
 	return out.String(), err
 }
 
-// tells requires all of these texts in the output of one of the commands.
+// tells runs a command and checks that its output contains all of the given texts.
 func (p patients) tells(t *testing.T, outputs string, args []string, want ...string) {
 	t.Helper()
 	printed, err := p.matter(t, outputs, args...)
@@ -195,7 +195,7 @@ func TestConnectionShowExplainsProblem(t *testing.T) {
 	}
 }
 
-func TestExportShowNamesWhoCausedFailure(t *testing.T) {
+func TestExportShowNamesCauserOfFailure(t *testing.T) {
 	outputs, _, p := withPatients(t)
 	for asked, want := range map[string]string{"openid patient/Account.rs": "registration", "patient/*.rs": "patient"} {
 		task := p.export(t, p.connect(t, func(*connection.Connection) {}),
@@ -281,7 +281,7 @@ func TestExportShowExplainsProblem(t *testing.T) {
 	}
 }
 
-// damage makes an attribute of a row unreadable.
+// damage makes an attribute in a row unreadable.
 func (p patients) damage(t *testing.T, table, pk, sk, attribute string) {
 	t.Helper()
 	_, err := dynamodb.NewFromConfig(p.config).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
@@ -297,7 +297,7 @@ func (p patients) damage(t *testing.T, table, pk, sk, attribute string) {
 	expect.NoError(t, err)
 }
 
-// deliver stores a failed delivery of an event to a webhook of the organisation, and returns its id.
+// deliver stores a failed delivery of an event to one of the organisation's webhooks, and returns its ID.
 func (p patients) deliver(t *testing.T, outputs, eventID string) string {
 	t.Helper()
 	hook, _ := doer(t, outputs)("webhook", "create", "-org", p.tenant.OrgID, "-url",

@@ -74,7 +74,7 @@ func listCredentials(flags *flag.FlagSet) action {
 	})
 }
 
-// credentialShown returns the printed form of a credential, without its secrets.
+// credentialShown returns the printed form of a credential, which excludes its secrets.
 func credentialShown(c org.Credential, uses map[string]time.Time) map[string]any {
 	keys := make([]map[string]any, 0, len(c.Keys))
 	for _, key := range c.Keys {
@@ -94,7 +94,7 @@ func credentialShown(c org.Credential, uses map[string]time.Time) map[string]any
 	}
 }
 
-// publicIDFlag adds the flag that names a credential.
+// publicIDFlag adds the flag for a credential's public ID.
 func publicIDFlag(flags *flag.FlagSet) *string {
 	return flags.String("public-id", "", "public `id`")
 }
@@ -169,7 +169,7 @@ func keyCommands() []command {
 	}}
 }
 
-// showKeys prints the public keys of our client in the form that health systems accept.
+// showKeys prints our client's public keys in the form that health systems accept.
 func showKeys(flags *flag.FlagSet) action {
 	rsa := flags.Bool("rsa", false, "only RSA keys, for platforms that accept no others")
 	return func(ctx context.Context, s session) (any, error) { return s.ClientKeys.PublicKeys(ctx, *rsa) }

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// deliveryCommands returns the commands about webhook deliveries.
+// deliveryCommands returns the commands for webhook deliveries.
 func deliveryCommands() []command {
 	return []command{
 		{
@@ -38,7 +38,7 @@ func deliveryCommands() []command {
 	}
 }
 
-// listDeliveries searches the delivery log, newest first.
+// listDeliveries searches the delivery log and prints the newest deliveries first.
 func listDeliveries(flags *flag.FlagSet) action {
 	var q deliverylog.Query
 	flags.StringVar(&q.ID, "delivery", "", "`id` of a delivery, or of an event to list all its deliveries")
@@ -65,7 +65,7 @@ func listDeliveries(flags *flag.FlagSet) action {
 	})
 }
 
-// showDelivery prints one delivery with all of its attempts, including requests and responses.
+// showDelivery prints one delivery with all of its attempts, including their requests and responses.
 func showDelivery(flags *flag.FlagSet) action {
 	id := flags.String("delivery", "", "webhook `id`, from webhook log")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {

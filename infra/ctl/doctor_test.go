@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// newPublisher returns a service that publishes a key, with an adjustable clock error in seconds, and the outputs of
-// its stack.
+// newPublisher starts a service that publishes a key, with an adjustable clock error in seconds, and returns its
+// stack's outputs.
 func newPublisher(t *testing.T) (outputs string, skew *atomic.Int64, status *atomic.Int64) {
 	t.Helper()
 	skew, status = &atomic.Int64{}, &atomic.Int64{}
@@ -36,7 +36,7 @@ func newPublisher(t *testing.T) (outputs string, skew *atomic.Int64, status *ato
 	return newStackAt(t, server.URL+"/v1"), skew, status
 }
 
-// examined returns doctor's output and whether it fails.
+// examined runs doctor and returns its output and exit code.
 func examined(t *testing.T, outputs string) (string, int) {
 	t.Helper()
 	var out bytes.Buffer
@@ -44,9 +44,9 @@ func examined(t *testing.T, outputs string) (string, int) {
 	return out.String(), exitCode(err)
 }
 
-// TestDoctorReportsFaultsAndUncheckedParts checks that doctor finds each fault in turn and reports it with
-// its remedy.
-func TestDoctorReportsFaultsAndUncheckedParts(t *testing.T) {
+// TestDoctorReportsRemediesAndUninspectedParts checks that doctor detects each fault in turn and reports it with its
+// remedy.
+func TestDoctorReportsRemediesAndUninspectedParts(t *testing.T) {
 	outputs, skew, status := newPublisher(t)
 	do := doer(t, outputs)
 	id := do("organisation", "create", "-name", "Alder")["id"].(string)
@@ -102,7 +102,7 @@ func TestDoctorReportsFaultsAndUncheckedParts(t *testing.T) {
 	}
 }
 
-// tamper changes the actor in an organisation's first audit row.
+// tamper changes the actor in the first row of an organisation's audit log.
 func (s stored) tamper(t *testing.T, id, who string) {
 	t.Helper()
 	_, err := store.NewClient(s.config).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
@@ -120,7 +120,7 @@ func (s stored) tamper(t *testing.T, id, who string) {
 
 const deadID = "c0000000-0000-4000-8000-0000000000dd"
 
-// die puts a dead letter that refers to a row into the dead-letter queue of Export, Delivery or Refresh.
+// die sends a dead letter that refers to a row to the dead-letter queue of Export, Delivery or Refresh.
 func (s stored) die(t *testing.T, which string, kind due.Kind) {
 	t.Helper()
 	body, err := due.Item{
@@ -136,7 +136,7 @@ func (s stored) die(t *testing.T, which string, kind due.Kind) {
 	}
 }
 
-func TestRedriveListsAndResendsDeadLetters(t *testing.T) {
+func TestRedriveListsDeadLettersAndResendsWork(t *testing.T) {
 	outputs := newStack(t)
 	found := openStored(t, outputs)
 	for which, kind := range map[string]due.Kind{"Delivery": due.Event, "Refresh": due.Connection} {
@@ -157,7 +157,7 @@ func TestRedriveListsAndResendsDeadLetters(t *testing.T) {
 			t.Errorf("%s: %v, the workers' queue has %d messages", word, err, len(out.Messages))
 		}
 	}
-	found.die(t, "Export", due.Event) // of a kind that its worker does not handle
+	found.die(t, "Export", due.Event) // a kind that the queue's worker does not handle
 	if shown, err := ctl(t, outputs, "redrive", "-queue", "exports"); err != nil ||
 		!strings.Contains(fmt.Sprint(shown), "outcome:left") {
 		t.Errorf("only looked at: %v, %s", err, shown)
@@ -192,7 +192,7 @@ func TestResealReencryptsSealedValues(t *testing.T) {
 		bytes.Equal(hooks[0].Private, again[0].Private) {
 		t.Errorf("the webhook's secrets are as they were (%v)", err)
 	}
-	do("webhook", "rotate", "-org", id, "-mode", "test", "-id", again[0].ID) // opens all of it
+	do("webhook", "rotate", "-org", id, "-mode", "test", "-id", again[0].ID) // decrypts all of the webhook's secrets
 	if rows := found.audited(t, org.Tenant{}); !slices.Contains(rows, "secrets.resealed webhooks=1 clients=1") {
 		t.Errorf("the audit rows are %q", rows)
 	}

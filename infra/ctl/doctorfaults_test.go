@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// putOutput changes or removes an output of a stack.
+// putOutput changes or removes one of a stack's outputs.
 func putOutput(t *testing.T, file, name, value string) {
 	t.Helper()
 	outputs := outputsOf(t, file)
@@ -32,8 +32,8 @@ func putOutput(t *testing.T, file, name, value string) {
 	}
 }
 
-// TestDoctorFindsEachFault checks each fault in an otherwise healthy stack.
-func TestDoctorFindsEachFault(t *testing.T) {
+// TestDoctorReportsEachFault introduces each fault into an otherwise healthy stack.
+func TestDoctorReportsEachFault(t *testing.T) {
 	put := func(name, value string) func(*testing.T, string) {
 		return func(t *testing.T, outputs string) {
 			t.Helper()
@@ -103,7 +103,7 @@ func failForHours(t *testing.T, outputs string) {
 	}
 }
 
-// TestDoctorQueriesCloudWatchAndSES checks alarms and the SES sandbox, which do not exist on this machine.
+// TestDoctorQueriesCloudWatchAndSES covers alarms and the SES sandbox, which do not exist on this machine.
 func TestDoctorQueriesCloudWatchAndSES(t *testing.T) {
 	newPublisher(t)
 	quota, alarms := "", `<member><AlarmName>ctl-ExportDeadLetters</AlarmName></member>`

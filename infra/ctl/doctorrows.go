@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// failingFor limits how long a webhook may fail before it is reported. Redeploying a receiver makes it fail for
-// minutes.
+// failingFor is how long a webhook may fail before doctor reports it. Redeploying a receiver causes failures for
+// several minutes.
 const failingFor = time.Hour
 
 func checkWebhooks(ctx context.Context, s session) []finding {
@@ -73,7 +73,7 @@ func checkInstitutions(ctx context.Context, s session) []finding {
 	return found
 }
 
-// checkAudit verifies every chain and prints the heads for safekeeping.
+// checkAudit verifies every audit chain and prints the chain heads for safekeeping.
 func checkAudit(ctx context.Context, s session) []finding {
 	all, err := s.Organisations.List(ctx)
 	if err != nil {

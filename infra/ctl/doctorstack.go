@@ -43,7 +43,8 @@ func checkOutputs(_ context.Context, s session) []finding {
 	return []finding{fine("All outputs are present.")}
 }
 
-// checkKeys reads the one secret that operators may read, and encrypts and decrypts with the one key that they may use.
+// checkKeys reads the only secret that operators may read, and tests the only key that they may use by encrypting and
+// decrypting with it.
 func checkKeys(ctx context.Context, s session) []finding {
 	found := []finding{notInspected(
 		"Their functions don't start if they can't read them: search the logs for start.failed.",
@@ -74,8 +75,8 @@ func checkKeys(ctx context.Context, s session) []finding {
 	return append(found, fine("SecretsKey encrypts and decrypts, and the service publishes its client keys."))
 }
 
-// tolerated is the maximum difference between two clocks. AWS refuses signatures from 5 minutes on; portals refuse
-// assertions earlier.
+// tolerated is the maximum tolerated clock difference. AWS rejects signatures that are off by 5 minutes or more;
+// portals reject assertions sooner.
 const tolerated = 30 * time.Second
 
 // checkService calls the running service, whose functions read their parameters at startup.
@@ -112,7 +113,7 @@ func checkService(ctx context.Context, s session) []finding {
 
 const maxAnswer = 20 * time.Second
 
-// checkQueues counts waiting and dead messages.
+// checkQueues counts the messages in queues and dead-letter queues.
 func checkQueues(ctx context.Context, s session) []finding {
 	client := sqs.NewFromConfig(s.stack.Config)
 	var found []finding
@@ -141,7 +142,7 @@ func checkQueues(ctx context.Context, s session) []finding {
 	return found
 }
 
-// checkAlarms queries CloudWatch, which exists only on AWS (Amazon CloudWatch API Reference, DescribeAlarms).
+// checkAlarms queries CloudWatch alarms, which exist only on AWS (Amazon CloudWatch API Reference, DescribeAlarms).
 func checkAlarms(ctx context.Context, s session) []finding {
 	const look = "Check the alarms in CloudWatch."
 	if s.at.stack == "" {
@@ -178,7 +179,7 @@ func checkAlarms(ctx context.Context, s session) []finding {
 	return found
 }
 
-// sandboxQuota is the number of e-mails that SES sends in 24 hours for an account in the SES sandbox.
+// sandboxQuota is the number of e-mails that an account in the SES sandbox can send in 24 hours.
 const sandboxQuota = 200
 
 func checkMail(ctx context.Context, s session) []finding {
@@ -200,7 +201,7 @@ func checkMail(ctx context.Context, s session) []finding {
 		quota.Max24HourSend))
 }
 
-// summary returns an error without the errors it wraps, which are long for AWS errors.
+// summary returns an error's message without the errors that it wraps, which are long for AWS errors.
 func summary(err error) string {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(next) {
 		err = next

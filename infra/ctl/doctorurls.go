@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// checkURLs reports stored URLs that lead to the service or that browsers parse differently. It names them by row and
-// field, since an attacker may control their text.
+// checkURLs reports stored URLs that point to the service itself or that browsers parse differently. It identifies them
+// by row and field, since an attacker may control their text.
 func checkURLs(ctx context.Context, s session) []finding {
 	own, err := wiring.OwnURLs(s.stack.Outputs)
 	if err != nil {
@@ -54,7 +54,7 @@ type urlCheck struct {
 	found []finding
 }
 
-// web checks a URL that may be empty.
+// web checks a web URL, which may be empty.
 func (c *urlCheck) web(row, field, text string) {
 	if text == "" {
 		return
@@ -73,7 +73,7 @@ func (c *urlCheck) note(row, field string, err error) {
 
 func (c *urlCheck) organisation(one operator.Listed) {
 	o := one.Organisation
-	if one.Tenant.Mode != org.Live { // the same in both modes
+	if one.Tenant.Mode != org.Live { // both modes share these URLs, so one is enough
 		return
 	}
 	row := "Organisation " + one.Tenant.OrgID
@@ -109,7 +109,7 @@ func (c *urlCheck) rows(ctx context.Context, s session, tenant org.Tenant) error
 	return nil
 }
 
-// catalogue checks the published catalogue of a mode.
+// catalogue checks the URLs in the published catalogue of a mode.
 func (c *urlCheck) catalogue(ctx context.Context, s session, mode string) error {
 	pointer, err := store.Catalog{
 		DB:    store.NewClient(s.stack.Config),

@@ -96,7 +96,7 @@ func createEndpoint(flags *flag.FlagSet) action {
 	}
 }
 
-// approvalFlags adds the flags that select the approved parts of a discovery.
+// approvalFlags adds the flags that select which parts of a discovery are approved.
 func approvalFlags(flags *flag.FlagSet) func() operator.Approval {
 	var origins texts
 	flags.Var(&origins, "origin", "the institution's `origin` from discovery; may be repeated")
@@ -121,7 +121,7 @@ func endpointShown(e catalog.Endpoint) map[string]any {
 	}
 }
 
-// endpointFlag adds the flag that names an endpoint.
+// endpointFlag adds the flag for an endpoint's ID.
 func endpointFlag(flags *flag.FlagSet) *string { return flags.String("id", "", "endpoint `id`") }
 
 func showEndpoint(flags *flag.FlagSet) action {

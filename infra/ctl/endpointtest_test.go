@@ -22,8 +22,8 @@ import (
 	"recordbridge/shared/adapters/smart/clientauth"
 )
 
-// newService returns a stack whose base URL serves the sandbox and our public keys: the file with its outputs, the base
-// URL, and the switch that gives the sandbox our keys.
+// newService returns a stack whose base URL serves the sandbox and our public keys. It returns the file with the
+// stack's outputs, the base URL, and the switch that registers our keys with the sandbox.
 func newService(t *testing.T) (outputs, base, keys string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
@@ -60,7 +60,7 @@ func newService(t *testing.T) (outputs, base, keys string) {
 	return outputs, base, "jwks:" + base64.RawURLEncoding.EncodeToString(text)
 }
 
-// tested runs endpoint test and returns the results by step, the output, and the error.
+// tested runs endpoint test and returns the results by step, the output and the error.
 func tested(t *testing.T, outputs string, args ...string) (results map[string]string, printed string, err error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -76,7 +76,7 @@ func tested(t *testing.T, outputs string, args ...string) (results map[string]st
 	return results, out.String(), err
 }
 
-func TestEndpointTestReportsSteps(t *testing.T) {
+func TestEndpointTestReportsResultOfEachStep(t *testing.T) {
 	outputs, base, keys := newService(t)
 	done := doer(t, outputs)
 	const secret = "s3cret=of-the-sandbox"
@@ -93,7 +93,7 @@ func TestEndpointTestReportsSteps(t *testing.T) {
 	byKey := auth("", "-method", "private_key_jwt", "-algorithm", "ES384")
 	for name, test := range map[string]struct {
 		switches, auth string
-		says           string // for a refused client
+		says           string // expected message for a refused client
 	}{
 		"a public client":               {"label:public", "", ""},
 		"a secret":                      {"client-secret:" + secret, bySecret, ""},

@@ -24,7 +24,7 @@ func explainCommands() []command {
 // longestLine is the maximum length of a log line in bytes. CloudWatch accepts 256 KiB.
 const longestLine = 1 << 20
 
-// explainLines prints while it reads, since its input may have no end.
+// explainLines prints each explanation as it reads, since its input may be endless.
 func explainLines(flags *flag.FlagSet) action {
 	file := flags.String("line", "-", "`file` with log lines, - for standard input")
 	return func(ctx context.Context, s session) (any, error) {
@@ -64,7 +64,8 @@ func explainLines(flags *flag.FlagSet) action {
 	}
 }
 
-// reader opens the file of -line. Its errors do not repeat the file name, which may be a log line passed by mistake.
+// reader opens the file that -line names. Its errors do not repeat the file name, which may be a log line passed by
+// mistake.
 func (s session) reader(file string) (io.ReadCloser, error) {
 	if file == "-" {
 		return io.NopCloser(s.input), nil

@@ -8,15 +8,16 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// names looks up a stack's names for organisations and endpoints. It opens the stack for the first name, since make run
-// may still be starting, and looks each name up once.
+// names looks up the stack's names for organisations and endpoints. It opens the stack on the first lookup, since make
+// run may still be starting, and looks up each name once.
 type names struct {
 	session session
 	isTried bool
-	known   map[string]string // by id; "" for an id without a name here
+	known   map[string]string // by ID; "" if this stack has no name for the ID
 }
 
-// add puts names beside the ids of an explanation. Names that can't be looked up are omitted, which is reported.
+// add adds names for the IDs in an explanation. If a name can't be looked up, it is omitted and the omission is
+// reported.
 func (n *names) add(ctx context.Context, told explain.Explanation) {
 	tenant, err := tenantOf(told.Whose["org_id"], told.Whose["mode"])
 	endpoint, isEndpoint := ids.ParseUUID(told.Where["endpoint_id"])

@@ -70,7 +70,8 @@ func exportListed(e operator.Export) map[string]any {
 	return listed
 }
 
-// exportShown returns an operator's complete view of an export: counts, but never contents, links or file locations.
+// exportShown returns an operator's complete view of an export. It includes counts, but never contents, links or file
+// locations.
 func exportShown(e operator.Export) map[string]any {
 	shown := exportListed(e)
 	shown["org_id"], shown["mode"], shown["do"] = e.Tenant.OrgID, e.Tenant.Mode, e.Do

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// usageError reports a mistake in the command line itself; the command was not run.
+// usageError reports a mistake in the command line; the command did not run.
 type usageError struct{ cause error }
 
 func (u *usageError) Error() string { return u.cause.Error() }
@@ -24,8 +24,9 @@ func misused(format string, args ...any) error {
 	return &usageError{cause: fmt.Errorf(format, args...)}
 }
 
-// parse reads a command's flags, and leaves operands to a command that accepts them. The error does not repeat other
-// arguments, since one may be a secret whose flag is missing. If help is requested, the error is flag.ErrHelp.
+// parse parses a command's flags and leaves operands to a command that accepts them. Its errors do not repeat
+// unexpected arguments, since one may be a secret whose flag is missing. If help is requested, the error is
+// flag.ErrHelp.
 func parse(flags *flag.FlagSet, args []string, operands bool) error {
 	flags.SetOutput(io.Discard)
 	if err := flags.Parse(args); err != nil {
@@ -38,7 +39,7 @@ func parse(flags *flag.FlagSet, args []string, operands bool) error {
 	return refuseEmptyFlags(flags)
 }
 
-// refuseEmptyFlags refuses flags with an empty value, which an unset shell variable causes.
+// refuseEmptyFlags returns an error for any flag with an empty value, usually caused by an unset shell variable.
 func refuseEmptyFlags(flags *flag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *flag.Flag) {
@@ -49,7 +50,7 @@ func refuseEmptyFlags(flags *flag.FlagSet) error {
 	return err
 }
 
-// needed returns an error that names the missing flag if a command lacks a required one.
+// needed returns an error that names a required flag if it is missing.
 func needed(flags *flag.FlagSet, names ...string) error {
 	for _, name := range names {
 		if !given(flags, name) {
@@ -67,8 +68,8 @@ func given(flags *flag.FlagSet, name string) bool {
 	return found
 }
 
-// naming prefixes an error about a value with the value's flag. The flag for an id has the name of its object, or is
-// -id if the command has only one kind of object.
+// naming prefixes an error about a value with the name of its flag. The flag for an ID has the name of its object, or
+// is -id if the command has only one kind of object.
 func naming(flags *flag.FlagSet, err error) error {
 	for _, name := range []string{fault.Of(err).Field, "id"} {
 		if fault.Of(err).Field != "" && flags.Lookup(name) != nil {
@@ -78,7 +79,7 @@ func naming(flags *flag.FlagSet, err error) error {
 	return err
 }
 
-// forTenant returns an action on an organisation in a mode.
+// forTenant returns an action on a tenant: an organisation in one mode.
 func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant) (any, error)) action {
 	id := flags.String("org", "", "organisation `id`")
 	mode := flags.String("mode", string(org.Test), "`test` or live")
@@ -91,7 +92,7 @@ func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tena
 	}
 }
 
-// forOrganisation returns an action on an organisation in both modes; the tenant is one of the two.
+// forOrganisation returns an action on an organisation in both modes. It passes one of the two tenants.
 func forOrganisation(flags *flag.FlagSet,
 	do func(ctx context.Context, s session, tenant org.Tenant) (any, error),
 ) action {
@@ -105,8 +106,8 @@ func forOrganisation(flags *flag.FlagSet,
 	}
 }
 
-// ownerFlags adds the flags that select an owner: an organisation in a mode or, without -org, everyone, for which it
-// returns the zero tenant.
+// ownerFlags adds the flags that select an owner. Without -org, the object belongs to everyone and the owner is the
+// zero tenant.
 func ownerFlags(flags *flag.FlagSet) func() (owner org.Tenant, mode string, err error) {
 	id := flags.String("org", "", "`id` of the organisation that owns it (default: shared by all)")
 	mode := flags.String("mode", string(org.Test), "`test` or live")
@@ -137,7 +138,7 @@ func modeOf(text string) (org.Mode, error) {
 	return mode, nil
 }
 
-// texts is a flag that may be repeated.
+// texts is a repeatable text flag.
 type texts []string
 
 // String implements flag.Value.
@@ -152,9 +153,9 @@ func (t *texts) Set(value string) error {
 	return nil
 }
 
-// mayBeEmpty is a flag whose empty value is also valid: it resets a setting.
+// mayBeEmpty is a flag that also accepts an empty value, which resets a setting.
 type mayBeEmpty struct {
-	said *string // nil when the flag was not given
+	said *string // nil if the flag was not given
 }
 
 // String implements flag.Value.
@@ -171,7 +172,7 @@ func (m *mayBeEmpty) Set(value string) error {
 	return nil
 }
 
-// optional returns the value of a flag, or nil if it was not given.
+// optional returns a flag's value, or nil if it was not given.
 func optional(flags *flag.FlagSet, name string) *string {
 	if !given(flags, name) {
 		return nil

@@ -12,10 +12,10 @@ import (
 
 const unknownID = "00000000-0000-4000-8000-000000000000"
 
-// world holds one of each object that a command can act on.
+// world holds one object of each kind that a command can act on.
 type world struct {
 	org, publicID, hook, endpoint, client string
-	brand, other                          string // brands of the catalogue
+	brand, other                          string // brands in the catalogue
 }
 
 func newWorld(t *testing.T, outputs string) world {
@@ -40,7 +40,7 @@ func newWorld(t *testing.T, outputs string) world {
 	return w
 }
 
-// right returns valid values for each command, so that it reaches the invalid one.
+// right returns valid values for a command's flags, so that the command reaches the invalid one.
 func (w world) right(command string) map[string]string {
 	tenant := map[string]string{"org": w.org, "mode": "test"}
 	with := func(base map[string]string, more ...string) map[string]string {
@@ -116,7 +116,7 @@ func (w world) right(command string) map[string]string {
 	return map[string]string{}
 }
 
-// rightOfCatalog returns those values for the commands about the catalogue.
+// rightOfCatalog returns valid values for the catalogue commands.
 func (w world) rightOfCatalog(command string) map[string]string {
 	brand := map[string]string{"mode": "live", "id": w.brand}
 	values := map[string]map[string]string{
@@ -141,7 +141,7 @@ func (w world) rightOfCatalog(command string) map[string]string {
 	return map[string]string{}
 }
 
-// wrong returns a value that no flag of this name accepts.
+// wrong returns a value that is invalid for any flag with this name.
 func wrong(t *testing.T, name string) string {
 	t.Helper()
 	if value, ok := map[string]string{
@@ -169,15 +169,17 @@ func TestInvalidValueErrorNamesFlag(t *testing.T) {
 	})
 	w.brand, w.other = brandOf(t, outputs, "Alder Hospital"), brandOf(t, outputs, "Birch Clinic")
 	harmless := []string{
-		"catalog source set -id", "catalog import -id", "catalog source set -license", "catalog alias -alias", // any text
-		// nothing is found
+		// accepts any text
+		"catalog source set -id", "catalog import -id", "catalog source set -license", "catalog alias -alias",
+		// any text is valid, but nothing matches
 		"catalog diff -host", "catalog diff -source", "catalog search -text", "catalog search -state",
 		"catalog search -platform", "catalog search -zip",
-		"endpoint create -issuer", "endpoint approve -issuer", // any text, which is compared with the discovery document
-		"webhook log -id", "webhook log -delivery", "connection list -external-id", // nothing is found
+		// accepts any text, and compares it with the discovery document
+		"endpoint create -issuer", "endpoint approve -issuer",
+		"webhook log -id", "webhook log -delivery", "connection list -external-id", // any text is valid, but nothing matches
 		"client list -", "registration set -client-auth x",
-		"ccda -report",                 // any file
-		"organisation recover -reason", // any text
+		"ccda -report",                 // accepts any file
+		"organisation recover -reason", // accepts any text
 	}
 	for _, c := range commands() {
 		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
@@ -195,7 +197,7 @@ func TestInvalidValueErrorNamesFlag(t *testing.T) {
 				delete(values, "endpoint")
 			}
 			if c.name == "registration callback" && f.Name == "endpoint" {
-				values[f.Name] = "wrong" // any endpoint may be created later
+				values[f.Name] = "wrong" // accepted, since the endpoint may be created later
 			}
 			args := strings.Fields(c.name)
 			for name, value := range values {
@@ -217,8 +219,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// TestEmptyFlagValueIsRefused covers unset shell variables, which are empty values.
-func TestEmptyFlagValueIsRefused(t *testing.T) {
+// TestEmptyFlagValueIsRejected covers unset shell variables, which result in empty values.
+func TestEmptyFlagValueIsRejected(t *testing.T) {
 	t.Parallel()
 	var taken []string
 	for _, c := range commands() {
@@ -255,9 +257,9 @@ func TestOmittedFlagsChangeNothing(t *testing.T) {
 	tenant := "-org " + w.org + " -mode test "
 	for line, want := range map[string]string{
 		"organisation set -org " + w.org:                  "-website",
-		"organisation emails -org " + w.org:               "", // shows them
+		"organisation emails -org " + w.org:               "", // without other flags, it only prints them
 		"credential set -public-id " + w.publicID:         "-add-redirect",
-		"webhook types " + tenant + "-id " + w.hook:       "", // shows them
+		"webhook types " + tenant + "-id " + w.hook:       "", // without other flags, it only prints them
 		"webhook url " + tenant + "-id " + w.hook:         "-url is required",
 		"webhook set " + tenant + "-id " + w.hook:         "-no-headers",
 		"endpoint rename -id " + w.endpoint:               "-name is required",

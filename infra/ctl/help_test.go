@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestHelpNeedsNoStack checks that help is printed as a result, and mistakes as an error.
+// TestHelpNeedsNoStack checks that requested help is printed as output, and usage errors as errors.
 func TestHelpNeedsNoStack(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, test := range []struct{ line, want, not string }{
@@ -37,7 +37,7 @@ func TestHelpNeedsNoStack(t *testing.T) {
 	}
 }
 
-func TestUsageErrorSuggestsCommandAndRunsNothing(t *testing.T) {
+func TestUsageErrorSuggestsSimilarCommand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
 		"":                  "endpoint create        Creates an endpoint, so that patients",
@@ -68,7 +68,7 @@ func TestUsageErrorSuggestsCommandAndRunsNothing(t *testing.T) {
 	}
 }
 
-// TestSynopsisMatchesFlags checks that the synopsis matches the parsed flags.
+// TestSynopsisMatchesFlags checks that each synopsis lists exactly the flags that the command parses.
 func TestSynopsisMatchesFlags(t *testing.T) {
 	t.Parallel()
 	word := regexp.MustCompile(`(?:^|[\s\[(])-([a-z-]+)`)
@@ -92,7 +92,7 @@ func TestSynopsisMatchesFlags(t *testing.T) {
 	}
 }
 
-// TestDocumentsNameExistingCommands looks up the commands that documents cite in code spans and examples.
+// TestDocumentsNameExistingCommands checks that every command cited in a document's code spans and examples exists.
 func TestDocumentsNameExistingCommands(t *testing.T) {
 	t.Parallel()
 	all := commands()

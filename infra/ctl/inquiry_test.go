@@ -58,7 +58,7 @@ func TestInquiryReplyReachesPatient(t *testing.T) {
 	}
 }
 
-func TestInquiryListShowsEveryOrganisationWithoutOrg(t *testing.T) {
+func TestInquiryListCoversAllOrganisationsByDefault(t *testing.T) {
 	outputs, _, p := withPatients(t)
 	other := org.Tenant{Mode: org.Live, OrgID: p.tenant.OrgID}
 	for n, tenant := range []org.Tenant{p.tenant, other, p.tenant} {

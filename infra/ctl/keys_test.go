@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// serving returns the outputs of a stack whose service responds with handler.
+// serving returns the outputs of a stack whose service uses handler.
 func serving(t *testing.T, outputs string, handler http.HandlerFunc) string {
 	t.Helper()
 	service := httptest.NewServer(handler)
@@ -63,7 +63,7 @@ func TestKeysShowPrintsPublicKeys(t *testing.T) {
 	}
 }
 
-func TestKeysShowRefusesUnsafeKeys(t *testing.T) {
+func TestKeysShowRejectsUnsafeKeys(t *testing.T) {
 	stack := newStack(t)
 	for name, test := range map[string]struct {
 		answer string
@@ -95,7 +95,7 @@ func TestKeysShowRefusesUnsafeKeys(t *testing.T) {
 	}
 }
 
-func TestKeysShowFollowsNoRedirect(t *testing.T) {
+func TestKeysShowDoesNotFollowRedirects(t *testing.T) {
 	stack := newStack(t)
 	asked := false
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -1,12 +1,12 @@
 // Command ctl is the operator's command line. It manages organisations, credentials, webhooks, institutions and our
-// registrations there, and explains log lines. Without a flag it uses the local run described in .local/run.json, with
-// -stack a stack on AWS by its name, and with -outputs the stack whose outputs are in a file:
+// registrations there, and explains log lines. By default it uses the local run described in .local/run.json. With
+// -stack it uses the named stack on AWS, and with -outputs the stack whose outputs are in a file:
 //
 //	go run ./infra/ctl organisation create -name "Alder Clinic App"
 //	go run ./infra/ctl -stack recordbridge organisation list
 //
 // It prints JSON, and names the stack on standard error. Private keys and webhook secrets are printed once, when they
-// are created. The exit code is 0 for success, 2 for a wrong command line, and 1 for any other failure.
+// are created. The exit code is 0 for success, 2 for an invalid command line, and 1 for any other failure.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// exitCode returns the exit code of an error, which separates usage errors from other failures.
+// exitCode returns the exit code for an error, distinguishing usage errors from other failures.
 func exitCode(err error) int {
 	if err == nil {
 		return 0
@@ -46,9 +46,9 @@ func exitCode(err error) int {
 
 // streams holds a command's input and outputs.
 type streams struct {
-	input io.Reader // secrets and log lines
-	out   io.Writer // results
-	said  io.Writer // messages: the stack in use, and omissions
+	input io.Reader // secrets and log lines to read
+	out   io.Writer // destination of results
+	said  io.Writer // destination of messages about the stack in use and omissions
 }
 
 func run(ctx context.Context, args []string, s streams) error {
@@ -124,7 +124,7 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 	return show(s.out, result)
 }
 
-// located adds to an error the row or table that it concerns, if known, and the remedy if the failure is temporary.
+// located adds the affected row or table to an error, if known, and the remedy if the failure is temporary.
 func located(err error) error {
 	at := fault.SpotOf(err)
 	switch {
@@ -154,13 +154,13 @@ func tell(out io.Writer, text string) error {
 	return err
 }
 
-// printedError is an error that also has a result to print.
+// printedError is an error that also carries a result to print.
 type printedError interface {
 	error
 	shown() any
 }
 
-// unfinishedError reports that an object was created but that a later step, such as its audit row, failed.
+// unfinishedError reports that an object was created but that a later step, such as writing its audit row, failed.
 type unfinishedError struct {
 	result any
 	cause  error
@@ -174,8 +174,8 @@ func (u *unfinishedError) Unwrap() error { return u.cause }
 
 func (u *unfinishedError) shown() any { return u.result }
 
-// showing returns the result of a command that creates a secret. The secret can't be shown again, so it is printed once
-// created, even if a later step fails.
+// showing returns the result of a command that creates a secret. A created secret is printed even if a later step
+// fails, since it can't be shown again.
 func showing(result any, made secret.Text, err error) (any, error) {
 	if err == nil || made.Empty() {
 		return result, err

@@ -20,28 +20,28 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// nowhere is a FHIR base that the guard refuses without using the network (RFC 5737).
+// nowhere is a FHIR base URL that the network guard rejects without using the network (RFC 5737).
 const nowhere = "https://192.0.2.1/r4"
 
-// newStack serves an embedded AWS with the project's template and returns the file with its outputs. It sets the
-// environment as an operator would, so its tests do not run in parallel.
+// newStack serves an embedded AWS with the project's template and returns the path of its outputs file. It sets the
+// environment as an operator would, so tests that use it must not run in parallel.
 func newStack(t *testing.T) string {
 	t.Helper()
 	return newStackAt(t, "")
 }
 
-// newStackAt is newStack for a service with the given base URL.
+// newStackAt is like newStack, for a service with the given base URL.
 func newStackAt(t *testing.T, baseURL string) string {
 	t.Helper()
 	outputs, _ := newRecordedStack(t, baseURL)
 	return outputs
 }
 
-// recording records the requests to AWS.
+// recording records requests to AWS.
 type recording struct {
 	mu     sync.Mutex
 	sent   []byte
-	faults *faults.ByHand // of AWS, none at first
+	faults *faults.ByHand // faults injected into AWS; initially none
 }
 
 func (r *recording) note(t *testing.T, request *http.Request) {
@@ -63,13 +63,13 @@ func (r *recording) all() string {
 	return string(r.sent)
 }
 
-// anyServer is a placeholder in the deployed template for the URL of a test's server, also on this machine.
+// anyServer is a placeholder in the deployed template for the URL of a test's server, which is also on this machine.
 const anyServer = "http://127.0.0.1:65535"
 
-// templates caches templates by their PublicBaseUrl. Parsing one is slow, and tests with a stack are not parallel.
+// templates caches templates by PublicBaseUrl, since parsing one is slow. Tests with a stack do not run in parallel.
 var templates = map[string]*template.Template{}
 
-// deployed returns the template of a stack with a public URL.
+// deployed returns the template for a stack with the given public URL.
 func deployed(t *testing.T, baseURL string) *template.Template {
 	t.Helper()
 	if found := templates[baseURL]; found != nil {
@@ -85,7 +85,7 @@ func deployed(t *testing.T, baseURL string) *template.Template {
 	return loaded
 }
 
-// newRecordedStack is newStack with a record of all requests to AWS.
+// newRecordedStack is like newStack, but also returns a record of all requests to AWS.
 func newRecordedStack(t *testing.T, baseURL string) (string, *recording) {
 	t.Helper()
 	var cloud *aws.Cloud
@@ -124,7 +124,7 @@ func newRecordedStack(t *testing.T, baseURL string) (string, *recording) {
 	return file, sent
 }
 
-// outputsOf reads a stack's outputs from their file.
+// outputsOf reads a stack's outputs from a file.
 func outputsOf(t *testing.T, file string) map[string]string {
 	t.Helper()
 	body, err := os.ReadFile(file)
@@ -138,7 +138,7 @@ func outputsOf(t *testing.T, file string) map[string]string {
 	return outputs
 }
 
-// to writes results to out; there is no input.
+// to returns streams that write results to out, without input.
 func to(out io.Writer) streams {
 	return streams{input: strings.NewReader(""), out: out, said: io.Discard}
 }
@@ -149,7 +149,7 @@ func ctl(t *testing.T, outputs string, args ...string) (map[string]any, error) {
 	return ctlWith(t, outputs, "", args...)
 }
 
-// ctlWith is ctl with an input.
+// ctlWith is like ctl, with the given input.
 func ctlWith(t *testing.T, outputs, input string, args ...string) (map[string]any, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -167,7 +167,7 @@ func ctlWith(t *testing.T, outputs, input string, args ...string) (map[string]an
 	return printed, nil
 }
 
-// doer returns a ctl whose commands must succeed.
+// doer returns a function that runs commands, all of which must succeed.
 func doer(t *testing.T, outputs string) func(args ...string) map[string]any {
 	t.Helper()
 	return func(args ...string) map[string]any {
@@ -180,7 +180,7 @@ func doer(t *testing.T, outputs string) func(args ...string) map[string]any {
 	}
 }
 
-func TestOrganisationSetup(t *testing.T) {
+func TestOrganisationCommandsSetUpWorkingOrganisation(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-plan", "paid")["id"].(string)

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// listing runs a command that prints a list.
+// listing runs a command that prints a list and returns the list.
 func listing(t *testing.T, outputs, line string) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
@@ -25,7 +25,7 @@ func listing(t *testing.T, outputs, line string) []map[string]any {
 	return rows
 }
 
-// step is one scenario command with its expected output or error.
+// step is a scenario command with its expected output or error.
 type step struct{ line, prints, refused string }
 
 // play runs a scenario.
@@ -42,7 +42,7 @@ func play(t *testing.T, outputs string, steps []step) {
 	}
 }
 
-func TestObjectsAreShownChangedStoppedAndRemoved(t *testing.T) {
+func TestCommandsShowChangeSuspendAndDeleteObjects(t *testing.T) {
 	outputs := newStack(t)
 	w := newWorld(t, outputs)
 	tenant, hook := "-org "+w.org+" -mode test", "-org "+w.org+" -mode test -id "+w.hook
@@ -125,7 +125,8 @@ func TestObjectsAreShownChangedStoppedAndRemoved(t *testing.T) {
 		{line: "endpoint remove -id " + w.endpoint, refused: "endpoint disable"},
 		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
 		{line: "endpoint disable -id " + w.endpoint, refused: "is already suspended"},
-		{line: "endpoint show -id " + w.endpoint, prints: "overrides:authorize: {aud: none}"}, // fields that were not named
+		// the fields that were not named stay unchanged
+		{line: "endpoint show -id " + w.endpoint, prints: "overrides:authorize: {aud: none}"},
 		{line: "endpoint enable -id " + w.endpoint, prints: "status:active"},
 		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
 		{line: "endpoint remove -id " + w.endpoint, refused: "registration of all organisations"},
@@ -173,7 +174,7 @@ func TestObjectsAreShownChangedStoppedAndRemoved(t *testing.T) {
 	checkAudited(t, outputs, w)
 }
 
-// checkAudited checks that every change of the scenario has its audit row.
+// checkAudited checks that every change in the scenario has an audit row.
 func checkAudited(t *testing.T, outputs string, w world) {
 	t.Helper()
 	found := openStored(t, outputs)

@@ -97,7 +97,7 @@ func createOrganisation(flags *flag.FlagSet) action {
 	}
 }
 
-// inviteOwner does not print the invitation's token, which only the e-mail contains.
+// inviteOwner invites an owner by e-mail. It does not print the invitation's token, which only the e-mail contains.
 func inviteOwner(flags *flag.FlagSet) action {
 	email := flags.String("email", "", "owner's `address`, at the organisation's own domain")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
@@ -237,7 +237,7 @@ func changeOrganisation(flags *flag.FlagSet) action {
 	})
 }
 
-// emails shows or changes where an organisation's notices are sent. Omitted flags change nothing.
+// emails shows or changes the e-mail addresses for an organisation's notices. Omitted flags change nothing.
 func emails(flags *flag.FlagSet) action {
 	var named texts
 	flags.Var(&named, "email", "new `address` for notices; may be repeated (default: show the current ones)")

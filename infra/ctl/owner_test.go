@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestOrganisationInviteMailsToken checks that the invitation goes only to the owner's e-mail address, and that
-// only the mail contains the token.
-func TestOrganisationInviteMailsToken(t *testing.T) {
+// TestOrganisationInviteSendsTokenOnlyByEmail checks that the invitation is sent only to the owner's e-mail address,
+// and that only the e-mail contains the token.
+func TestOrganisationInviteSendsTokenOnlyByEmail(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "https://api.alder.example/v1")
 	do := doer(t, outputs)
 	id := do("organisation", "create", "-name", "Alder")["id"].(string)
@@ -40,7 +40,7 @@ func TestOrganisationInviteMailsToken(t *testing.T) {
 		!strings.Contains(form.Get("Message.Body.Html.Data"), token) {
 		t.Errorf("the mail is %v", form)
 	}
-	if strings.Count(sent.all(), token) != 2 { // in both forms of the mail
+	if strings.Count(sent.all(), token) != 2 { // in both forms of the e-mail
 		t.Error("what makes the invitation work is elsewhere, too")
 	}
 	if rows := openStored(t, outputs).audited(t, org.Tenant{Mode: org.Live, OrgID: id}); len(rows) != 2 ||

@@ -24,8 +24,8 @@ func redriveCommands() []command {
 	}}
 }
 
-// deadLetterQueues describes the dead-letter queues by their name on the command line, with the receiver that each
-// letter is sent to again.
+// deadLetterQueues returns the dead-letter queues by their command-line names, each with the receiver to which its
+// letters are sent again.
 func deadLetterQueues(client *sqs.Client, outputs map[string]string) map[string]struct {
 	dead queue.Backlog
 	send func(context.Context, due.Item, time.Duration) error
@@ -49,17 +49,18 @@ func deadLetterQueues(client *sqs.Client, outputs map[string]string) map[string]
 	}
 }
 
-// letter is a dead letter in its printed form. It holds only ids.
+// letter is the printed form of a dead letter. It holds only IDs.
 type letter struct {
 	MessageID string `json:"message_id"`
 	Kind      string `json:"kind,omitempty"`
 	OrgID     string `json:"org_id,omitempty"`
 	Mode      string `json:"mode,omitempty"`
 	ID        string `json:"id,omitempty"`
-	Outcome   string `json:"outcome"` // left, sent or unreadable
+	Outcome   string `json:"outcome"` // "left", "sent" or "unreadable"
 }
 
-// mostLetters limits one run. Received letters are invisible to other receivers for two minutes.
+// mostLetters limits how many letters one run receives. Received letters are invisible to other receivers for two
+// minutes.
 const mostLetters = 1000
 
 func redrive(flags *flag.FlagSet) action {
@@ -92,8 +93,8 @@ func redrive(flags *flag.FlagSet) action {
 	}
 }
 
-// resend resends the work that a letter refers to and then deletes the letter. Sending a letter twice is harmless, but
-// a lost one would wait for the sweeper.
+// resend sends the work that a letter refers to again and then deletes the letter. Sending the work twice is harmless,
+// but work from a lost letter would have to wait for the sweeper.
 func resend(ctx context.Context, m events.SQSMessage, isMeant bool, dead queue.Backlog,
 	send func(context.Context, due.Item, time.Duration) error,
 ) (letter, error) {

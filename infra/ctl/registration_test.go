@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestRegistrationAppliesToItsPlaceAndOwner(t *testing.T) {
+func TestRegistrationAppliesOnlyToItsPlaceAndOwner(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
@@ -76,7 +76,7 @@ func TestRegistrationAppliesToItsPlaceAndOwner(t *testing.T) {
 func wantShown(t *testing.T, what string, got, want map[string]any) {
 	t.Helper()
 	got = maps.Clone(got)
-	delete(got, "callback") // TestACallbackAddressIsToldBeforeItsRegistrationExists checks it
+	delete(got, "callback") // TestEndpointLifecycleFromCallbackToApprovedMove checks it
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
@@ -114,7 +114,7 @@ func TestEndpointWithoutClientIDNeedsPlatformRegistration(t *testing.T) {
 	}
 }
 
-func TestRegistrationRefusalExplainsRemedy(t *testing.T) {
+func TestRegistrationErrorsStateRemedy(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)

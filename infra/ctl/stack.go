@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// localRun is the run file that make run writes in the repository's folder.
+	// localRun is the run file that make run writes to the repository's folder.
 	localRun = ".local/run.json"
-	// actor is the actor named in audit rows.
+	// actor is the actor recorded in audit rows.
 	actor = "operator"
 )
 
-// where selects a stack: on AWS by its name, by a file, or if both are empty that of make run.
+// where selects a stack: on AWS by name, or by its outputs file. If both are empty, it selects the stack of make run.
 type where struct{ stack, outputs string }
 
-// session holds a command's streams and the operator's rules, opened on a stack.
+// session holds a command's streams and, once its stack is open, the operator's rules.
 type session struct {
 	*wiring.Operator // nil until the stack is open
 	streams

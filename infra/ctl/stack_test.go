@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// describeStacks responds like CloudFormation for the stack ctl, with the outputs in a file.
+// describeStacks responds like CloudFormation for the stack named ctl, with the outputs in a file.
 func describeStacks(w http.ResponseWriter, r *http.Request, file string) {
 	if r.FormValue("Action") != "DescribeStacks" || r.FormValue("Version") != "2010-05-15" ||
 		r.FormValue("StackName") != "ctl" {
@@ -40,7 +40,7 @@ func describeStacks(w http.ResponseWriter, r *http.Request, file string) {
 	_, _ = io.WriteString(w, `</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`)
 }
 
-// attempt runs a command in this folder and returns the output and the named stack.
+// attempt runs a command in this folder and returns its output and the stack that it names.
 func attempt(t *testing.T, args ...string) (printed, said string, err error) {
 	t.Helper()
 	var out, about bytes.Buffer
@@ -48,8 +48,8 @@ func attempt(t *testing.T, args ...string) (printed, said string, err error) {
 	return out.String(), about.String(), err
 }
 
-// TestLocalRunNeedsNoFlags checks that the run file is sufficient: it contains the table names and the secret, so
-// nothing else has to be set.
+// TestLocalRunNeedsNoFlags checks that the run file, which contains the table names and the secret, is sufficient to
+// run commands.
 func TestLocalRunNeedsNoFlags(t *testing.T) {
 	outputs := newStack(t)
 	here := runfile.AWS{
@@ -83,7 +83,7 @@ func TestLocalRunNeedsNoFlags(t *testing.T) {
 	}
 }
 
-func TestStackIsFoundByName(t *testing.T) {
+func TestStackFlagSelectsStackByName(t *testing.T) {
 	outputs := newStack(t)
 	t.Chdir(t.TempDir())
 	printed, said, err := attempt(t, "-stack", "ctl", "organisation", "create", "-name", "Alder")
@@ -98,7 +98,7 @@ func TestStackIsFoundByName(t *testing.T) {
 		err.Error() != "-stack nowhere in us-east-1: ValidationError: Stack with id nowhere does not exist" {
 		t.Errorf("one that is not there: %v", err)
 	}
-	// In the format of the AWS command line.
+	// In the AWS command line's output format.
 	names := outputsOf(t, outputs)
 	listed := make([]map[string]string, 0, len(names))
 	for name, value := range names {
@@ -122,9 +122,9 @@ func TestStackIsFoundByName(t *testing.T) {
 	}
 }
 
-// TestMissingCredentialsError checks our own error. The SDK's would be about a virtual machine, the last source of
-// credentials that it tries.
-func TestMissingCredentialsError(t *testing.T) {
+// TestMissingCredentialsErrorNamesMissingParts checks that our own error is reported. The SDK's error would be about a
+// virtual machine, the last source of credentials that it tries.
+func TestMissingCredentialsErrorNamesMissingParts(t *testing.T) {
 	profiles := writeFile(t, "[profile there]\nregion = eu-west-1\n[profile nowhere]\n")
 	for name, test := range map[string]struct {
 		set  map[string]string
@@ -162,7 +162,7 @@ func TestMissingCredentialsError(t *testing.T) {
 		t.Setenv("AWS_CONFIG_FILE", profiles)
 		t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
 		t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://127.0.0.1:1")
-		// whose client retries for some seconds
+		// its client would retry for some seconds
 		t.Setenv("AWS_EC2_METADATA_DISABLED", strconv.FormatBool(name != "half a key"))
 		_, _, err := attempt(t, "-stack", "ctl", "organisation", "list")
 		if exitCode(err) != 1 || slices.ContainsFunc(test.want,

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSecretIsShownWhenLaterStepFails covers a stored secret, which can never be shown again.
-func TestSecretIsShownWhenLaterStepFails(t *testing.T) {
+// TestCreatedSecretIsPrintedWhenLaterStepFails checks that a created secret is printed, since it can't be shown again.
+func TestCreatedSecretIsPrintedWhenLaterStepFails(t *testing.T) {
 	outputs := newStack(t)
 	do := doer(t, outputs)
 	org := do("organisation", "create", "-name", "Alder")["id"].(string)

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ofTenant is the synopsis of the flags that select an organisation in a mode.
+// ofTenant is the synopsis of the flags that select a tenant.
 const ofTenant = "-org ID -mode test|live"
 
 func webhookCommands() []command {
@@ -167,7 +167,7 @@ func removeWebhook(flags *flag.FlagSet) action {
 	})
 }
 
-// forWebhook returns an action on a webhook of an organisation in a mode.
+// forWebhook returns an action on a tenant's webhook.
 func forWebhook(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant, id string) (any,
 	error),
 ) action {
@@ -197,7 +197,7 @@ func typesOf(names []string) ([]webhook.Type, error) {
 	return types, nil
 }
 
-// readHeaders reads lines of NAME=VALUE. Its errors repeat none of them, since the values are secrets.
+// readHeaders parses lines of the form NAME=VALUE. Its errors do not repeat any line, since the values are secrets.
 func readHeaders(input io.Reader, file string) (map[string]string, error) {
 	content, err := readSecret(input, "header-file", file)
 	if err != nil || content.Empty() {

@@ -18,12 +18,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// work returns the store of events, deliveries and notices.
+// work returns the store for events, deliveries and notices.
 func (s stored) work() store.Work {
 	return store.Work{DB: dynamodb.NewFromConfig(s.config), Table: s.outputs["WorkTable"]}
 }
 
-// listed returns the rows of a tenant's list in the Work table.
+// listed returns the rows of one of a tenant's lists in the Work table.
 func (s stored) listed(t *testing.T, tenant org.Tenant, list string) []map[string]types.AttributeValue {
 	t.Helper()
 	db := dynamodb.NewFromConfig(s.config)
@@ -37,7 +37,7 @@ func (s stored) listed(t *testing.T, tenant org.Tenant, list string) []map[strin
 		t.Fatal(err)
 	}
 	rows := make([]map[string]types.AttributeValue, 0, len(out.Items))
-	for _, item := range out.Items { // the index contains the keys
+	for _, item := range out.Items { // the index contains only keys
 		row, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{
 			TableName: new(s.outputs["WorkTable"]), Key: map[string]types.AttributeValue{"pk": item["pk"], "sk": item["sk"]},
 		})
@@ -49,7 +49,7 @@ func (s stored) listed(t *testing.T, tenant org.Tenant, list string) []map[strin
 	return rows
 }
 
-// webhooks returns the output of webhook list.
+// webhooks runs webhook list and returns its output.
 func webhooks(t *testing.T, outputs, organisation string) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
@@ -161,7 +161,7 @@ func TestOrganisationEmailsReceiveNotices(t *testing.T) {
 	}
 }
 
-func TestWebhookHasDefaultTypesUnlessChosen(t *testing.T) {
+func TestWebhookHasDefaultTypesUnlessSpecified(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
@@ -178,7 +178,7 @@ func TestWebhookHasDefaultTypesUnlessChosen(t *testing.T) {
 	}
 }
 
-// deliver stores an ended delivery, an hour after the previous one.
+// deliver stores a completed delivery, one hour after the previous one.
 func (s stored) deliver(t *testing.T, tenant org.Tenant, hook string, number int,
 	status webhook.DeliveryStatus,
 ) string {
@@ -338,7 +338,7 @@ func TestWebhookSimulateSendsToOneOrAll(t *testing.T) {
 	}
 }
 
-func TestWebhookRefusalExplainsRemedy(t *testing.T) {
+func TestWebhookErrorsStateRemedy(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)

@@ -23,7 +23,7 @@ func webhookSetCommands() []command {
 	}
 }
 
-// changeWebhook changes the given settings of a webhook in one step.
+// changeWebhook changes the given webhook settings in one step.
 func changeWebhook(flags *flag.FlagSet) action {
 	var change operator.WebhookChange
 	var note mayBeEmpty

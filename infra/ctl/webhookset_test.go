@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestWebhookSetChangesWebhookAndShowsSecrets checks that an operator can change a webhook in the same ways as the
+// TestWebhookSetChangesWebhookAndShowsSecrets checks that an operator can make the same changes to a webhook as in the
 // dashboard.
 func TestWebhookSetChangesWebhookAndShowsSecrets(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")

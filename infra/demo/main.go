@@ -1,7 +1,7 @@
-// Command demo performs the main job against a running stack, or on request against one that it starts itself: it
+// Command demo performs the main job against a running stack or, on request, against one that it starts itself. It
 // connects a synthetic patient, requests the export, waits for the webhook, verifies its signature with the official
-// library and downloads the file. It prints which stack it used, and fails if that is not the named one. Like a
-// customer's program, it uses only the public API and .local/run.json.
+// library and downloads the file. It prints the name of the stack that it used, and fails if that is not the required
+// one. Like a customer's program, it uses only the public API and .local/run.json.
 package main
 
 import (

@@ -11,7 +11,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// stackOf writes the run file of a stack that has only an organisation, and returns the file and the stack's URL.
+// stackOf writes the run file for a stack that has only an organisation, and returns the file's path and the stack's
+// URL.
 func stackOf(t *testing.T, name string) (file, url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,9 +30,9 @@ func stackOf(t *testing.T, name string) (file, url string) {
 	return file, server.URL
 }
 
-// TestDemoNamesItsStack checks the printed name; the demo fails afterwards, since this stack has no
+// TestDemoPrintsStackName checks that the stack's name is printed. The demo then fails, since this stack has no
 // sandbox.
-func TestDemoNamesItsStack(t *testing.T) {
+func TestDemoPrintsStackName(t *testing.T) {
 	t.Parallel()
 	file, url := stackOf(t, "sam local")
 	for _, want := range []string{"", "sam local"} {
@@ -46,11 +47,12 @@ func TestDemoNamesItsStack(t *testing.T) {
 	}
 }
 
-// TestDemoFailsOnOtherStack checks that the demo does not start its own runner, which does not exist here.
-func TestDemoFailsOnOtherStack(t *testing.T) {
+// TestDemoFailsWhenStackHasOtherName checks that the demo does not start its own runner instead. None exists in this
+// test.
+func TestDemoFailsWhenStackHasOtherName(t *testing.T) {
 	t.Parallel()
 	embedded, url := stackOf(t, "embedded")
-	replaced := filepath.Join(t.TempDir(), "replaced.json") // a different stack now responds at the URL
+	replaced := filepath.Join(t.TempDir(), "replaced.json") // a different stack now responds at this URL
 	if err := runfile.Write(replaced, runfile.Run{
 		BaseURL:       url,
 		Organisations: []runfile.Organisation{{PublicID: "public_test_unknown"}},

@@ -20,21 +20,21 @@ import (
 	"recordbridge/shared/adapters/blob"
 )
 
-// builtPages is the folder in which sam build puts the files of the web function.
+// builtPages is the folder to which sam build writes the web function's files.
 const builtPages = ".aws-sam/build/WebFunction/ui"
 
-// sdk is the folder of the element's versions, which customers pin with an integrity attribute.
+// sdk is the folder of the element's released versions, which customers pin with an integrity attribute.
 const sdk = "sdk"
 
-// files uploads the widget's immutable files to the bucket from which web serves files that its own build lacks
-// (docs/adr/0035-the-widget.md).
+// files uploads the widget's immutable files to the bucket from which the web function serves files that are missing in
+// its own build (docs/adr/0035-the-widget.md).
 type files struct {
 	built fs.FS
 	out   io.Writer
 }
 
-// keepBefore uploads the files to a stack's existing bucket, so that they are available to whichever version serves a
-// page.
+// keepBefore uploads the files to the existing bucket of a stack, so that they are available regardless of which
+// version serves a page.
 func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err error) {
 	deployed, err := target.Named(ctx, stack)
 	if cloudformation.IsMissing(err) || err == nil && deployed.Outputs["WidgetBucket"] == "" {
@@ -46,8 +46,8 @@ func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err err
 	return true, f.keep(ctx, deployed)
 }
 
-// keep uploads the files that the bucket lacks. It never overwrites a file, and returns an error if a version of the
-// element was deployed with different bytes.
+// keep uploads the files that are missing in the bucket. It never overwrites a file. It returns an error if a version
+// of the element has already been deployed with different bytes.
 func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	if _, err := fs.Stat(f.built, "manifest.json"); errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintln(f.out, "\nThe widget's pages were not built, which needs Node 20 or later: the service will say so in "+
@@ -56,7 +56,7 @@ func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	}
 	bucket := blob.Bucket{Client: s3.NewFromConfig(deployed.Config), Name: deployed.Outputs["WidgetBucket"]}
 	made := 0
-	for _, folder := range []string{sdk, "widget/assets"} { // first the one that can be refused
+	for _, folder := range []string{sdk, "widget/assets"} { // the folder whose upload can be refused comes first
 		err := fs.WalkDir(f.built, folder, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err
@@ -86,7 +86,7 @@ func (f files) put(ctx context.Context, bucket blob.Bucket, name string) (isNew 
 	if refused, ok := errors.AsType[smithy.APIError](err); !ok || refused.ErrorCode() != "PreconditionFailed" {
 		return err == nil, err
 	}
-	// Any compressed form is valid: another version of Node compresses differently.
+	// Any compressed form is accepted, since another Node version compresses differently.
 	if !strings.HasPrefix(name, sdk+"/") || path.Ext(name) != ".js" {
 		return false, nil
 	}
@@ -98,7 +98,7 @@ func same(ctx context.Context, bucket blob.Bucket, name string, content []byte) 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = object.Close() }() // read only
+	defer func() { _ = object.Close() }() // opened only for reading
 	before, err := io.ReadAll(object)
 	if err == nil && !bytes.Equal(before, content) {
 		err = fmt.Errorf("%s was deployed with other content, which customers may have pinned: raise the version in "+
@@ -107,9 +107,9 @@ func same(ctx context.Context, bucket blob.Bucket, name string, content []byte) 
 	return err
 }
 
-// setting reads a setting of an environment's deployment from samconfig.toml; the value for deploy overrides the one
-// for all commands. It supports only TOML tables and strings in double quotes, which is all that SAM's own examples
-// use. Anything else yields an empty value.
+// setting reads a deployment setting of an environment from samconfig.toml. The value for the deploy command overrides
+// the one for all commands. It supports only TOML tables and strings in double quotes, the only forms in SAM's own
+// examples. Anything else yields an empty value.
 func setting(config string, env environment, wanted string) string {
 	found := map[string]string{}
 	table := ""

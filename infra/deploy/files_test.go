@@ -20,7 +20,7 @@ const (
 	pinned = "sdk/" + built.Version + "/svc-widget.js"
 )
 
-// newWidget returns a project with a built widget, on a stack that has its bucket or will get it.
+// newWidget returns a project with a built widget. Its stack has a bucket or receives one in the deployment.
 func newWidget(t *testing.T) (*project, *s3.Client) {
 	t.Helper()
 	p := newProject(t)
@@ -32,7 +32,7 @@ func newWidget(t *testing.T) (*project, *s3.Client) {
 	return p, bucket
 }
 
-// held returns the contents of the bucket by key.
+// held returns the bucket's contents by key.
 func held(t *testing.T, bucket *s3.Client) map[string]string {
 	t.Helper()
 	listed, err := bucket.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: awssdk.String("widget")})
@@ -48,8 +48,8 @@ func held(t *testing.T, bucket *s3.Client) map[string]string {
 	return all
 }
 
-// TestDeployUploadsWidgetFilesBeforeStack covers the replacement of a version, during which either may
-// respond. A bucket that the deployment creates is filled afterwards.
+// TestDeployUploadsWidgetFilesBeforeStack covers the transition between two versions, during which either may respond.
+// If the deployment creates the bucket, the files are uploaded afterwards.
 func TestDeployUploadsWidgetFilesBeforeStack(t *testing.T) {
 	for made, after := range map[string]string{"": " after 1", "bucket": " after 2", "stack": " after 2"} {
 		t.Run("made "+made, func(t *testing.T) {
@@ -102,9 +102,9 @@ func TestDeployKeepsFilesOfOtherReleases(t *testing.T) {
 	}
 }
 
-// TestDeployRefusesChangedElementVersion protects customers' pages: one with an integrity attribute refuses different
-// bytes, and one without does not expect them.
-func TestDeployRefusesChangedElementVersion(t *testing.T) {
+// TestDeployRejectsChangedElementVersion protects customers' pages: one with an integrity attribute would reject
+// different bytes, and one without would not expect them.
+func TestDeployRejectsChangedElementVersion(t *testing.T) {
 	p, bucket := newWidget(t)
 	_, _, err := p.deploy(t, "-env", "dev")
 	expect.NoError(t, err)

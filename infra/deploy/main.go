@@ -1,10 +1,10 @@
-// Command deploy builds and deploys the stack of an environment (make deploy ENV=dev|staging|prod) with its parameters
-// from samconfig.toml, and prints the result and the next steps. AWS_ENDPOINT_URL directs it, and the programs that it
+// Command deploy builds and deploys an environment's stack (make deploy ENV=dev|staging|prod) with its parameters from
+// samconfig.toml, and prints the result and the next steps. AWS_ENDPOINT_URL redirects it, and the programs that it
 // starts, to LocalStack.
 //
-// Before a deployment, it uploads the widget's files to the stack's bucket, from which both versions serve them while
-// one replaces the other (docs/adr/0035-the-widget.md). The first deployment creates the bucket, so it uploads them
-// afterwards.
+// Before a deployment, it uploads the widget's files to the stack's bucket, so that the old and the new version can
+// both serve them during the transition (docs/adr/0035-the-widget.md). The first deployment creates the bucket, so it
+// uploads them afterwards.
 //
 // It refuses to deploy uncommitted changes to production, and protects staging and production from deletion.
 package main
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// environment is a deployment target of the service.
+// environment names a deployment environment of the service.
 type environment string
 
 const (
@@ -88,7 +88,8 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	return nil
 }
 
-// deliver deploys the build. It uploads the widget's files before, or after if the deployment creates their bucket.
+// deliver deploys the build. It uploads the widget's files before the deployment, or afterwards if the deployment
+// creates their bucket.
 func deliver(ctx context.Context, env environment, stack string, deploy func() error,
 	out io.Writer,
 ) (target.Stack, error) {
@@ -113,16 +114,16 @@ func deliver(ctx context.Context, env environment, stack string, deploy func() e
 	return deployed, err
 }
 
-// deployment returns the arguments of sam deploy. Parameters on the command line replace all of samconfig.toml's, so
-// those are included with the release. The release distinguishes deployments in which only a parameter's value changes
-// (docs/adr/0019-aliases-and-the-front.md).
+// deployment returns the arguments for sam deploy. Parameters on the command line replace all those in samconfig.toml,
+// so the result repeats them and adds the release. The release makes deployments distinct even if only a parameter's
+// value changes (docs/adr/0019-aliases-and-the-front.md).
 func deployment(config string, env environment, now time.Time) []string {
 	arguments := []string{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset", "--parameter-overrides"}
 	arguments = append(arguments, strings.Fields(setting(config, env, "parameter_overrides"))...)
 	return append(arguments, fmt.Sprintf("Release=%d", now.Unix()))
 }
 
-// ready checks the prerequisites of a deployment before anything is built.
+// ready checks a deployment's prerequisites before anything is built.
 func ready(ctx context.Context, env environment) error {
 	if _, err := exec.LookPath("sam"); err != nil {
 		return errors.New("the SAM CLI is missing: install aws-sam-cli " +
@@ -145,7 +146,7 @@ func ready(ctx context.Context, env environment) error {
 	return nil
 }
 
-// report prints what was deployed and the next steps.
+// report prints a summary of the deployment and the next steps.
 func report(out io.Writer, name string, deployed target.Stack) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "\nDeployed: %s\n\n", deployed.Name)

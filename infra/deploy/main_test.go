@@ -29,14 +29,14 @@ stack_name = "staging-stack"
 stack_name = "prod-stack"
 `
 
-// project is a folder with a repository, a fake sam that records its calls, and fakes of CloudFormation and S3.
+// project is a repository folder with a fake sam that records its calls, and fakes of CloudFormation and S3.
 type project struct {
-	calls   string            // arguments of sam's calls
-	asked   []string          // requests to CloudFormation, as Action StackName
-	outputs map[string]string // of the stack
-	made    string            // created by the deployment: "stack", or "bucket" in an existing one
+	calls   string            // arguments passed to sam
+	asked   []string          // requests to CloudFormation, in the form "Action StackName"
+	outputs map[string]string // the stack's outputs
+	made    string            // what the deployment creates: "stack", or "bucket" in an existing stack
 	cloud   *aws.Cloud
-	puts    []string // uploads to the bucket in order, each with the number of sam's calls before it
+	puts    []string // uploads to the bucket in order, each with the number of preceding sam calls
 }
 
 func newProject(t *testing.T) *project {
@@ -80,7 +80,7 @@ func newProject(t *testing.T) *project {
 	return p
 }
 
-// ServeHTTP simulates CloudFormation, whose stack a deployment creates, and S3.
+// ServeHTTP simulates CloudFormation, whose stack is created by a deployment, and S3.
 func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	called, _ := os.ReadFile(p.calls)
 	if p.cloud.HandlesObject(r) {
@@ -118,7 +118,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// deploy returns the output and the arguments of sam.
+// deploy runs the command and returns its output and the arguments passed to sam.
 func (p *project) deploy(t *testing.T, args ...string) (printed, calls string, err error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -222,7 +222,7 @@ func TestDeployFailsWhenSAMFails(t *testing.T) {
 			t.Errorf("%v, want %q; printed %s, CloudFormation was asked %v", err, want, printed, p.asked)
 		}
 	}
-	write(t, "new.go", "") // only production refuses uncommitted changes
+	write(t, "new.go", "") // only deployments to production reject uncommitted changes
 	t.Setenv("FAILING", "")
 	if _, _, err := p.deploy(t, "-env", "dev"); err != nil {
 		t.Error(err)

@@ -1,6 +1,6 @@
 // Command functiontable writes the table of functions in docs/develop/architecture.md. It lists each function's routes
-// or triggers, the files of shared/ that its handler and wiring use, and the resources that its role may access. Routes
-// and roles come from template.yaml, methods from docs/openapi.yaml, files from the source.
+// or triggers, the files in shared/ that its handler and wiring use, and the resources that its role may access. Routes
+// and roles come from template.yaml, methods from docs/openapi.yaml, and files from the source code.
 //
 //	functiontable [-o docs/develop/architecture.md]
 package main
@@ -42,7 +42,7 @@ func run(args []string) error {
 	return os.WriteFile(*file, text, 0o644) //nolint:gosec // a document, for everybody to read
 }
 
-// renew replaces the table of functions in a document by the one for the repository at root.
+// renew replaces the table of functions in a document with the one generated from the repository at root.
 func renew(text []byte, root string) ([]byte, error) {
 	return marked.Renew(text, func(name string) (string, error) {
 		if name != "functions" {
@@ -52,7 +52,7 @@ func renew(text []byte, root string) ([]byte, error) {
 	})
 }
 
-// functions returns the table.
+// functions returns the table of functions in Markdown.
 func functions(root string) (string, error) {
 	loaded, err := template.Load(root+"/template.yaml", template.Options{
 		BaseURL: "http://localhost", StackName: "stack", Parameters: map[string]string{"EnableSandbox": "true"},
@@ -80,7 +80,7 @@ func functions(root string) (string, error) {
 		strings.Join(rows, ""), nil
 }
 
-// triggers lists the events that start a function.
+// triggers lists the events that invoke a function.
 func triggers(f template.Function, methods map[string][]string) []string {
 	all := make([]string, 0, len(f.Routes)+len(f.QueueTriggers)+len(f.Schedules))
 	for _, r := range f.Routes {
@@ -100,7 +100,7 @@ func triggers(f template.Function, methods map[string][]string) []string {
 	return all
 }
 
-// methodsOf reads the methods of every path from the OpenAPI description.
+// methodsOf returns the HTTP methods of each path in the OpenAPI description.
 func methodsOf(file string) (map[string][]string, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the repository's own description
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 const repository = "../.."
 
-func TestFunctionTableInArchitectureIsCurrent(t *testing.T) {
+func TestFunctionTableInArchitectureIsUpToDate(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(repository + "/docs/develop/architecture.md")
 	expect.NoError(t, err)
@@ -21,7 +21,7 @@ func TestFunctionTableInArchitectureIsCurrent(t *testing.T) {
 	}
 }
 
-func TestFunctionTableNamesRoutesCodeAndPermissions(t *testing.T) {
+func TestFunctionTableListsRoutesFilesAndPermissions(t *testing.T) {
 	t.Parallel()
 	table, err := functions(repository)
 	expect.NoError(t, err)
@@ -33,10 +33,11 @@ func TestFunctionTableNamesRoutesCodeAndPermissions(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"| GET /bridge/fhir/ehi-export/{taskId} |",         // the OpenAPI method, not the template's ANY
-		"| ExportQueue |", "| every 15m |", "| every 1m |", // other triggers
-		"[connect/flow/complete.go](../../shared/connect/flow/complete.go)",               // named by the handler
-		"[manage/disconnect/disconnect.go](../../shared/manage/disconnect/disconnect.go)", // by a part that wirings share
+		"| GET /bridge/fhir/ehi-export/{taskId} |",         // method from OpenAPI instead of the template's ANY
+		"| ExportQueue |", "| every 15m |", "| every 1m |", // triggers other than routes
+		"[connect/flow/complete.go](../../shared/connect/flow/complete.go)", // called in the handler
+		// used in code that several wirings share
+		"[manage/disconnect/disconnect.go](../../shared/manage/disconnect/disconnect.go)",
 		"Tokens read, put, delete", "TokensKey seal", "SES send",
 	} {
 		if !strings.Contains(table, want) {

@@ -12,21 +12,21 @@ import (
 	"strings"
 )
 
-// source finds the files of shared/ that functions use.
+// source determines which files in shared/ each function uses.
 type source struct {
 	root     string
-	declared map[string]map[string]string // by folder: the file of each function and of each type with methods
+	declared map[string]map[string]string // by folder: the file that declares each function and each type with methods
 }
 
-// plumbing lists the folders and packages that most functions use and that therefore characterise none of them.
+// plumbing lists folders and packages that most functions use and that are therefore omitted from the table.
 var plumbing = []string{
 	"shared/words/", "shared/ui/", "shared/wiring/edge/", "shared/wiring/outbound/", "shared/wiring/ownurls/",
 	"shared/platform/lambdarun", "shared/platform/config",
 	"shared/adapters/httpapi", "shared/adapters/kms", "shared/adapters/queue", "shared/adapters/window",
 }
 
-// files lists, as links from docs/, the files that declare the functions and types in a function's handler and wiring:
-// the domain's first, then the adapters'.
+// files returns the files that declare the functions and types used in a function's handler and wiring, as links from
+// docs/. The domain's files come first, then the adapters'.
 func (s *source) files(function string) ([]string, error) {
 	var domain, adapters []string
 	folders := []string{"functions/" + function, "functions/" + function + "/wiring"}
@@ -42,7 +42,7 @@ func (s *source) files(function string) ([]string, error) {
 			case !strings.HasPrefix(file, "shared/wiring/"):
 				domain = append(domain, file)
 			case !slices.Contains(folders, path.Dir(file)):
-				folders = append(folders, path.Dir(file)) // a part that several wirings share
+				folders = append(folders, path.Dir(file)) // a folder that several wirings share
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func (s *source) files(function string) ([]string, error) {
 	return links, nil
 }
 
-// used lists the files that declare the identifiers that a folder uses from other packages.
+// used returns the files that declare the identifiers a folder uses from other packages.
 func (s *source) used(folder string) ([]string, error) {
 	parsed, err := s.parse(folder)
 	if err != nil {
@@ -83,11 +83,11 @@ func (s *source) used(folder string) ([]string, error) {
 	return files, err
 }
 
-// imported maps a file's local names of packages in shared/ to their folders, without plumbing.
+// imported maps a file's local names of packages in shared/ to their folders, omitting plumbing.
 func imported(f *ast.File) map[string]string {
 	folders := map[string]string{}
 	for _, spec := range f.Imports {
-		importPath, _ := strconv.Unquote(spec.Path.Value) // valid, since the parser has read it
+		importPath, _ := strconv.Unquote(spec.Path.Value) // valid, since the parser has already accepted it
 		folder, ours := strings.CutPrefix(importPath, "recordbridge/")
 		isPlumbing := func(prefix string) bool { return strings.HasPrefix(folder+"/", prefix) }
 		if !ours || !strings.HasPrefix(folder, "shared/") || slices.ContainsFunc(plumbing, isPlumbing) {
@@ -102,7 +102,7 @@ func imported(f *ast.File) map[string]string {
 	return folders
 }
 
-// declarations maps the functions of a folder, and its types with methods, to their files.
+// declarations maps a folder's functions, and its types with methods, to the files that declare them.
 func (s *source) declarations(folder string) (map[string]string, error) {
 	if declared, ok := s.declared[folder]; ok {
 		return declared, nil
@@ -133,7 +133,7 @@ func (s *source) declarations(folder string) (map[string]string, error) {
 	return declared, nil
 }
 
-// addFunctions adds a file's functions, and the receiver types of its methods whose own file is not known yet.
+// addFunctions adds a file's functions, and those receiver types of its methods that have no file yet.
 func addFunctions(declared map[string]string, file string, f *ast.File) {
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
@@ -147,7 +147,7 @@ func addFunctions(declared map[string]string, file string, f *ast.File) {
 	}
 }
 
-// receiver returns the type name of a method's receiver.
+// receiver returns the name of a method's receiver type.
 func receiver(fn *ast.FuncDecl) string {
 	t := fn.Recv.List[0].Type
 	if pointer, ok := t.(*ast.StarExpr); ok {
@@ -159,7 +159,7 @@ func receiver(fn *ast.FuncDecl) string {
 	return ""
 }
 
-// parse parses the files of a folder except tests, keyed by their paths from root.
+// parse parses a folder's files except tests and returns them by their paths relative to root.
 func (s *source) parse(folder string) (map[string]*ast.File, error) {
 	names, err := filepath.Glob(filepath.Join(s.root, folder, "*.go"))
 	if err != nil {

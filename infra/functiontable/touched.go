@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// verbs maps frequent actions to short names. Other actions keep their own names.
+// verbs maps frequent IAM actions to short names. Other actions keep their own names.
 var verbs = map[string]string{
 	"dynamodb:GetItem": "read", "dynamodb:BatchGetItem": "read", "dynamodb:Query": "query", "dynamodb:PutItem": "put",
 	"dynamodb:UpdateItem": "update", "dynamodb:DeleteItem": "delete", "dynamodb:ConditionCheckItem": "check",
@@ -16,10 +16,10 @@ var verbs = map[string]string{
 	"secretsmanager:GetSecretValue": "", "ssm:GetParameter": "", "ses:SendEmail": "send", "sqs:SendMessage": "send",
 }
 
-// ignored lists services that every function may call, and the actions that consuming a queue needs.
+// ignored lists the services that every function may call and the actions that consuming a queue requires.
 var ignored = []string{"logs:", "xray:", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 
-// namesOf maps the ARN of each resource to its name in the template, without the suffix for its kind.
+// namesOf maps each resource's ARN to its name in the template, without the suffix for its kind.
 func namesOf(t *template.Template) map[string]string {
 	names := map[string]string{}
 	for _, r := range t.Tables {
@@ -40,7 +40,7 @@ func namesOf(t *template.Template) map[string]string {
 	return names
 }
 
-// touched lists the permissions of a function's role, resource by resource in the role's order.
+// touched lists the permissions of a function's role by resource, in the role's order.
 func touched(f template.Function, names map[string]string) string {
 	var order []string
 	allowed := map[string][]string{}
@@ -67,7 +67,7 @@ func touched(f template.Function, names map[string]string) string {
 	return strings.Join(order, "; ")
 }
 
-// verbOf returns the word for an action, and false for one that the table omits.
+// verbOf returns the short name of an action. shown is false if the table omits the action.
 func verbOf(action string) (verb string, shown bool) {
 	if slices.ContainsFunc(ignored, func(prefix string) bool { return strings.HasPrefix(action, prefix) }) {
 		return "", false
@@ -79,7 +79,8 @@ func verbOf(action string) (verb string, shown bool) {
 	return verb, true
 }
 
-// resource names the target of an ARN: the template's resource that it is or is contained in, else the ARN's last part.
+// resource returns the template's name for the resource that an ARN identifies or is part of, or the ARN's last part if
+// there is none.
 func resource(arn string, names map[string]string) string {
 	for whole := arn; whole != ""; {
 		if name, ok := names[whole]; ok {

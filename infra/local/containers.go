@@ -15,12 +15,12 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// containers runs the functions in containers. Their individual processes and output are not visible.
+// containers runs the functions in containers, whose individual processes and output are not visible.
 type containers struct {
 	*lambda.Remote
 
 	process  *sam.Lambda
-	template string // template file that the process was given; it contains the secret of the embedded AWS
+	template string // template file passed to the process; it contains the secret of the embedded AWS
 	all      []template.Function
 	observer lambda.Observer
 	log      *slog.Logger
@@ -61,7 +61,7 @@ func (s *stack) startContainers(ctx context.Context, address string, output *lin
 	return c, nil
 }
 
-// Invoke implements functions. Log lines and AWS calls bypass this process, so none are recorded for the invocation.
+// Invoke implements functions. It records no log lines or AWS calls for the invocation, since they bypass this process.
 func (c containers) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	trace := ids.Random()
 	c.observer.Requested(trace, function, payload)
@@ -71,7 +71,7 @@ func (c containers) Invoke(ctx context.Context, function string, payload []byte)
 	return answer, err
 }
 
-// Status names the functions; nothing else is known about them.
+// Status returns only the functions' names, since nothing else is known about them.
 func (c containers) Status() []lambda.Status {
 	list := make([]lambda.Status, len(c.all))
 	for i, f := range c.all {
@@ -80,11 +80,11 @@ func (c containers) Status() []lambda.Status {
 	return list
 }
 
-// Kill does nothing and returns 0.
+// Kill implements functions. It does nothing and returns 0.
 func (containers) Kill(string) int { return 0 }
 
-// Batches implements functions: the CLI has one container for each function, so waiting messages are better left in the
-// queue.
+// Batches implements functions. It returns 1 because the CLI has one container for each function, so waiting messages
+// are better left in the queue.
 func (containers) Batches(template.QueueTrigger) int { return 1 }
 
 // Close implements functions.

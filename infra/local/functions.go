@@ -19,25 +19,25 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// mostProcesses is the maximum number of processes of a function, and so of batches of a queue processed at once,
-// within the MaximumConcurrency of the template. It is high enough that a slow receiver or portal does not delay other
-// work, and low enough for the memory of a laptop (each webhook worker takes 18 MB). A process handles one invocation
+// mostProcesses is the maximum number of processes for a function, and therefore of a queue's batches processed at
+// once, within the MaximumConcurrency of the template. It is high enough that a slow receiver or portal does not delay
+// other work, and low enough for a laptop's memory (each webhook worker takes 18 MB). A process handles one invocation
 // at a time, as on AWS.
 const mostProcesses = 10
 
-// idleLife limits how long an idle process is retained; AWS also retains them for some minutes.
+// idleLife is how long an idle process is retained. AWS also retains idle instances for some minutes.
 const idleLife = 5 * time.Minute
 
-// functions runs functions.
+// functions invokes the stack's functions.
 type functions interface {
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 	Status() []lambda.Status
 	Kill(function string) int
 	Close(ctx context.Context)
-	Batches(q template.QueueTrigger) int // number of a queue's batches processed at once
+	Batches(q template.QueueTrigger) int // number of a queue's batches to process at once
 }
 
-// startFunctions makes the functions ready to be invoked. They reach the service at address.
+// startFunctions prepares the functions for invocation. They call the service at address.
 func (s *stack) startFunctions(ctx context.Context, address string, output *lines) (functions, error) {
 	if s.where.engine == nil {
 		return processes{s.subprocesses(s.where.binaries, address, output)}, nil
@@ -45,7 +45,7 @@ func (s *stack) startFunctions(ctx context.Context, address string, output *line
 	return s.startContainers(ctx, address, output)
 }
 
-// subprocesses runs the binaries below folder.
+// subprocesses returns a runner for the binaries below folder.
 func (s *stack) subprocesses(folder, address string, output *lines) *lambda.Subprocesses {
 	all := s.template.Functions
 	list := make([]lambda.Function, len(all))
@@ -63,7 +63,7 @@ func (s *stack) subprocesses(folder, address string, output *lines) *lambda.Subp
 	})
 }
 
-// processes runs functions as processes of this machine.
+// processes runs functions as processes on this machine.
 type processes struct{ *lambda.Subprocesses }
 
 // Close implements functions.
@@ -77,7 +77,7 @@ func (processes) Batches(q template.QueueTrigger) int {
 	return mostProcesses
 }
 
-// newTriggers reads the queues and schedules from the template. A queue is read with its function's permissions.
+// newTriggers reads the queues and schedules from the template. Each queue is read with its function's permissions.
 func newTriggers(t *template.Template, cloud *aws.Cloud, invoker functions, log *slog.Logger) *triggers.Triggers {
 	o := triggers.Options{Invoker: invoker, Region: region, Account: account, NewID: ids.Random, Log: log}
 	for _, f := range t.Functions {
@@ -95,7 +95,7 @@ func newTriggers(t *template.Template, cloud *aws.Cloud, invoker functions, log 
 	return triggers.New(o)
 }
 
-// lines prints the functions' output, one complete line at a time.
+// lines prints the functions' output in complete lines.
 type lines struct {
 	mu sync.Mutex
 	to io.Writer
@@ -104,10 +104,10 @@ type lines struct {
 func (l *lines) print(function, line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, _ = fmt.Fprintf(l.to, "%s | %s\n", function, line) // a closed terminal does not stop a function
+	_, _ = fmt.Fprintf(l.to, "%s | %s\n", function, line) // a closed terminal must not stop a function
 }
 
-// concurrencyOf returns the maximum number of a function's processes.
+// concurrencyOf returns the maximum number of processes for a function.
 func concurrencyOf(f template.Function) int {
 	if f.Reserved == 0 {
 		return mostProcesses
@@ -115,14 +115,14 @@ func concurrencyOf(f template.Function) int {
 	return min(mostProcesses, f.Reserved)
 }
 
-// permitted passes on only the invocations that Lambda may report to X-Ray.
+// permitted passes on only the invocations that Lambda is permitted to report to X-Ray.
 type permitted struct {
 	lambda.Observer
 
 	authority *iam.Authority
 }
 
-// Requested implements lambda.Observer. Invocations that it does not pass on are not shown.
+// Requested implements lambda.Observer. The timeline does not show invocations that it does not pass on.
 func (p permitted) Requested(trace, function string, payload []byte) {
 	if p.authority.MayTrace(function) {
 		p.Observer.Requested(trace, function, payload)

@@ -17,7 +17,8 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// pages returns headers of requests from web pages, of different origins and browsers. The last looks like a program's.
+// pages returns request headers that browsers send for web pages of different origins. The last set looks like a
+// program's.
 func pages() map[string]http.Header {
 	return map[string]http.Header{
 		"a page of another site":          {"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}},
@@ -32,7 +33,7 @@ func pages() map[string]http.Header {
 	}
 }
 
-// sender sends requests signed by an SDK with a page's headers.
+// sender adds a page's headers to requests that an SDK has signed.
 type sender struct{ header http.Header }
 
 // Do implements the SDK's HTTPClient.
@@ -44,7 +45,7 @@ func (s sender) Do(r *http.Request) (*http.Response, error) {
 	return http.DefaultClient.Do(r)
 }
 
-// as returns the configuration of a client with these headers and a secret.
+// as returns a client configuration with these headers and the given secret.
 func (s started) as(header http.Header, secret string) awssdk.Config {
 	return awssdk.Config{
 		Region: "us-east-1", BaseEndpoint: &s.url, HTTPClient: sender{header}, RetryMaxAttempts: 1,
@@ -52,7 +53,7 @@ func (s started) as(header http.Header, secret string) awssdk.Config {
 	}
 }
 
-// refusal returns the status with which a call was refused, or 0 if it was not.
+// refusal returns the status with which a call was rejected, or 0 if it succeeded.
 func refusal(err error) int {
 	if answer, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
 		return answer.HTTPStatusCode()
@@ -76,8 +77,9 @@ func object(ctx context.Context, cfg awssdk.Config) error {
 	return err
 }
 
-// TestGuardRefusesPagesOnAWS covers the secret, if it were known, and the former secret that every stack shared.
-func TestGuardRefusesPagesOnAWS(t *testing.T) {
+// TestGuardRejectsPagesOnAWS assumes that a page has obtained the secret. It also covers the former secret that all
+// stacks shared.
+func TestGuardRejectsPagesOnAWS(t *testing.T) {
 	t.Parallel()
 	s := start(t, project(t))
 	for name, header := range pages() {
@@ -100,9 +102,9 @@ func TestGuardRefusesPagesOnAWS(t *testing.T) {
 	}
 }
 
-// TestGuardRefusesPagesOnProgramEndpoints covers the inbox, the console, the Runtime API and the port of files. Every
+// TestGuardRejectsPagesOnProgramEndpoints covers the inbox, the console, the Runtime API and the port for files. Any
 // page may call the API.
-func TestGuardRefusesPagesOnProgramEndpoints(t *testing.T) {
+func TestGuardRejectsPagesOnProgramEndpoints(t *testing.T) {
 	t.Parallel()
 	s := start(t, project(t))
 	asked, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/echo", http.NoBody)
@@ -114,7 +116,7 @@ func TestGuardRefusesPagesOnProgramEndpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = echo.Body.Close()
-	files := echo.Header.Get("Files") // the functions' URL of S3
+	files := echo.Header.Get("Files") // S3's URL for functions
 	if files == "" || files == s.url {
 		t.Fatalf("files have no port of their own: %q", files)
 	}

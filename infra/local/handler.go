@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// handler serves everything on the single port except the URLs of files (objects).
+// handler returns the handler for everything on the main port, excluding the URLs of files (objects).
 func (s *stack) handler() (http.Handler, error) {
 	page, err := s.console()
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *stack) handler() (http.Handler, error) {
 	api = filehost.Redirects(s.objects, s.filesURL, api)
 	return guard(isAPI, s.isHost, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch at := r.URL.Path; {
-		case isAPI(at): // before AWS: a signed request to the API is still a request to the API
+		case isAPI(at): // checked before AWS, since a signed request to the API is still an API request
 			api.ServeHTTP(w, r)
 		case strings.HasPrefix(at, lambda.Prefix):
 			runtime.ServeHTTP(w, r)
@@ -54,9 +54,8 @@ func (s *stack) handler() (http.Handler, error) {
 	})), nil
 }
 
-// files serves S3 on a separate port, and under a separate host name if possible, since download links lead there. An
-// Authorization header that a client sends with the link must not be forwarded, as it is to the same host and port, and
-// as it never is on AWS.
+// files serves S3 on a separate port for download links, and under a separate host name if possible. Clients forward an
+// Authorization header to the same host and port; on AWS, files are on another host, so the header is never forwarded.
 func (s *stack) files() http.Handler {
 	noAPI := func(string) bool { return false }
 	isHost := func(host string) bool {
@@ -73,7 +72,7 @@ func (s *stack) files() http.Handler {
 }
 
 // receiver serves the customers' servers on a laptop: the inbox for webhooks, and the page to which patients return. It
-// has a separate port, since no customer's URL may lead to the service.
+// has a separate port, since no customer's URL may point to the service.
 func (s *stack) receiver(service http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at := r.URL.Path; !below(at, inboxPath) && at != returnPath && at != console.Root+"/console.css" {
@@ -84,16 +83,16 @@ func (s *stack) receiver(service http.Handler) http.Handler {
 	})
 }
 
-// filesNamed reports whether files have a separate host name.
+// filesNamed reports whether files are served under a separate host name.
 func (s *stack) filesNamed() bool { return strings.HasPrefix(s.filesURL, "http://"+filehost.Name+":") }
 
-// isHost reports whether host names this machine, for programs on it or in its containers.
+// isHost reports whether host refers to this machine, for programs on it or in its containers.
 func (s *stack) isHost(host string) bool {
 	return isLoopback(host) || s.where.engine != nil && host == s.where.engine.Host.String()
 }
 
-// forContainers serves the service without its console, which is for this machine's user: every container here,
-// including third-party ones, can reach this handler.
+// forContainers serves the service without its console, which is only for this machine's user: every container on this
+// machine, including third-party ones, can reach this handler.
 func forContainers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if below(r.URL.Path, console.Root) && !below(r.URL.Path, inboxPath) {
@@ -112,10 +111,10 @@ func (s *stack) console() (http.Handler, error) {
 	})
 }
 
-// below reports whether path is root or lies under it.
+// below reports whether path is root or is below it.
 func below(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 
-// gatewayInvoker converts the failures of functions to the gateway's own type.
+// gatewayInvoker converts functions' failures to the gateway's own error type.
 type gatewayInvoker struct{ functions functions }
 
 // Invoke implements gateway.Invoker.

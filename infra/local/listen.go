@@ -10,19 +10,19 @@ import (
 	"syscall"
 )
 
-// listeners holds the open ports of the service, its files and the sandbox receiver, and the addresses of these three
-// for containers.
+// listeners holds the open ports for the service, its files and the sandbox receiver, and the addresses at which
+// containers reach them.
 type listeners struct {
 	service, objects, receiver net.Listener
 	// The inside listeners are nil unless containers reach this machine at a separate address.
 	inside, objectsInside, receiverInside net.Listener
 }
 
-// portTries limits how many free ports are tried: a port that is free on the loopback address may be taken on the
-// address that containers use.
+// portTries is the maximum number of free ports to try, since a port that is free on the loopback address may be taken
+// on the address that containers use.
 const portTries = 10
 
-// listenAll listens at address and at the other addresses that functions need. On success the caller closes the
+// listenAll listens at address and at the other addresses that functions need. On success, the caller must close the
 // listeners.
 func listenAll(ctx context.Context, address string, where place) (listeners, error) {
 	_, port, err := net.SplitHostPort(address)
@@ -62,7 +62,7 @@ func listenOnce(ctx context.Context, address string, where place) (listeners, er
 	return l, errors.Join(err, l.closeIf(err))
 }
 
-// close closes the open listeners.
+// close closes all open listeners.
 func (l listeners) close() error {
 	var all []error
 	for _, one := range []net.Listener{l.service, l.objects, l.receiver, l.inside, l.objectsInside, l.receiverInside} {
@@ -80,8 +80,8 @@ func (l listeners) closeIf(err error) error {
 	return l.close()
 }
 
-// apart reports whether containers reach this machine at the address of one of its interfaces. If the engine runs in a
-// virtual machine, it forwards to the loopback address instead.
+// apart reports whether containers reach this machine at the address of one of its interfaces. An engine in a virtual
+// machine forwards to the loopback address instead.
 func (p place) apart() (bool, error) {
 	if p.engine == nil {
 		return false, nil
@@ -111,7 +111,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// listenBeside listens on the port after another listener's, or on any free one if that port is taken.
+// listenBeside listens on the port after another listener's, or on any free port if that one is taken.
 func listenBeside(ctx context.Context, other net.Listener) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(other.Addr().String())
 	if err != nil {

@@ -1,9 +1,9 @@
 // Command local runs the complete service on this machine. It reads template.yaml, creates its resources in the
-// embedded AWS, serves the API, runs the functions' real binaries, polls the queues, fires the schedules and shows a
-// console. All of that uses one loopback port; only the URLs of files lead to a second one (package filehost). With
-// -sam the functions run in containers, which reach the same two ports at another address of this machine
-// (docs/adr/0016-sam-local-behind-our-gateway.md). The command contains no product rules: it takes everything from the
-// template.
+// embedded AWS, serves the API, runs the functions' real binaries, polls the queues, invokes the scheduled functions
+// and serves a console. It uses one loopback port for everything except the URLs of files, which have a second one
+// (package filehost). With -sam, the functions run in containers, which reach the same two ports at another address of
+// this machine (docs/adr/0016-sam-local-behind-our-gateway.md). The command contains no product rules; all of them come
+// from the template.
 //
 //	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...]
 //	  [-sam [-container-host IP]] [-bin DIR] [-no-build] [-seed=false]
@@ -26,8 +26,9 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Garbage allowed relative to the memory in use, in percent, and the total memory above which it is collected sooner.
-// At Go's default of 100, collecting garbage was a tenth of the runner's work in a burst of webhooks.
+// Garbage collector settings: the garbage allowed relative to the memory in use, in percent, and the total memory above
+// which collection runs sooner. At Go's default of 100, garbage collection was a tenth of the runner's work in a burst
+// of webhooks.
 const (
 	garbage     = 400
 	garbageUpTo = 512 << 20
@@ -47,7 +48,7 @@ func main() {
 	}
 }
 
-// run runs the service until ctx ends.
+// run runs the service until ctx is done.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) error {
 	o, err := parse(arguments, stderr)
 	if err != nil {
@@ -85,7 +86,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	filesAt := ""
-	if !s.filesNamed() && where.engine == nil { // with containers the API has a different host, localhost
+	if !s.filesNamed() && where.engine == nil { // with containers, the API already has a different host, localhost
 		filesAt = s.filesURL
 	}
 	if err = banner.Print(stdout, o.runFile, started, filesAt); err != nil {

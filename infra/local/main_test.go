@@ -26,7 +26,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// The test binary is the bootstrap of both functions of testdata/template.yaml.
+// The test binary is also the bootstrap for both functions in testdata/template.yaml.
 func TestMain(m *testing.M) {
 	if os.Getenv("AWS_LAMBDA_FUNCTION_NAME") == "local-EchoFunction" {
 		fmt.Println("started")
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// runner is the program under test.
+// runner is the path of the program under test.
 var runner string
 
 func runTests(m *testing.M) int {
@@ -73,9 +73,9 @@ func fail(format string, arguments ...any) int {
 	return 1
 }
 
-// report reads its queue, and sends the function's input to the test.
+// report reads the worker's queue and sends the function's input to the test.
 func report(ctx context.Context, event json.RawMessage) error {
-	_ = look(ctx) // permissions are not tested here
+	_ = look(ctx) // permissions are tested elsewhere
 	response, err := http.Post(os.Getenv("REPORT_URL"), "application/json", strings.NewReader(string(event)))
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func report(ctx context.Context, event json.RawMessage) error {
 	return response.Body.Close()
 }
 
-// look reads the queue, which only the worker may do.
+// look reads the queue, which only the worker is allowed to do.
 func look(ctx context.Context) error {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func look(ctx context.Context) error {
 	return err
 }
 
-// project creates a folder in which the runner can be started.
+// project creates a folder in which a runner can start.
 func project(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -121,11 +121,11 @@ func project(t *testing.T) string {
 	return dir
 }
 
-// started is a runner that has reported that it is ready.
+// started is a runner that has reported it is ready.
 type started struct {
 	*exec.Cmd
 
-	url       string // without the stage
+	url       string // base URL without the stage
 	dashboard string
 	aws       runfile.AWS
 }
@@ -135,7 +135,7 @@ func start(t *testing.T, dir string, arguments ...string) started {
 	command := exec.CommandContext(t.Context(), runner,
 		append([]string{"-no-build", "-seed=false", "-addr", "127.0.0.1:0"}, arguments...)...)
 	command.Dir = dir
-	if !slices.Contains(arguments, "-sam") { // -sam can't use a folder of this machine
+	if !slices.Contains(arguments, "-sam") { // with -sam, functions can't use a folder on this machine
 		command.Env = append(os.Environ(), "SANDBOX_DATA_DIR=bundles")
 	}
 	command.Stderr = t.Output()
@@ -170,7 +170,7 @@ func start(t *testing.T, dir string, arguments ...string) started {
 	return started{command, strings.TrimSuffix(run.BaseURL, "/v1"), run.DashboardURL, run.AWS}
 }
 
-// send sends text to a queue of the embedded AWS.
+// send sends a message to a queue in the embedded AWS.
 func (s started) send(t *testing.T, queue, text string) {
 	t.Helper()
 	if err := s.trySend(t.Context(), queue, text); err != nil {
@@ -224,7 +224,7 @@ func TestRunnerServesEverythingOnOnePort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dashboard := strings.Replace(s.url, "127.0.0.1", "localhost", 1) + "/v1/dashboard" // an IP address can't have passkeys
+	dashboard := strings.Replace(s.url, "127.0.0.1", "localhost", 1) + "/v1/dashboard" // passkeys need a host name
 	want := s.url + "/v1 true " + filepath.Join(bundles, "bundles") + " " + dashboard + " 127.0.0.0/8,::1/128"
 	if status != http.StatusOK || body != want || s.dashboard != dashboard {
 		t.Errorf("the API answered %d %q, want %q; the run file has %q", status, body, want, s.dashboard)

@@ -18,22 +18,22 @@ import (
 
 var errDataDir = errors.New("SANDBOX_DATA_DIR: containers do not see folders of this machine; leave it out")
 
-// options holds the runner's command line.
+// options holds the runner's command-line options.
 type options struct {
 	address    string
 	data       string
 	faults     *faults.Plan
 	binaries   string
-	runFile    string // describes the running stack to other programs
+	runFile    string // file that describes the running stack to other programs
 	build      bool
 	seed       bool
 	catalog    shipped.Choice // institutions to seed
-	sam        bool           // functions run in containers
-	host       netip.Addr     // address of this machine for containers; invalid if it must be determined
+	sam        bool           // run functions in containers
+	host       netip.Addr     // this machine's address for containers; invalid if it must be determined
 	parameters parameters
 }
 
-// parameters is a flag that may be repeated.
+// parameters is a repeatable flag for template parameters.
 type parameters map[string]string
 
 // String implements flag.Value.
@@ -92,7 +92,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// templateParameters returns the template parameters of a local stack; the command line overrides them. Portals,
+// templateParameters returns a local stack's template parameters, which the command line can override. Portals,
 // webhooks and the sandbox are on this machine, which containers reach at host.
 func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
 	host netip.Addr,
@@ -109,13 +109,13 @@ func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
 		"MailFrom":             "notices@localhost.example",
 		"SupportMail":          "support@localhost.example",
 		"AllowedPrivateRanges": ranges,
-		"EndpointProbes":       "private", // a catalogue may name internet servers, which a laptop must not call
+		"EndpointProbes":       "private", // a catalogue may list internet servers, which a laptop must not call
 	}
 	if folder := os.Getenv("SANDBOX_DATA_DIR"); folder != "" {
 		if o.sam {
 			return nil, errDataDir
 		}
-		absolute, err := filepath.Abs(folder) // a function runs in its own folder
+		absolute, err := filepath.Abs(folder) // absolute, because a function runs in its own folder
 		if err != nil {
 			return nil, fmt.Errorf("SANDBOX_DATA_DIR: %w", err)
 		}
@@ -125,7 +125,7 @@ func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
 	return all, nil
 }
 
-// isLoopback reports whether host names this machine and nothing else, regardless of DNS.
+// isLoopback reports whether host always refers to this machine, regardless of DNS.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(strings.Trim(host, "[]"))
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()

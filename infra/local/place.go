@@ -15,14 +15,14 @@ import (
 	"recordbridge/infra/local/sam"
 )
 
-// place describes where functions run: as processes of this machine or, with an engine, in containers.
+// place describes where functions run: as processes on this machine or, with an engine, in containers.
 type place struct {
 	engine   *engine.Engine
-	platform build.Platform // of the functions
-	binaries string         // folder of <function>/bootstrap
+	platform build.Platform // the functions' target platform
+	binaries string         // folder that contains <function>/bootstrap
 }
 
-// findPlace determines where the functions run according to o. Its error names what is missing.
+// findPlace determines from o where the functions run. Its error names what is missing.
 func findPlace(ctx context.Context, o options, progress io.Writer) (place, error) {
 	if !o.sam {
 		return place{binaries: o.binaries}, nil
@@ -35,7 +35,7 @@ func findPlace(ctx context.Context, o options, progress io.Writer) (place, error
 		return place{}, err
 	}
 	platform := build.Platform{OS: "linux", Architecture: found.Architecture}
-	binaries, err := filepath.Abs(platform.Folder(o.binaries)) // containers mount it
+	binaries, err := filepath.Abs(platform.Folder(o.binaries)) // containers mount this folder
 	if err != nil {
 		return place{}, fmt.Errorf("-bin: %w", err)
 	}
@@ -50,7 +50,7 @@ func (p place) name() string {
 	return runfile.SAMLocal
 }
 
-// host returns the address of this machine for containers, which is invalid without an engine.
+// host returns this machine's address for containers. It is invalid without an engine.
 func (p place) host() netip.Addr {
 	if p.engine == nil {
 		return netip.Addr{}
@@ -58,7 +58,7 @@ func (p place) host() netip.Addr {
 	return p.engine.Host
 }
 
-// public returns the URL of listener for all clients, inside containers or not: localhost means this machine in both,
+// public returns a listener's URL for all clients, inside and outside containers. localhost means this machine in both,
 // and http webhooks may use that name.
 func (p place) public(listener string) string {
 	if p.engine == nil {
@@ -67,8 +67,8 @@ func (p place) public(listener string) string {
 	return net.JoinHostPort("localhost", port(listener))
 }
 
-// named replaces a loopback address in a URL by localhost, since an IP address can't have passkeys (WebAuthn section
-// 5.1.2). Other URLs are returned unchanged.
+// named replaces a loopback address in a URL with localhost, since passkeys need a host name (WebAuthn section 5.1.2).
+// It returns other URLs unchanged.
 func named(url string) string {
 	for _, address := range []string{"127.0.0.1", "[::1]"} {
 		if rest, ok := strings.CutPrefix(url, "http://"+address+":"); ok {
@@ -78,7 +78,7 @@ func named(url string) string {
 	return url
 }
 
-// inside returns the address of listener for functions.
+// inside returns a listener's address for functions.
 func (p place) inside(listener string) string {
 	if p.engine == nil {
 		return listener
@@ -86,5 +86,5 @@ func (p place) inside(listener string) string {
 	return net.JoinHostPort(p.engine.Host.String(), port(listener))
 }
 
-// port returns the port of a listener's address.
+// port returns the port in a listener's address.
 func port(listener string) string { return listener[strings.LastIndexByte(listener, ':')+1:] }

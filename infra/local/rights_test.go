@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestFunctionWithoutLogRightsLeavesNoLinesOrInvocations(t *testing.T) {
+func TestFunctionWithoutLogPermissionsHasNoLinesOrInvocations(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		without            string
@@ -28,7 +28,7 @@ func TestFunctionWithoutLogRightsLeavesNoLinesOrInvocations(t *testing.T) {
 	}
 }
 
-// withoutEchos removes the echo function's statement that contains text from a project's template.
+// withoutEchos removes the statement that contains text from the echo function in a project's template.
 func withoutEchos(t *testing.T, dir, text string) {
 	t.Helper()
 	file := filepath.Join(dir, "template.yaml")
@@ -46,8 +46,8 @@ func withoutEchos(t *testing.T, dir, text string) {
 	}
 }
 
-// echosLines counts the lines of the echo function and waits for the expected number: a line may arrive after the
-// response.
+// echosLines waits until the echo function has written the expected number of lines and returns their number. A line
+// may arrive after the response.
 func (s started) echosLines(t *testing.T, want int) int {
 	t.Helper()
 	for late := time.After(5 * time.Second); ; {

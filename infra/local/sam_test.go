@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// elsewhere is an unused address (RFC 5737), on which no server listens.
+// elsewhere is an unused address (RFC 5737) on which no server listens.
 const elsewhere = "192.0.2.250"
 
-// tools creates a folder of commands, each a shell script, for a PATH with nothing else.
+// tools creates a folder of commands, each a shell script, for use as the complete PATH.
 func tools(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -29,7 +29,7 @@ func tools(t *testing.T, scripts map[string]string) string {
 	return folder
 }
 
-// engine returns a docker client whose engine has that architecture. amiss precedes its own responses.
+// engine returns the script of a docker client whose engine has the given architecture. The script starts with amiss.
 func engine(architecture, amiss string) string {
 	return `case "$1" in
 		` + amiss + `
@@ -38,7 +38,7 @@ func engine(architecture, amiss string) string {
 	esac`
 }
 
-func TestContainerStartErrorExplainsRemedy(t *testing.T) {
+func TestContainerStartErrorStatesRemedy(t *testing.T) {
 	t.Parallel()
 	other := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
 	for name, test := range map[string]struct {
@@ -125,7 +125,7 @@ func contained(t *testing.T) string {
 	compile := exec.CommandContext(t.Context(), "go", "test", "-c", "-trimpath", "-gcflags", "all=-dwarf=false",
 		"-ldflags", "-s -w",
 		"-tags", "lambda.norpc,grpcnotrace", "-o", program, ".")
-	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux") // the image has no libraries
+	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux") // the image contains no libraries
 	if output, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
@@ -138,9 +138,9 @@ func contained(t *testing.T) string {
 	return dir
 }
 
-// TestFunctionsInContainers checks that functions in containers are limited to their statements as processes are, reach
-// the service, and leave nothing behind.
-func TestFunctionsInContainers(t *testing.T) {
+// TestContainersEnforcePermissionsAndAreRemoved checks that functions in containers are restricted to their statements,
+// like processes, that they can reach the service, and that they leave nothing behind.
+func TestContainersEnforcePermissionsAndAreRemoved(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("RECORDBRIDGE_ENGINE") == "" {
 		t.Skip("RECORDBRIDGE_ENGINE=1 says that there are a container engine and the SAM CLI, as in CI")
@@ -151,7 +151,7 @@ func TestFunctionsInContainers(t *testing.T) {
 
 	_, refused := processes.do(t, http.MethodGet, "/v1/echo?look=1", "")
 	status, body := s.do(t, http.MethodGet, "/v1/echo?look=1", "")
-	without := func(body string) string { // without its request id
+	without := func(body string) string { // removes the body's request ID
 		_, after, _ := strings.Cut(body, "api error ")
 		return after
 	}
@@ -173,7 +173,7 @@ func TestFunctionsInContainers(t *testing.T) {
 	ended(t, s, dir)
 }
 
-// anotherRunEnds starts and ends another run in the same folder, which removes only its own containers.
+// anotherRunEnds starts and ends another run in the same folder. It must remove only its own containers.
 func anotherRunEnds(t *testing.T, dir string) {
 	t.Helper()
 	before := containersOf(t, dir)
@@ -202,13 +202,13 @@ func containersOf(t *testing.T, dir string) []string {
 	return slices.Sorted(slices.Values(strings.Fields(string(output))))
 }
 
-// asContainer returns the service at the URL for containers.
+// asContainer returns the service at its URL for containers.
 func (s started) asContainer(url string) started {
 	s.url = url
 	return s
 }
 
-// onlyService checks that third-party containers on the same network can't reach the console.
+// onlyService checks that third-party containers on the same network can't access the console.
 func (s started) onlyService(t *testing.T) {
 	t.Helper()
 	for path, want := range map[string]int{
@@ -224,10 +224,10 @@ func (s started) onlyService(t *testing.T) {
 	}
 }
 
-// ended ends a runner as Ctrl-C does, and checks what it has left behind.
+// ended stops a runner like Ctrl-C and checks that nothing is left behind.
 func ended(t *testing.T, s started, dir string) {
 	t.Helper()
-	if secret := s.aws.SecretAccessKey; len(secret) < 26 { // length of rand.Text
+	if secret := s.aws.SecretAccessKey; len(secret) < 26 { // length of rand.Text's result
 		t.Errorf("the secret %q is no random one", secret)
 	}
 	template := filepath.Join(dir, ".local", "run.sam.json")

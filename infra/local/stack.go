@@ -33,21 +33,21 @@ const (
 	stopTime    = 3 * time.Second
 	expireEvery = time.Minute
 
-	// consoleCaller is the access key of the console, and so of its user.
+	// consoleCaller is the access key of the console and its user.
 	consoleCaller = "console"
 	// operatorCaller is the access key of the operator's command line.
 	operatorCaller = "operator"
 )
 
-// stack holds all parts of the running service.
+// stack holds all parts of a running service.
 type stack struct {
 	log       *slog.Logger
 	where     place
-	url       string // http://<address>, of the embedded AWS
-	public    string // the same with the host name that functions can also use
+	url       string // URL of the embedded AWS, http://<address>
+	public    string // the same URL with the host name that functions can also use
 	objects   string // host:port of S3 alone, for functions
-	filesURL  string // the same for clients
-	customer  string // of the inbox and the return page for patients, which are not part of the service
+	filesURL  string // URL of S3 for clients
+	customer  string // URL of the inbox and the patients' return page, which are not part of the service
 	template  *template.Template
 	cloud     *aws.Cloud
 	authority *iam.Authority
@@ -56,15 +56,15 @@ type stack struct {
 	inbox     *inbox.Inbox
 	timeline  *timeline.Recorder
 	byHand    *faults.ByHand
-	run       runfile.Run // before seeding
+	run       runfile.Run // description before seeding
 	runFile   string
 
 	servers    []*http.Server
-	stop       context.CancelFunc // of the background work
+	stop       context.CancelFunc // stops the background work
 	background sync.WaitGroup
 }
 
-// start starts the service according to o. On success the caller closes the stack.
+// start starts the service according to o. On success, the caller must close the stack.
 func start(ctx context.Context, o options, where place, log *slog.Logger, output *lines) (*stack, error) {
 	at, err := listenAll(ctx, o.address, where)
 	if err != nil {
@@ -78,7 +78,7 @@ func start(ctx context.Context, o options, where place, log *slog.Logger, output
 		inbox:    inbox.New(inboxPath), timeline: timeline.New(time.Now), byHand: faults.NewByHand(), runFile: o.runFile,
 	}
 	var handler http.Handler
-	// listenBeside listens on TCP
+	// listenBeside returns a TCP listener
 	s.filesURL = filehost.URL(ctx, net.DefaultResolver.LookupNetIP, at.objects.Addr().(*net.TCPAddr).AddrPort())
 	if err = s.prepare(ctx, o, where.inside(address), output); err == nil {
 		handler, err = s.handler()
@@ -87,7 +87,7 @@ func start(ctx context.Context, o options, where place, log *slog.Logger, output
 		s.close(ctx)
 		return nil, errors.Join(err, at.close())
 	}
-	// When ctx ends, the stack shuts down in order; background work must not stop by itself before that.
+	// When ctx is done, the stack shuts down in order, so background work must not stop by itself before that.
 	var background context.Context
 	background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.serve(background, at.service, handler)
@@ -103,7 +103,7 @@ func start(ctx context.Context, o options, where place, log *slog.Logger, output
 	return s, nil
 }
 
-// serve serves a listener until the stack is closed.
+// serve serves requests on a listener until the stack is closed.
 func (s *stack) serve(ctx context.Context, listener net.Listener, handler http.Handler) {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
@@ -116,7 +116,7 @@ func (s *stack) serve(ctx context.Context, listener net.Listener, handler http.H
 	})
 }
 
-// prepare creates everything that the handler needs. Functions reach it at address.
+// prepare creates everything that the handler needs. address is the one at which functions reach it.
 func (s *stack) prepare(ctx context.Context, o options, address string, output *lines) error {
 	parameters, err := o.templateParameters(s.public+"/v1", named(s.public)+"/v1/dashboard",
 		s.filesURL+" http://"+s.objects, s.where.host())
@@ -133,7 +133,7 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 		BaseURL: s.public + "/" + s.template.API.Stage, DashboardURL: parameters["DashboardUrl"],
 		ConsoleURL: s.public + "/_local", InboxURL: s.customer + inboxPath,
 		AWS: runfile.AWS{
-			// The secret changes with every start, so that no page and no other user of this machine can sign.
+			// The secret changes with every start, so that no page and no other user of this machine can sign requests.
 			EndpointURL: s.url, Region: region, AccessKeyID: operatorCaller, SecretAccessKey: rand.Text(),
 			Outputs: s.template.Outputs,
 		},
@@ -151,8 +151,8 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 	return nil
 }
 
-// newCloud returns the embedded AWS, which enforces every function's statements. The timeline is outermost, so that it
-// shows the effect of the other middleware on a call.
+// newCloud returns the embedded AWS, which enforces every function's statements. The timeline is the outermost
+// middleware, so it shows how the others affect a call.
 func (s *stack) newCloud(o options) (*aws.Cloud, error) {
 	var err error
 	if s.authority, err = iam.New(s.template); err != nil {
@@ -176,7 +176,8 @@ func (s *stack) newCloud(o options) (*aws.Cloud, error) {
 	return cloud, nil
 }
 
-// close ends everything, even after ctx has ended, in an order in which nothing waits for a stopped part.
+// close shuts down every part of the stack, even after ctx is done. The order ensures that nothing waits for a stopped
+// part.
 func (s *stack) close(ctx context.Context) {
 	if s.stop != nil {
 		s.stop()
@@ -199,11 +200,11 @@ func (s *stack) close(ctx context.Context) {
 	}
 }
 
-// expire removes rows whose time to live has passed, as DynamoDB does at intervals.
+// expire removes rows whose time to live has passed, at intervals like DynamoDB.
 func (s *stack) expire(ctx context.Context) {
 	ticker := time.NewTicker(expireEvery)
 	defer ticker.Stop()
-	for now := time.Now(); ; { // also immediately: the data may be older than this process
+	for now := time.Now(); ; { // starts immediately, since the data may be older than this process
 		s.cloud.DynamoDB().Expire(now)
 		select {
 		case <-ctx.Done():

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Acknowledged data must still exist after a kill in the middle of other writes.
-func TestDataSurvivesKilledRunner(t *testing.T) {
+// Acknowledged data must survive a kill in the middle of other writes.
+func TestAcknowledgedDataSurvivesKilledRunner(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
 	first := start(t, dir, "-data", "data")
@@ -54,7 +54,7 @@ func TestDataSurvivesKilledRunner(t *testing.T) {
 	}
 }
 
-func TestStartErrorExplainsRemedy(t *testing.T) {
+func TestStartErrorStatesRemedy(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
 	var config net.ListenConfig

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// mostShown is the number of mails and webhooks that the console shows.
+// mostShown is the maximum number of mails and webhooks shown in the console.
 const mostShown = 100
 
 // view adapts the stack to the console.
@@ -78,7 +78,7 @@ func (v view) Webhooks() []console.Webhook {
 	return list
 }
 
-// newest returns the last elements of all in reverse order.
+// newest returns the last mostShown elements of all in reverse order.
 func newest[T any](all []T) []T {
 	last := slices.Clone(all[max(0, len(all)-mostShown):])
 	slices.Reverse(last)

@@ -13,18 +13,18 @@ import (
 	"recordbridge/infra/local/engine"
 )
 
-// stackName is the name of the stack on LocalStack.
+// stackName is the stack's name on LocalStack.
 const stackName = "recordbridge"
 
-// bucket is the bucket for the functions to deploy.
+// bucket is the bucket from which the functions are deployed.
 const bucket = "recordbridge-functions"
 
-// desktopRange is the range of this machine's address with Docker Desktop, regardless of the address that a container
-// sees.
+// desktopRange is the address range of this machine under Docker Desktop, regardless of the address that containers
+// see.
 const desktopRange = "192.168.65.0/24"
 
-// build builds the functions for the engine's architecture and uploads them to LocalStack, so that a deployment only
-// has to change the stack.
+// build builds the functions for the engine's architecture and uploads them to LocalStack in advance, so that a
+// deployment only has to change the stack.
 func build(ctx context.Context, o options, host *engine.Engine, progress io.Writer) error {
 	fmt.Fprintln(progress, "Building")
 	err := o.do(ctx, o.source, append(samVariables(), "LAMBDA_GOARCH="+host.Architecture),
@@ -40,17 +40,17 @@ func build(ctx context.Context, o options, host *engine.Engine, progress io.Writ
 		"--s3-bucket", bucket, "--output-template-file", o.packaged())
 }
 
-// built returns the folder for this run's build, since other runs may build concurrently. The SAM CLI stores notes in
-// the parent folder.
+// built returns the folder for this run's build, since other runs may build concurrently. The SAM CLI stores its own
+// data in the parent folder.
 func (o options) built() string {
 	return filepath.Join(strings.TrimSuffix(o.runFile, ".json")+".sam", "build")
 }
 
-// packaged returns the template file with the functions' locations in the bucket.
+// packaged returns the path of the template file that contains the functions' locations in the bucket.
 func (o options) packaged() string { return o.built() + ".yaml" }
 
-// makeBucket creates the bucket that the functions are deployed from. The SAM CLI would create it with a separate
-// stack, and wait 15 seconds for that.
+// makeBucket creates the bucket from which the functions are deployed. The SAM CLI would create it in a separate stack
+// and wait 15 seconds for that.
 func makeBucket(ctx context.Context, o options) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+o.aws+"/"+bucket, http.NoBody)
 	if err != nil {
@@ -66,7 +66,7 @@ func makeBucket(ctx context.Context, o options) error {
 	return errors.Join(err, response.Body.Close())
 }
 
-// deploy deploys the build with the template, as on AWS. It updates an existing stack.
+// deploy deploys the build with the template, as on AWS, updating the stack if it exists.
 func deploy(ctx context.Context, o options, host *engine.Engine, progress io.Writer) error {
 	fmt.Fprintln(progress, "Deploying")
 	return o.do(ctx, o.source, o.toLocalStack(), "sam", "deploy", "--template-file", o.packaged(), "--stack-name",
@@ -77,8 +77,8 @@ func deploy(ctx context.Context, o options, host *engine.Engine, progress io.Wri
 
 func samVariables() []string { return []string{"SAM_CLI_TELEMETRY=0", "AWS_DEFAULT_REGION=" + region} }
 
-// toLocalStack returns the variables that direct the SAM CLI to LocalStack and make it check every second whether a
-// deployment has ended.
+// toLocalStack returns environment variables that direct the SAM CLI to LocalStack and make it check every second
+// whether a deployment has ended.
 func (o options) toLocalStack() []string {
 	return append(samVariables(), "SAM_CLI_POLL_DELAY=1", "AWS_ENDPOINT_URL=http://"+o.aws, "AWS_ACCESS_KEY_ID="+accessKey,
 		"AWS_SECRET_ACCESS_KEY="+accessKey)

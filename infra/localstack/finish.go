@@ -12,17 +12,17 @@ import (
 	"strconv"
 )
 
-// alias is the alias in template.yaml under which all callers invoke a function.
+// alias is the function alias in template.yaml that all callers invoke.
 const alias = "live"
 
-// Paths of the operations: https://docs.aws.amazon.com/lambda/latest/api/API_ListFunctions.html and
+// API paths: https://docs.aws.amazon.com/lambda/latest/api/API_ListFunctions.html and
 // https://docs.aws.amazon.com/apigateway/latest/api/API_GetRestApis.html.
 const (
 	lambdaAPI  = "/2015-03-31/functions/"
 	gatewayAPI = "/restapis"
 )
 
-// finishUpdate completes the update of a stack with the steps of CloudFormation on AWS that LocalStack's omits.
+// finishUpdate completes a stack update by performing the steps of AWS's CloudFormation that LocalStack omits.
 func finishUpdate(ctx context.Context, o options) error {
 	if err := moveAliases(ctx, o); err != nil {
 		return err
@@ -33,8 +33,8 @@ func finishUpdate(ctx context.Context, o options) error {
 	return nil
 }
 
-// restoreStage assigns the API's new deployment to its stage: LocalStack removes the old deployment together with the
-// stage. An update without changes to the API leaves both in place.
+// restoreStage assigns the API's new deployment to its stage, since LocalStack removes the old deployment together with
+// the stage. An update without API changes keeps both.
 func restoreStage(ctx context.Context, o options) error {
 	api, err := only(ctx, o, gatewayAPI)
 	if err != nil {
@@ -53,7 +53,7 @@ func restoreStage(ctx context.Context, o options) error {
 		map[string]string{"stageName": stage, "deploymentId": deployment}, nil)
 }
 
-// only returns the id of the single element at a path.
+// only returns the ID of the only element at a path.
 func only(ctx context.Context, o options, path string) (string, error) {
 	found, err := listed(ctx, o, path)
 	if err != nil {
@@ -65,7 +65,7 @@ func only(ctx context.Context, o options, path string) (string, error) {
 	return found[0], nil
 }
 
-// listed returns the ids of API Gateway's elements at a path. Stages have none.
+// listed returns the IDs of API Gateway's elements at a path. Stages have no ID.
 func listed(ctx context.Context, o options, path string) ([]string, error) {
 	var page struct {
 		Items []struct {
@@ -82,8 +82,8 @@ func listed(ctx context.Context, o options, path string) ([]string, error) {
 	return found, nil
 }
 
-// moveAliases points every function's alias at the latest published version: LocalStack leaves it at a version that the
-// update has removed.
+// moveAliases points every function's alias to the latest published version, since LocalStack leaves it at a version
+// that the update has removed.
 func moveAliases(ctx context.Context, o options) error {
 	names, err := functions(ctx, o)
 	if err != nil {
@@ -145,10 +145,10 @@ func moveAlias(ctx context.Context, o options, function string) error {
 		map[string]string{"FunctionVersion": strconv.Itoa(newest)}, nil)
 }
 
-// ask performs an operation of one of LocalStack's services. LocalStack verifies no signature, and reads only service
-// and region from it.
+// ask calls an operation of one of LocalStack's services. LocalStack does not verify the signature; it only reads the
+// service and region from it.
 func ask(ctx context.Context, o options, service, method, path string, in, out any) error {
-	var body io.Reader = http.NoBody // LocalStack accepts no other body for a GET
+	var body io.Reader = http.NoBody // LocalStack accepts no other body in a GET request
 	if in != nil {
 		text, err := json.Marshal(in)
 		if err != nil {

@@ -29,30 +29,30 @@ const (
 	returnPath = "/_local/return"
 )
 
-// front is the server through which people and functions reach the API and the inbox, both at localhost. LocalStack's
-// own URL of the API is known only after the deployment and changes with every one. front does only two things that
-// AWS's gateway does and LocalStack's does not: it returns the template's response for an unknown path, and it renames
-// a challenge's header as AWS does.
+// front is the server at which people and functions reach the API and the inbox, both under localhost. LocalStack's own
+// URL for the API is known only after a deployment and changes with each one. front adds only two behaviours that AWS's
+// gateway has and LocalStack's lacks: it returns the template's response for an unknown path, and it renames the header
+// of an authentication challenge.
 type front struct {
 	inbox   *inbox.Inbox
-	nowhere http.Handler            // handles paths that the API does not have
-	api     atomic.Pointer[url.URL] // the API's URL at LocalStack; nil until it is deployed
+	nowhere http.Handler            // handles paths that are not in the API
+	api     atomic.Pointer[url.URL] // the API's URL at LocalStack; nil before it is deployed
 	aws     string                  // LocalStack's address on this machine
-	inside  netip.Addr              // address of this machine for containers
-	watch   atomic.Pointer[watch]   // of an upgrade; nil without one
+	inside  netip.Addr              // this machine's address for containers
+	watch   atomic.Pointer[watch]   // state of an upgrade; nil without one
 	server  *http.Server
-	// receiver serves the inbox and the return page for patients on a separate port, since no customer's URL may lead to
-	// the service.
+	// receiver serves the inbox and the patients' return page on a separate port, since no customer's URL may point to the
+	// service.
 	receiver *http.Server
 	stopped  chan error
 }
 
-// publicURL returns the front's URL for all clients: localhost also means this machine inside a container.
+// publicURL returns the front's URL for all clients; inside a container, localhost also refers to this machine.
 func (o options) publicURL() string {
 	return "http://" + net.JoinHostPort("localhost", port(o.address))
 }
 
-// receiverPort returns the port after the API's.
+// receiverPort returns the port that follows the API's.
 func (o options) receiverPort() string {
 	number, err := strconv.Atoi(port(o.address))
 	if err != nil || number == 0 {
@@ -61,7 +61,7 @@ func (o options) receiverPort() string {
 	return strconv.Itoa(number + 1)
 }
 
-// receiverURL returns the base URL of the sandbox receiver; publicURL returns the service's.
+// receiverURL returns the base URL of the sandbox receiver.
 func (o options) receiverURL() string {
 	return "http://" + net.JoinHostPort("localhost", o.receiverPort())
 }
@@ -69,12 +69,12 @@ func (o options) receiverURL() string {
 var (
 	// errNowhere means that the API has no resource for a request.
 	errNowhere = errors.New("not found")
-	// errUndeployed means that there is no API for a request while LocalStack replaces it.
+	// errUndeployed means that a request can't be forwarded because LocalStack is replacing the API.
 	errUndeployed = errors.New("the API is not deployed")
 )
 
-// newFront listens on the loopback address and on this machine's address for containers. On success the caller closes
-// it.
+// newFront listens on the loopback address and on this machine's address for containers. On success, the caller must
+// close the front.
 func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error) {
 	addresses := []string{o.address}
 	if ofThisMachine(inside) && !inside.IsLoopback() {
@@ -92,7 +92,7 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	var listening net.ListenConfig
 	f.receiver = &http.Server{Handler: http.HandlerFunc(f.serveReceiver), ReadHeaderTimeout: 10 * time.Second}
 	for _, address := range addresses {
-		host, _, _ := net.SplitHostPort(address) // created by JoinHostPort, or a listener's address
+		host, _, _ := net.SplitHostPort(address) // valid, since JoinHostPort or a listener created it
 		for at, server := range map[string]*http.Server{
 			address:                                  f.server,
 			net.JoinHostPort(host, o.receiverPort()): f.receiver,
@@ -107,7 +107,7 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	return f, nil
 }
 
-// newNowhere returns API Gateway without routes, as in make run, which responds to paths that the template does not
+// newNowhere returns API Gateway without routes, as in make run, to respond to paths that the template does not
 // declare.
 func newNowhere(o options) (http.Handler, error) {
 	declared, err := template.Load(filepath.Join(o.source, "template.yaml"),
@@ -121,8 +121,8 @@ func newNowhere(o options) (http.Handler, error) {
 	}), nil
 }
 
-// ofThisMachine reports whether one of the interfaces has the address. If the engine is in a virtual machine, none has
-// the address that containers use, and their requests arrive at the loopback address.
+// ofThisMachine reports whether one of this machine's interfaces has the address. If the engine is in a virtual
+// machine, none has the address that containers use, and their requests arrive at the loopback address.
 func ofThisMachine(ip netip.Addr) bool {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
@@ -141,7 +141,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, _, err := net.SplitHostPort(r.Host)
 	if ip, notIP := netip.ParseAddr(host); err != nil || host != "localhost" &&
 		(notIP != nil || !ip.IsLoopback() && ip != f.inside) {
-		// no page can count as our origin by its name
+		// prevents a page's own host name from counting as our origin
 		http.Error(w, "This server accepts requests only for this machine's names.", http.StatusMisdirectedRequest)
 		return
 	}
@@ -173,7 +173,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveReceiver serves the inbox and the return page, which are not part of the service.
+// serveReceiver serves the inbox and the patients' return page, which are not part of the service.
 func (f *front) serveReceiver(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(r.URL.Path, inboxPath) && r.URL.Path != returnPath {
 		http.NotFound(w, r)
@@ -182,21 +182,21 @@ func (f *front) serveReceiver(w http.ResponseWriter, r *http.Request) {
 	f.ServeHTTP(w, r)
 }
 
-// serveAPI starts to forward requests to the API with this id.
+// serveAPI starts forwarding requests to the API with this ID.
 func (f *front) serveAPI(id string) {
 	f.api.Store(&url.URL{Scheme: "http", Host: f.aws, Path: "/_aws/execute-api/" + id})
 }
 
-// close stops listening.
+// close closes both servers.
 func (f *front) close() error { return errors.Join(f.server.Close(), f.receiver.Close()) }
 
-// matchAWS changes LocalStack's response to match AWS's.
+// matchAWS changes a response from LocalStack to match AWS's.
 func (f *front) matchAWS(response *http.Response) error {
 	if response.StatusCode == http.StatusForbidden &&
 		response.Header.Get("X-Amzn-Errortype") == "MissingAuthenticationTokenException" {
 		return errNowhere
 	}
-	// Every response of an API has this header.
+	// Every API response has this header.
 	if response.StatusCode == http.StatusNotFound && response.Header.Get("X-Amz-Apigw-Id") == "" {
 		return errUndeployed
 	}
@@ -209,28 +209,29 @@ func (f *front) matchAWS(response *http.Response) error {
 	return nil
 }
 
-// failed responds instead of LocalStack.
+// failed writes the error response if LocalStack does not respond.
 func (f *front) failed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, errNowhere):
 		f.nowhere.ServeHTTP(w, r)
 		return
 	case errors.Is(err, errUndeployed):
-		http.Error(w, "The stack is being deployed.", http.StatusServiceUnavailable) // clients would believe a 404
+		http.Error(w, "The stack is being deployed.", http.StatusServiceUnavailable) // clients would take a 404 as final
 		return
 	}
 	http.Error(w, "LocalStack does not respond.", http.StatusBadGateway)
 }
 
-// outside rewrites a redirect to LocalStack's container address for this machine: functions sign the URLs of files.
+// outside rewrites a redirect that points to LocalStack's container address to point to this machine, since functions
+// sign the URLs of files.
 func (f *front) outside(response *http.Response) {
 	location, err := response.Location()
 	if err != nil {
-		return // no redirect
+		return // not a redirect
 	}
 	ip, err := netip.ParseAddr(location.Hostname())
 	if err != nil || !ip.IsPrivate() || location.Port() != port(f.aws) && location.Port() != insidePort {
-		return // a host name
+		return // a host name instead of an address
 	}
 	location.Host = f.aws
 	response.Header.Set("Location", location.String())

@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// fronted returns a front before a fake LocalStack that echoes the request, redirects to the requested URL, and returns
-// the requested errors.
+// fronted returns a front for a fake LocalStack that echoes requests, redirects to requested URLs, and returns
+// requested errors.
 func fronted(t *testing.T) *front {
 	t.Helper()
 	localstack := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +59,7 @@ func asked(f *front, method, host, target string) *httptest.ResponseRecorder {
 	return recorder
 }
 
-// sent sends a POST request to the front as a webhook worker does, and returns the status.
+// sent sends a POST request to the front, like a webhook worker, and returns the status.
 func sent(f *front, target, body string) int {
 	request := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
 	request.Host = "localhost:4580"
@@ -125,8 +125,8 @@ func TestFrontRewritesFileURLsToThisMachine(t *testing.T) {
 	}
 }
 
-// TestFrontRespondsLikeAWS covers the differences of LocalStack's gateway: the template's response for an unknown
-// path, AWS's name of a challenge's header, and a temporarily missing API. A function's own refusal is not changed.
+// TestFrontRespondsLikeAWS covers the differences in LocalStack's gateway: the template's response for an unknown path,
+// AWS's name for a challenge's header, and a temporarily missing API. A function's own refusal must not change.
 func TestFrontRespondsLikeAWS(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)

@@ -16,25 +16,25 @@ import (
 )
 
 const (
-	image = "localstack/localstack:4.14.0" // the last version that requires no token
-	// insidePort is LocalStack's port in its container.
+	image = "localstack/localstack:4.14.0" // the last version that needs no token
+	// insidePort is LocalStack's port inside its container.
 	insidePort = "4566"
 	startTime  = 3 * time.Minute
 	pollEvery  = 200 * time.Millisecond
 )
 
-// instance is a running LocalStack.
+// instance is a running LocalStack process.
 type instance struct {
-	name    string // of its container, and prefix of its functions' containers
+	name    string // name of its container, and name prefix of its functions' containers
 	command *exec.Cmd
 	stopIt  context.CancelFunc
-	ended   chan struct{} // closed when it has ended
+	ended   chan struct{} // closed when LocalStack has ended
 }
 
-// startLocalStack starts LocalStack and waits until it responds. On success the caller stops it.
+// startLocalStack starts LocalStack and waits until it responds. On success, the caller must stop it.
 func startLocalStack(ctx context.Context, o options, host *engine.Engine, progress io.Writer) (*instance, error) {
 	i := &instance{name: "recordbridge-localstack-" + port(o.aws), ended: make(chan struct{})}
-	if err := i.removeContainers(ctx); err != nil { // of a killed instance
+	if err := i.removeContainers(ctx); err != nil { // containers of a killed instance
 		return nil, err
 	}
 	log, err := o.openLog("localstack")
@@ -42,7 +42,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 		return nil, err
 	}
 	settings := o.settings(i.name, host)
-	background, stop := context.WithCancel(context.WithoutCancel(ctx)) // it must outlive its users
+	background, stop := context.WithCancel(context.WithoutCancel(ctx)) // LocalStack must outlive everything that uses it
 	i.stopIt = stop
 	if len(o.command) > 0 {
 		i.command = program(background, settings, o.command...)
@@ -56,7 +56,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 		return nil, errors.Join(fmt.Errorf("start LocalStack: %w", err), log.Close())
 	}
 	go func() {
-		_ = errors.Join(i.command.Wait(), log.Close()) // only its end matters
+		_ = errors.Join(i.command.Wait(), log.Close()) // only the fact that it has ended matters
 		close(i.ended)
 	}()
 	if err = i.await(ctx, o); err != nil {
@@ -65,25 +65,26 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 	return i, nil
 }
 
-// settings returns LocalStack's settings (its documentation, "Configuration").
+// settings returns LocalStack's configuration variables (its documentation, "Configuration").
 func (o options) settings(name string, host *engine.Engine) []string {
 	return []string{
 		"GATEWAY_LISTEN=" + o.listenAt(host),
 		"MAIN_CONTAINER_NAME=" + name,
-		"LAMBDA_DOCKER_FLAGS=--add-host localhost:" + host.Host.String(), // address of the API and the inbox
-		"LAMBDA_IGNORE_ARCHITECTURE=1",                                   // the functions are built for this machine
+		// address at which functions reach the API and the inbox
+		"LAMBDA_DOCKER_FLAGS=--add-host localhost:" + host.Host.String(),
+		"LAMBDA_IGNORE_ARCHITECTURE=1", // the functions are built for this machine
 		"LAMBDA_RUNTIME_ENVIRONMENT_TIMEOUT=60",
-		"PROVIDER_OVERRIDE_CLOUDFORMATION=engine-legacy", // the other engine can't update the stack
-		// checks immediately, not after a second, whether a function exists
+		"PROVIDER_OVERRIDE_CLOUDFORMATION=engine-legacy", // the newer engine can't update the stack
+		// checks at once, not after a second, whether a function exists
 		"CFN_NO_WAIT_ITERATIONS=1000",
 		"EXTRA_CORS_ALLOWED_ORIGINS=" + o.publicURL(),
 		"DYNAMODB_IN_MEMORY=1",
-		"DISABLE_EVENTS=1", // no usage statistics
+		"DISABLE_EVENTS=1", // disables usage statistics
 	}
 }
 
-// listenAt returns LocalStack's address: all interfaces in a container, else an address that this machine and
-// containers can reach.
+// listenAt returns LocalStack's listen address: all interfaces if it runs in a container, or else an address that this
+// machine and containers can reach.
 func (o options) listenAt(host *engine.Engine) string {
 	if len(o.command) == 0 {
 		return "0.0.0.0:" + insidePort
@@ -94,8 +95,8 @@ func (o options) listenAt(host *engine.Engine) string {
 	return o.aws + "," + net.JoinHostPort(host.Host.String(), port(o.aws))
 }
 
-// container runs LocalStack in a container. LocalStack starts the functions' containers beside it, for which it has the
-// engine's socket.
+// container returns the command that runs LocalStack in a container. The container can access the engine's socket,
+// since LocalStack starts the functions' containers beside its own.
 func (o options) container(name string, settings []string) []string {
 	command := []string{
 		"docker", "run", "--rm", "--name", name, "--publish", o.aws + ":" + insidePort,
@@ -131,9 +132,8 @@ func (i *instance) await(ctx context.Context, o options) error {
 	}
 }
 
-// stop ends LocalStack and the containers of its functions. It removes the latter first, since LocalStack would take
-// five seconds for each, and again afterwards, since LocalStack may have started more. It works the same after ctx has
-// ended.
+// stop ends LocalStack and its functions' containers. It removes the containers first, since LocalStack would take five
+// seconds for each, and again afterwards, since LocalStack may have started more. It also works after ctx is done.
 func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	fmt.Fprintln(progress, "Stopping LocalStack")
 	i.stopIt()
@@ -144,7 +144,7 @@ func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	return errors.Join(err, i.removeContainers(ctx))
 }
 
-// removeContainers removes the containers of LocalStack and its functions.
+// removeContainers removes LocalStack's container and those of its functions.
 func (i *instance) removeContainers(ctx context.Context) error {
 	list, err := engine.Run(ctx, "ps", "--all", "--quiet", "--filter", "name=^/?"+i.name+"(-lambda-.*)?$")
 	if err != nil {

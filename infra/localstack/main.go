@@ -1,8 +1,8 @@
 // Command localstack runs the complete service on LocalStack 4.14. It starts LocalStack in a container (or with
 // -command), builds the unchanged template and deploys it with the SAM CLI, seeds the stack by an operator's rules, and
-// serves the API and an inbox for webhooks at URLs that are the same inside and outside of containers. Its output is
-// the same as make run's. With -upgrade-from it deploys another folder first, and upgrades that stack while an export
-// runs and a delivery is pending.
+// serves the API and a webhook inbox at URLs that are the same inside and outside containers. Its output is the same as
+// make run's. With -upgrade-from, it first deploys another folder, and then upgrades that stack while an export runs
+// and a delivery is pending.
 //
 //	go run ./infra/localstack [-addr HOST:PORT] [-aws HOST:PORT] [-source DIR] [-upgrade-from DIR] [-run-file FILE]
 //	  [-container-host IP] [-command "PROGRAM ARGUMENT ..."]
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// run runs the service until ctx ends, and leaves only the run file and the logs.
+// run runs the service until ctx is done. Only the run file and the logs remain afterwards.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err error) {
 	o, err := parse(arguments, stderr)
 	if err != nil {
@@ -80,7 +80,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err
 	return nil
 }
 
-// deployAndSeed deploys and seeds the stack.
+// deployAndSeed deploys the stack and then seeds it.
 func deployAndSeed(ctx context.Context, o options, host *engine.Engine, f *front,
 	progress io.Writer,
 ) (deployed, runfile.Run, error) {
@@ -98,7 +98,7 @@ func deployAndSeed(ctx context.Context, o options, host *engine.Engine, f *front
 	return d, run, err
 }
 
-// unlessStopped returns nil if the user has stopped the program.
+// unlessStopped returns err, or nil if the user has stopped the program.
 func unlessStopped(ctx context.Context, err error) error {
 	select {
 	case <-ctx.Done():

@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// options holds the command line.
+// options holds the command-line options.
 type options struct {
-	address string // of the API and the inbox
-	aws     string // of LocalStack
-	// release names the deployed release, so that an update creates a new version of every function; it is empty if there
-	// is only one.
+	address string // address of the API and the inbox
+	aws     string // address of LocalStack
+	// release names the release to deploy, so that an update creates a new version of every function. It is empty if there
+	// is only one release.
 	release string
-	source  string // folder to deploy
-	// previous is the folder of the release to deploy first, for testing the upgrade; it is empty without an upgrade.
+	source  string // folder of the release to deploy
+	// previous is the folder of the release to deploy first in an upgrade test, or empty without one.
 	previous string
-	runFile  string     // describes the running stack to other programs
-	host     netip.Addr // address of this machine for containers
+	runFile  string     // file that describes the running stack to other programs
+	host     netip.Addr // this machine's address for containers
 	command  []string   // runs LocalStack on this machine instead of in a container
 }
 
@@ -47,7 +47,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 		return options{}, fmt.Errorf("command line: %q is not a flag", flags.Arg(0))
 	}
 	var err error
-	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // other folders also use it
+	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // programs in other folders also use it
 		return options{}, fmt.Errorf("-run-file: %w", err)
 	}
 	o.command = strings.Fields(*command)
@@ -61,5 +61,5 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// port returns the port of an address that parse has accepted.
+// port returns the port in an address that parse has accepted.
 func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }

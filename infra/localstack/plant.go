@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// deployed is the stack after a deployment.
+// deployed holds the stack after a deployment.
 type deployed struct {
 	*wiring.Operator
 
@@ -26,7 +26,7 @@ type deployed struct {
 	outputs map[string]string
 }
 
-// open opens the deployed stack for an operator, and its API for all clients.
+// open returns an operator's access to the deployed stack, and makes its API available to clients.
 func open(ctx context.Context, o options, f *front) (deployed, error) {
 	endpoint := "http://" + o.aws
 	d := deployed{config: aws.Config{
@@ -47,7 +47,7 @@ func open(ctx context.Context, o options, f *front) (deployed, error) {
 	return d, err
 }
 
-// seedStack seeds the stack with objects for trying it out, by an operator's rules.
+// seedStack seeds the stack by an operator's rules with objects for trying it out.
 func seedStack(ctx context.Context, o options, f *front, d deployed) (runfile.Run, error) {
 	run, err := seed.Apply(ctx, d.Operator, seed.Options{
 		BaseURL: o.publicURL() + "/" + stage, ReturnURL: o.receiverURL() + returnPath, InboxURL: o.receiverURL() + inboxPath,

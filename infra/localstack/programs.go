@@ -15,15 +15,15 @@ import (
 
 const (
 	region = "us-east-1"
-	// accessKey is the access key of LocalStack's only account; every client of LocalStack has all permissions.
+	// accessKey is the access key of LocalStack's only account. Every client of LocalStack has all permissions.
 	accessKey = "test"
-	// killAfter limits how long a program may take to end after the request to.
+	// killAfter is how long a program may take to end after being asked to; then it is killed.
 	killAfter = 30 * time.Second
-	// shownLines is the number of a log's lines that an error shows.
+	// shownLines is the number of log lines included in an error.
 	shownLines = 15
 )
 
-// findPrograms reports which programs must be installed.
+// findPrograms returns an error that lists the required programs that are not installed.
 func findPrograms(o options) error {
 	var missing []error
 	for program, advice := range map[string]string{
@@ -42,12 +42,12 @@ func findPrograms(o options) error {
 	return errors.Join(missing...)
 }
 
-// log returns the file for a program's output.
+// log returns the path of a program's log file.
 func (o options) log(program string) string {
 	return strings.TrimSuffix(o.runFile, ".json") + "." + program + ".log"
 }
 
-// openLog truncates and opens the log of a program.
+// openLog truncates and opens a program's log file.
 func (o options) openLog(program string) (*os.File, error) {
 	name := o.log(program)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -61,8 +61,8 @@ func (o options) openLog(program string) (*os.File, error) {
 	return file, nil
 }
 
-// program returns a command in a separate process group: Ctrl-C in the terminal reaches only this process, which ends
-// the others in order.
+// program returns a command that runs in a separate process group. Ctrl-C in the terminal therefore reaches only this
+// process, which ends the others in order.
 func program(ctx context.Context, variables []string, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, arguments[0], arguments[1:]...) //nolint:gosec // ours, or the person's own
 	command.Env = append(withoutAWS(os.Environ()), variables...)
@@ -72,7 +72,8 @@ func program(ctx context.Context, variables []string, arguments ...string) *exec
 	return command
 }
 
-// withoutAWS removes variables that would direct a program to AWS, so that it gets none of the user's credentials.
+// withoutAWS removes environment variables that would direct a program to AWS, so that it receives none of the user's
+// credentials.
 func withoutAWS(all []string) []string {
 	kept := []string{
 		"AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
@@ -86,7 +87,7 @@ func withoutAWS(all []string) []string {
 	return kept
 }
 
-// do runs a program to completion; its error shows the end of its log.
+// do runs a program to completion. Its error includes the end of the program's log.
 func (o options) do(ctx context.Context, folder string, variables []string, arguments ...string) error {
 	name := filepath.Base(arguments[0]) + "-" + arguments[1]
 	log, err := o.openLog(name)
@@ -101,7 +102,7 @@ func (o options) do(ctx context.Context, folder string, variables []string, argu
 	return nil
 }
 
-// lastLines returns the last lines of a log, for an error.
+// lastLines returns the last lines of a log, for use in an error.
 func lastLines(file string) string {
 	text, err := os.ReadFile(file) //nolint:gosec // a log of our own
 	if err != nil {

@@ -28,8 +28,8 @@ func TestCommandLineIsValidatedBeforeStart(t *testing.T) {
 	}
 }
 
-// TestProgramsGetNoAWSCredentials covers a user with AWS credentials in the environment, who deploys to LocalStack.
-func TestProgramsGetNoAWSCredentials(t *testing.T) {
+// TestProgramsReceiveNoAWSCredentials covers a user who deploys to LocalStack with AWS credentials in the environment.
+func TestProgramsReceiveNoAWSCredentials(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "production")
 	t.Setenv("AWS_SESSION_TOKEN", "SENTINEL")
 	log := filepath.Join(t.TempDir(), "run.json")
@@ -67,7 +67,7 @@ func TestFailedProgramErrorShowsLog(t *testing.T) {
 	}
 }
 
-// TestLocalStackListensOnlyForMachineAndContainers protects LocalStack, whose clients have all permissions.
+// TestLocalStackListensOnlyForMachineAndContainers protects LocalStack, since its clients have all permissions.
 func TestLocalStackListensOnlyForMachineAndContainers(t *testing.T) {
 	t.Parallel()
 	here, virtual := &engine.Engine{Host: netip.MustParseAddr("127.0.0.1")},

@@ -22,34 +22,34 @@ import (
 )
 
 const (
-	// oneByOne limits the requests to a portal to one at a time. slow is the portal that delays each response, by at most
-	// held, until the upgrade is over, so that its export is still running when the functions are replaced. A client waits
-	// 30 s for a response.
+	// oneByOne limits requests to a portal to one at a time. The portal slow delays each response by up to held until the
+	// upgrade is over, so that its export is still running when the functions are replaced. A client waits 30 s for a
+	// response.
 	oneByOne = "fhir: {rate: {in_flight: 1}}"
 	slow     = "/sandbox/with/slow:1s"
 	held     = 25 * time.Second
-	// refusals is the number of attempts of the pending delivery before the upgrade. The third is due five minutes after
-	// the second or, if the receiver requests it, within ten (docs/guide/webhooks.md).
+	// refusals is how many attempts of the pending delivery the receiver rejects before the upgrade. The third attempt is
+	// due five minutes after the second or, if the receiver requests it, within ten (docs/guide/webhooks.md).
 	refusals            = 2
 	leastTime, mostTime = 5 * time.Minute, 10 * time.Minute
-	// workTime limits the waits before and after the upgrade: for that third attempt, and for the time that an export
+	// workTime limits the waits before and after the upgrade. They include that third attempt and the time that an export
 	// loses when its worker is replaced.
 	workTime = 10 * time.Minute
 	exported = "patient.ehi_export_success"
 )
 
-// watch controls requests through the front during an upgrade.
+// watch controls requests that pass through the front during an upgrade.
 type watch struct {
-	receiver string        // path of the inbox that refuses its first deliveries
-	lasts    time.Duration // time after which to retry them
-	refused  atomic.Int32  // number of refused deliveries
-	holds    atomic.Bool   // reports whether the portal is slow yet: during the export but not the connection
-	asked    atomic.Int32  // requests to its records since it is slow
+	receiver string        // path of the inbox whose first deliveries are rejected
+	lasts    time.Duration // delay after which they are retried
+	refused  atomic.Int32  // number of rejected deliveries
+	holds    atomic.Bool   // whether the portal is slow, which starts with the export
+	asked    atomic.Int32  // number of requests for its records since then
 	over     chan struct{} // closed when the upgrade is over
 }
 
-// newWatch returns a watch for a machine on which the deployment of the previous release took this long. An upgrade
-// takes twice as long.
+// newWatch returns a watch for an upgrade. took is how long deploying the previous release took on this machine; an
+// upgrade takes twice as long.
 func newWatch(took time.Duration) *watch {
 	return &watch{
 		receiver: inboxPath + "/birch", lasts: min(max(5*took/2, leastTime), mostTime),
@@ -57,7 +57,7 @@ func newWatch(took time.Duration) *watch {
 	}
 }
 
-// hold delays a request to the slow portal's records.
+// hold delays a request for the slow portal's records.
 func (w *watch) hold(r *http.Request) {
 	if !w.holds.Load() || !strings.Contains(r.URL.Path, slow+"/fhir/") {
 		return
@@ -72,10 +72,10 @@ func (w *watch) hold(r *http.Request) {
 	}
 }
 
-// retryAfter returns the Retry-After of the receiver's refusals.
+// retryAfter returns the value of Retry-After in the receiver's rejections.
 func (w *watch) retryAfter() string { return strconv.Itoa(int(w.lasts.Seconds())) }
 
-// refuses reports whether to refuse a request, which is one of the first deliveries of an export's event.
+// refuses reports whether to reject a request because it is one of the first deliveries of an export's event.
 func (w *watch) refuses(r *http.Request) bool {
 	if r.Method != http.MethodPost || r.URL.Path != w.receiver {
 		return false
@@ -85,8 +85,8 @@ func (w *watch) refuses(r *http.Request) bool {
 	return err == nil && bytes.Contains(body, []byte(exported)) && w.refused.Add(1) <= refusals
 }
 
-// upgrade deploys the previous release, starts a delivery that its receiver refuses and a long export, and upgrades the
-// stack. It returns nil if both have completed, each with one event.
+// upgrade deploys the previous release, starts a long export and a delivery that its receiver rejects, and upgrades the
+// stack. It returns nil if both complete with exactly one event each.
 func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) error {
 	before := o
 	before.source, before.release, o.release = o.previous, "previous00", "thisrelease"
@@ -132,7 +132,8 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	return await(ctx, f.inbox, work, progress)
 }
 
-// beginPending starts an export of the last organisation at the usual portal, and waits until its event is refused.
+// beginPending starts an export for the last organisation at the default portal, and waits until delivery of its event
+// is rejected.
 func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
@@ -147,7 +148,7 @@ func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, 
 	return task, until(ctx, "the event is refused", func() bool { return w.refused.Load() >= refusals })
 }
 
-// beginRunning starts an export of the first organisation at the slow portal, and waits until it is running.
+// beginRunning starts an export for the first organisation at the slow portal, and waits until it is running.
 func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (task string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
@@ -167,7 +168,7 @@ func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (t
 	return task, until(ctx, "the export starts", func() bool { return w.asked.Load() > 0 })
 }
 
-// await waits until each event has arrived and returns an error unless each arrived exactly once.
+// await waits until each event has arrived. It returns an error unless each arrived exactly once.
 func await(ctx context.Context, from *inbox.Inbox, work []expectedEvent, progress io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
@@ -198,13 +199,13 @@ func connect(ctx context.Context, run runfile.Run) (j *job.Job, connection strin
 	return j, connection, err
 }
 
-// expectedEvent is an expected success event.
+// expectedEvent is a success event that should arrive.
 type expectedEvent struct {
-	name string // name for display
+	name string // display name
 	task string
 }
 
-// among counts the event's deliveries, and those with a valid signature.
+// among counts the deliveries of the event, and how many of them have a valid signature.
 func (t expectedEvent) among(all []inbox.Delivery) (came, genuine int) {
 	for _, d := range all {
 		var event struct {
@@ -224,7 +225,7 @@ func (t expectedEvent) among(all []inbox.Delivery) (came, genuine int) {
 	return came, genuine
 }
 
-// until waits until a condition holds.
+// until waits until happened returns true.
 func until(ctx context.Context, what string, happened func() bool) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()

@@ -17,9 +17,9 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// TestReceiverRefusesFirstAttemptsOfExportEvent checks that other events, other receivers and the third
-// attempt pass.
-func TestReceiverRefusesFirstAttemptsOfExportEvent(t *testing.T) {
+// TestReceiverRejectsFirstAttemptsOfExportEvent also checks that other events, other receivers and the third attempt
+// pass.
+func TestReceiverRejectsFirstAttemptsOfExportEvent(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
 	f.watch.Store(newWatch(0))
@@ -45,8 +45,8 @@ func TestReceiverRefusesFirstAttemptsOfExportEvent(t *testing.T) {
 	}
 }
 
-// TestRetryAfterCoversSlowUpgrade also checks that otherwise no delivery waits longer than the
-// schedule requires.
+// TestRetryAfterCoversSlowUpgrade also checks that, for a fast upgrade, no delivery waits longer than the schedule
+// requires.
 func TestRetryAfterCoversSlowUpgrade(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -61,8 +61,8 @@ func TestRetryAfterCoversSlowUpgrade(t *testing.T) {
 	}
 }
 
-// TestSlowPortalIsDelayedUntilUpgradeEnds checks that each of its requests is delayed, and none to other
-// portals.
+// TestSlowPortalIsDelayedUntilUpgradeEnds checks that every request to the slow portal is delayed, and no request to
+// another portal.
 func TestSlowPortalIsDelayedUntilUpgradeEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,12 +94,12 @@ func TestSlowPortalIsDelayedUntilUpgradeEnds(t *testing.T) {
 	})
 }
 
-// TestAwaitRequiresEachSignedEventOnce also checks that no other event counts.
+// TestAwaitRequiresEachSignedEventOnce also checks that other events do not count.
 func TestAwaitRequiresEachSignedEventOnce(t *testing.T) {
 	t.Parallel()
 	const success = `{"type":"patient.ehi_export_success","data":{"task_id":"t-1"}}`
 	for name, test := range map[string]struct {
-		sent []string // to the inbox with the secret
+		sent []string // bodies sent to the inbox, signed with the secret
 		want string
 	}{
 		"once":  {[]string{success}, ""},
@@ -139,7 +139,7 @@ func TestAwaitRequiresEachSignedEventOnce(t *testing.T) {
 	}
 }
 
-// signed delivers a body with a signature as the service does.
+// signed delivers a body with a signature like the service's.
 func signed(t *testing.T, to *inbox.Inbox, secret, body string) {
 	t.Helper()
 	signer, err := standardwebhooks.NewWebhook(secret)

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// endpoint holds the requested endpoint's names as the templates use them.
+// endpoint holds the requested endpoint's names in the forms that the templates use.
 type endpoint struct {
-	Folder  string // getsomething: its folder below functions/, and its name in documents and alarms
-	Logical string // GetSomething: the prefix of its logical ids
-	Path    string // /bridge/something
+	Folder  string // such as getsomething; the folder below functions/, and the name in documents and alarms
+	Logical string // such as GetSomething; the prefix of logical IDs
+	Path    string // such as /bridge/something
 }
 
-// Operation returns the operation's id in the OpenAPI description: getSomething.
+// Operation returns the operation ID in the OpenAPI description, such as getSomething.
 func (e endpoint) Operation() string { return strings.ToLower(e.Logical[:1]) + e.Logical[1:] }
 
 var (
@@ -22,7 +22,7 @@ var (
 	validPath = regexp.MustCompile(`^(/[a-z0-9][a-z0-9._-]*)+$`)
 )
 
-// newEndpoint parses the command line.
+// newEndpoint creates an endpoint from the command-line arguments.
 func newEndpoint(name, method, path, access string) (endpoint, error) {
 	switch {
 	case !validName.MatchString(name):
@@ -40,7 +40,7 @@ func newEndpoint(name, method, path, access string) (endpoint, error) {
 	return endpoint{Folder: strings.ToLower(name), Logical: logical(name), Path: path}, nil
 }
 
-// logical converts a name to the form of the template's logical ids: both getsomething and GetSomething become
+// logical converts a name to the form of the template's logical IDs. Both getsomething and GetSomething become
 // GetSomething.
 func logical(name string) string {
 	if name != strings.ToLower(name) {
@@ -56,5 +56,5 @@ func logical(name string) string {
 
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// errTaken is returned when the endpoint already exists. Nothing is written then.
+// errTaken means that the endpoint already exists. Nothing is written in that case.
 var errTaken = errors.New("it exists")

@@ -13,7 +13,7 @@ import (
 //go:embed parts
 var parts embed.FS
 
-// generate returns the files that an endpoint adds or changes, by path in the repository.
+// generate returns the files that adding an endpoint creates or changes, by path in the repository.
 func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	t, err := template.ParseFS(parts, "parts/*.tmpl")
 	if err != nil {
@@ -34,7 +34,7 @@ func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	return w.files, w.err
 }
 
-// writer collects files. It stores the first error, so that its steps can be written in sequence.
+// writer collects files. It stores the first error, so its methods can be called in sequence without checks.
 type writer struct {
 	repository fs.FS
 	parts      *template.Template
@@ -49,7 +49,7 @@ func (w *writer) failf(layout string, args ...any) {
 	}
 }
 
-// part renders one of the template's parts.
+// part renders one part of the template.
 func (w *writer) part(name string) string {
 	var text bytes.Buffer
 	if err := w.parts.ExecuteTemplate(&text, name, w.endpoint); err != nil {
@@ -58,7 +58,7 @@ func (w *writer) part(name string) string {
 	return text.String()
 }
 
-// add adds a Go file.
+// add adds a Go file that contains the given part of the template.
 func (w *writer) add(file, part string) { w.put(file, w.part(part)) }
 
 // put stores the text of a file. It formats Go code, which sorts imports and aligns columns.
@@ -74,7 +74,7 @@ func (w *writer) put(file, text string) {
 	w.files[file] = formatted
 }
 
-// read returns a file in its current or changed form.
+// read returns a file's current content, including changes made so far.
 func (w *writer) read(file string) string {
 	if text, ok := w.files[file]; ok {
 		return string(text)
@@ -86,13 +86,13 @@ func (w *writer) read(file string) string {
 	return string(text)
 }
 
-// before inserts a text before the only line of a file that begins with anchor; after inserts it behind.
+// before inserts text before the only line in a file that begins with anchor. after inserts it after that line.
 func (w *writer) before(file, anchor, text string) { w.replace(file, anchor, text+anchor) }
 
 func (w *writer) after(file, anchor, text string) { w.replace(file, anchor, anchor+text) }
 
-// replace replaces a text that must occur once in a file. If it does not, the file's form has changed and this program
-// must be updated.
+// replace replaces a text that must occur exactly once in a file. Otherwise the file's form has changed and this
+// program must be updated.
 func (w *writer) replace(file, old, text string) {
 	all := w.read(file)
 	if n := strings.Count(all, old); n != 1 && w.err == nil {

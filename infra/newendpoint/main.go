@@ -1,7 +1,7 @@
-// Command newendpoint writes an endpoint that organisations call with their key. It writes a handler, wiring and test,
-// and adds the endpoint to template.yaml, the documents and the tests that name every function (make endpoint,
-// CONTRIBUTING.md). The result compiles, is deployed by make run and responds with the caller's organisation, in one
-// row that the engineer replaces.
+// Command newendpoint generates an endpoint that organisations call with their key. It writes a handler, wiring and a
+// test, and adds the endpoint to template.yaml, the documents and the tests that name every function (make endpoint,
+// CONTRIBUTING.md). The result compiles and is deployed by make run. It returns the caller's organisation in a single
+// line, which the engineer replaces.
 package main
 
 import (
@@ -42,7 +42,7 @@ func run(args []string, out io.Writer) error {
 	return write(*root, files, out)
 }
 
-// write writes the files once all are complete, and prints their names.
+// write writes the files after all have been generated, and prints their names.
 func write(root string, files map[string][]byte, out io.Writer) error {
 	names := make([]string, 0, len(files))
 	for name := range files {

@@ -19,7 +19,7 @@ import (
 
 const root = "../.."
 
-// layered is the repository overlaid with the written files.
+// layered is the repository's file system overlaid with generated files.
 type layered struct {
 	fs.FS
 
@@ -33,7 +33,7 @@ func (l layered) Open(name string) (fs.File, error) {
 	return l.FS.Open(name)
 }
 
-// endpoints generates endpoints in sequence, and returns all files that they add or change.
+// endpoints generates endpoints in sequence and returns all files that they create or change.
 func endpoints(t *testing.T, names ...string) map[string][]byte {
 	t.Helper()
 	repository := layered{os.DirFS(root), fstest.MapFS{}}
@@ -51,7 +51,8 @@ func endpoints(t *testing.T, names ...string) map[string][]byte {
 	return all
 }
 
-// TestGenerateWritesCodeThatPassesItsTests overlays the files for Go, without writing them to the repository.
+// TestGenerateWritesCodeThatPassesItsTests overlays the generated files for the go command, without writing them to the
+// repository.
 func TestGenerateWritesCodeThatPassesItsTests(t *testing.T) {
 	t.Parallel()
 	const name = "readsomething"
@@ -74,7 +75,7 @@ func TestGenerateWritesCodeThatPassesItsTests(t *testing.T) {
 	main, tests, function := filepath.Join(folder, "main"), filepath.Join(folder, "tests"), "./functions/"+name
 	execute(t, root, "go", "build", "-overlay", file, "-o", main, function+"/bootstrap")
 	execute(t, root, "go", "list", "-overlay", file, "-test", "-export", "./infra/test/e2e") // compiles without linking
-	// go vet and go test need an existing folder.
+	// go vet and go test would require that the folder exists.
 	execute(t, root, "go", "test", "-overlay", file, "-vet=off", "-c", "-o", tests, function)
 	execute(t, folder, tests)
 }
@@ -88,8 +89,8 @@ func execute(t *testing.T, folder, name string, arguments ...string) {
 	}
 }
 
-// TestGenerateKeepsHouseRules writes two endpoints. The alarms are full after the first.
-func TestGenerateKeepsHouseRules(t *testing.T) {
+// TestGenerateFollowsHouseRules generates two endpoints. The first fills the alarms.
+func TestGenerateFollowsHouseRules(t *testing.T) {
 	t.Parallel()
 	files := endpoints(t, "ReadSomething", "listthings")
 	file := filepath.Join(t.TempDir(), stackFile)
@@ -115,7 +116,7 @@ func TestGenerateKeepsHouseRules(t *testing.T) {
 	}
 }
 
-func TestWatchAddsAlarmsIfOthersAreFull(t *testing.T) {
+func TestWatchAddsAlarmsWhenOthersAreFull(t *testing.T) {
 	t.Parallel()
 	text := string(endpoints(t, "ReadSomething", "listthings")[stackFile])
 	for _, kind := range []string{"Errors", "Throttles", "Duration"} {
@@ -127,7 +128,7 @@ func TestWatchAddsAlarmsIfOthersAreFull(t *testing.T) {
 	}
 }
 
-func TestGenerateRefusesExistingEndpoint(t *testing.T) {
+func TestGenerateRejectsExistingEndpoint(t *testing.T) {
 	t.Parallel()
 	for _, e := range []endpoint{
 		{Folder: "getorg", Logical: "GetOrg", Path: "/bridge/something"},
@@ -139,7 +140,7 @@ func TestGenerateRefusesExistingEndpoint(t *testing.T) {
 	}
 }
 
-func TestNewEndpointReadsNames(t *testing.T) {
+func TestNewEndpointDerivesNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"getsomething": "GetSomething", "GetSomething": "GetSomething", "listThings": "ListThings",
@@ -152,7 +153,7 @@ func TestNewEndpointReadsNames(t *testing.T) {
 	}
 }
 
-func TestNewEndpointRefusesUnsupportedInput(t *testing.T) {
+func TestNewEndpointRejectsUnsupportedInput(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, method, path, access, want string }{
 		{"", "GET", "/bridge/x", "key", "the name"},

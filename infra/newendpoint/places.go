@@ -13,7 +13,7 @@ const (
 	callsFile    = "infra/capacity/journey/calls.csv"
 )
 
-// template adds the function, its role and log group, its path, and its monitoring.
+// template adds the function to template.yaml, with its role, log group, path and monitoring.
 func (w *writer) template() {
 	if strings.Contains(w.read(stackFile), "\n          "+w.endpoint.Path+":") {
 		w.failf("%s in %s: %w", w.endpoint.Path, stackFile, errTaken)
@@ -25,14 +25,14 @@ func (w *writer) template() {
 	w.watch()
 }
 
-// documents adds the endpoint to the OpenAPI description and a line to the changelog. make endpoint regenerates
-// docs/develop/architecture.md.
+// documents adds the endpoint to the OpenAPI description and a line to the changelog. It does not change
+// docs/develop/architecture.md, which make endpoint regenerates.
 func (w *writer) documents() {
 	w.before(apiFile, "  /bridge/org_connection/{orgConnectionId}:\n", w.part("openapi.yaml.tmpl"))
 	w.changelog()
 }
 
-// changelog adds a line to the area API of the unreleased additions, and any missing headings.
+// changelog adds a line under the API area of the unreleased additions, and any missing headings.
 func (w *writer) changelog() {
 	const (
 		file    = "CHANGELOG.md"
@@ -51,19 +51,19 @@ func (w *writer) changelog() {
 	}
 }
 
-// tests adds the function to the tests that start every function, and to those that list permissions.
+// tests adds the function to the tests that start every function and to those that list permissions.
 func (w *writer) tests() {
 	name := w.endpoint.Folder
 	w.before(functionFile, "\tgetconnectionwiring ", "\t"+name+`wiring "recordbridge/functions/`+name+`/wiring"`+"\n")
 	w.before(functionFile, "\t\t\"getconnection\": ", "\t\t\""+name+`": answering(`+name+"wiring.Build),\n")
 	const users = "\t\t\"KeyHashingSecret\": {\n"
-	if strings.Contains(w.read(policyFile), users) { // only while the list is maintained by hand
+	if strings.Contains(w.read(policyFile), users) { // only as long as the list is maintained manually
 		w.after(policyFile, users, "\t\t\t\""+w.endpoint.Logical+"Function\",\n")
 	}
 	w.coldStart()
 }
 
-// coldStart adds the secret that a new process reads to the table of calls, whose cold starts are in alphabetical
+// coldStart adds the secret that a new process reads to the cost table of calls, whose cold starts are in alphabetical
 // order.
 func (w *writer) coldStart() {
 	lines := strings.SplitAfter(w.read(callsFile), "\n")

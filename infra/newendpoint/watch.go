@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mostMetrics is CloudWatch's maximum number of metrics in an alarm's expression.
+// mostMetrics is the maximum number of metrics in a CloudWatch alarm's expression.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create-alarm-on-metric-math-expression.html
 const mostMetrics = 10
 
@@ -18,7 +18,7 @@ var (
 )
 
 // watch adds the function to the alarms on errors, refusals and durations of functions that organisations call. If the
-// last alarms are full, it adds three.
+// last alarms are full, it creates three new ones.
 func (w *writer) watch() {
 	all := alarms.FindAllStringSubmatch(w.read(stackFile), -1)
 	if len(all) == 0 {
@@ -44,7 +44,7 @@ func (w *writer) watch() {
 		metric("Duration", "Maximum"))
 }
 
-// extend adds a metric to an alarm: to its expression, and after the other metrics.
+// extend adds a metric to an alarm's expression and to its list of metrics.
 func (w *writer) extend(alarm string, expression *regexp.Regexp, replacement, metric string) {
 	old := block(w.read(stackFile), alarm)
 	if len(expression.FindAllString(old, -1)) != 1 || len(comparison.FindAllString(old, -1)) != 1 {
@@ -57,7 +57,7 @@ func (w *writer) extend(alarm string, expression *regexp.Regexp, replacement, me
 
 var nextResource = regexp.MustCompile(`(?m)^  [A-Z#]`)
 
-// block returns the text of a resource.
+// block returns the text of a resource in the template.
 func block(template, id string) string {
 	_, rest, found := strings.Cut(template, "\n  "+id+":\n")
 	if !found {

@@ -1,5 +1,5 @@
-// Package prose finds the sentences that people read in the repository's files: documents, comments, test names and
-// strings. The reading check samples them (infra/sample); infra/test/policy rejects some patterns.
+// Package prose extracts the sentences that people read from the repository's files: documents, comments, test names
+// and strings. The reading check samples them (infra/sample), and infra/test/policy rejects some patterns.
 package prose
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Groups of sentences. Each has different readers.
+// Groups of sentences, which have different readers.
 const (
 	Comment   = "comment"
 	Test      = "test"
@@ -23,19 +23,19 @@ const (
 	Dashboard = "dashboard"
 )
 
-// Groups returns the names of all groups.
+// Groups returns the names of all sentence groups.
 func Groups() []string {
 	return []string{Comment, Test, Document, Changelog, String, Patient, Dashboard}
 }
 
-// Sentence is one sentence of a file, or the name of one test.
+// Sentence is a sentence in a file, or a test name.
 type Sentence struct {
 	Group, Path, Text string
-	First, Last       int // lines of its passage
+	First, Last       int // first and last line of the passage that contains it
 }
 
-// Of returns the sentences of a file at a path of the repository. It returns none for test data and for unsupported
-// kinds of files.
+// Of returns the sentences in a file, given its path in the repository. It returns none for test data and for
+// unsupported kinds of files.
 func Of(file, content string) []Sentence {
 	switch {
 	case strings.Contains(file, "testdata/"):
@@ -53,12 +53,12 @@ func Of(file, content string) []Sentence {
 	}
 }
 
-// wordsOfSentence is the minimum number of words for a passage to count as a sentence.
+// wordsOfSentence is how many words a passage needs to count as a sentence.
 const wordsOfSentence = 4
 
 var sentenceEnd = regexp.MustCompile(`([.!?][")'”]?)\s+([A-Z¿¡\x60*\[])`)
 
-// split adds the sentences of a passage.
+// split appends a passage's sentences to all.
 func split(all []Sentence, group, file string, first, last int, passage string) []Sentence {
 	passage = strings.Join(strings.Fields(passage), " ")
 	for part := range strings.SplitSeq(sentenceEnd.ReplaceAllString(passage, "$1\n$2"), "\n") {

@@ -1,10 +1,10 @@
-// Command sample prints random sentences of a change for a reader to judge (CONTRIBUTING.md, "Reading check"): from
-// documents, the changelog, comments, names of tests, and strings of Go and TypeScript. Each is printed with its group,
-// file and line, so that it is read alone.
+// Command sample prints random sentences from a change for a reader to judge (CONTRIBUTING.md, "Reading check"). It
+// draws them from documents, the changelog, comments, test names, and strings in Go and TypeScript. It prints each with
+// its group, file and line, without context, so that it is read alone.
 //
 //	sample [-n 30] [-base origin/main] [-seed 1] [-group comment]
 //
-// A sentence belongs to the change if one of its lines does. An empty base is the whole repository.
+// A sentence belongs to the change if one of its lines does. An empty base selects the whole repository.
 package main
 
 import (
@@ -71,7 +71,7 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// touches reports whether the sentence's passage includes one of the lines.
+// touches reports whether the sentence's passage includes an added line.
 func touches(s prose.Sentence, added lines) bool {
 	for n := s.First; n <= s.Last; n++ {
 		if added[n] {
@@ -84,11 +84,10 @@ func touches(s prose.Sentence, added lines) bool {
 // lines is a set of line numbers.
 type lines map[int]bool
 
-// emptyTree is the id of Git's empty tree, which every repository has.
+// emptyTree is the ID of Git's empty tree, which exists in every repository.
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
-// changed returns the lines added since base by file, in the working tree's line numbers. It does not read untracked
-// files.
+// changed returns the lines added since base, by file, as line numbers in the working tree. It ignores untracked files.
 func changed(root, base string) (map[string]lines, error) {
 	if base == "" {
 		base = emptyTree
@@ -102,10 +101,10 @@ func changed(root, base string) (map[string]lines, error) {
 	return parseDiff(string(diff)), nil
 }
 
-// hunk matches the head of a hunk: the first added line and the number of added lines.
+// hunk matches a hunk header and captures the first added line and the number of added lines.
 var hunk = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 
-// parseDiff reads the added lines of a unified diff without context.
+// parseDiff returns the added lines in a unified diff without context.
 func parseDiff(diff string) map[string]lines {
 	added := map[string]lines{}
 	var path string

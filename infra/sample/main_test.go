@@ -34,7 +34,7 @@ diff --git a/gone.go b/gone.go
 	}
 }
 
-// repository creates a repository with a commit and a later change to a document.
+// repository creates a repository with one commit and a later change to a document.
 func repository(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -58,7 +58,7 @@ func write(t *testing.T, root, text string) {
 	expect.NoError(t, os.WriteFile(filepath.Join(root, "a.md"), []byte(text), 0o600))
 }
 
-func TestRunPrintsSentencesOfTheChangeOnly(t *testing.T) {
+func TestRunPrintsOnlySentencesOfChange(t *testing.T) {
 	t.Parallel()
 	root := repository(t)
 	for base, want := range map[string]int{"HEAD": 2, "": 3} {

@@ -79,7 +79,7 @@ func TestAuthorizeReturnsOtherErrorsToClient(t *testing.T) {
 	}
 }
 
-func TestAuthorizeRefusesDuplicateParameter(t *testing.T) {
+func TestAuthorizeRejectsDuplicateParameter(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	query := p.authorizeQuery("persona", "alder-maple", "decision", "approve")
@@ -199,7 +199,7 @@ func TestPageAssetsHaveContentTypes(t *testing.T) {
 	}
 }
 
-// page is the JSON block of a page.
+// page is the JSON block in a page.
 type page struct {
 	Kind    string   `json:"kind"`
 	App     string   `json:"app"`
@@ -226,7 +226,7 @@ func (p *wire) page(a answer) page {
 	return got
 }
 
-// follow resolves a link as a browser does.
+// follow resolves a link like a browser.
 func (p *wire) follow(from, href string) string {
 	p.t.Helper()
 	base, err := url.Parse(from)

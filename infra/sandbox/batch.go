@@ -13,7 +13,8 @@ import (
 // maxBatch is the maximum size of a batch in bytes.
 const maxBatch = 1 << 20
 
-// A batch and its response (https://hl7.org/fhir/R4/http.html#transaction), as far as searches need them.
+// Types for a batch and its response (https://hl7.org/fhir/R4/http.html#transaction), limited to the fields that
+// searches need.
 type (
 	batch struct {
 		ResourceType string       `json:"resourceType"`
@@ -34,7 +35,7 @@ type (
 	}
 )
 
-// batch processes every request of a batch as if it had been sent alone.
+// batch processes every request in a batch as if it had been sent alone.
 func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	var asked batch
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxBatch))
@@ -65,8 +66,7 @@ func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	answerFault(w, http.StatusOK, fhirType, string(encoded))
 }
 
-// batched serves the request of one entry. A batch's requests are processed immediately, so switches neither delay nor
-// count them.
+// batched serves the request in one batch entry. It runs immediately, so switches neither delay nor count it.
 func (s site) batched(r *http.Request, one batchEntry, at int) batchEntry {
 	refused := func(status int, code, text string) batchEntry {
 		return batchEntry{

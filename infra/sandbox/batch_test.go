@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// batchAnswer is a Bundle of the type batch-response with searchsets as its entries.
+// batchAnswer is a Bundle of type batch-response whose entries contain searchsets.
 type batchAnswer struct {
 	Type  string
 	Entry []struct {
@@ -20,7 +20,7 @@ type batchAnswer struct {
 	}
 }
 
-// askBatch sends a batch of searches.
+// askBatch sends several searches as one batch.
 func (p *portal) askBatch(access string, searches ...string) (answer, batchAnswer) {
 	p.t.Helper()
 	entries := make([]map[string]any, 0, len(searches))
@@ -45,7 +45,7 @@ func (p *portal) askBatch(access string, searches ...string) (answer, batchAnswe
 	return got, read
 }
 
-func TestBatchServesEverySearchAsIfAlone(t *testing.T) {
+func TestBatchResponsesMatchSeparateSearches(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "all-types,batch:whole")
 	access := p.connect("alder-maple").Access
@@ -65,7 +65,7 @@ func TestBatchServesEverySearchAsIfAlone(t *testing.T) {
 	}
 }
 
-func TestBatchMisbehavesAsSwitchSays(t *testing.T) {
+func TestSwitchesAffectBatch(t *testing.T) {
 	t.Parallel()
 	search := "Condition?patient=patient-alder-maple"
 	refusing := newPortal(t).with(t, "batch:refused")
@@ -89,7 +89,7 @@ func TestBatchMisbehavesAsSwitchSays(t *testing.T) {
 	}
 }
 
-func TestStatementListsEveryTypeWithSwitchAllTypes(t *testing.T) {
+func TestCapabilityStatementListsAllTypesWithSwitch(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "all-types")
 	for _, one := range []string{"VisionPrescription", "Flag", "Condition"} {
@@ -99,7 +99,7 @@ func TestStatementListsEveryTypeWithSwitchAllTypes(t *testing.T) {
 	}
 }
 
-func TestStatementOmitsTypesThatServerSupports(t *testing.T) {
+func TestSwitchOmitsTypesFromCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "unlisted:Condition+Claim")
 	if statement := p.get(p.fhir + "/metadata").body; bytes.Contains(statement, []byte(`"type":"Condition"`)) ||
@@ -112,7 +112,7 @@ func TestStatementOmitsTypesThatServerSupports(t *testing.T) {
 	}
 }
 
-func TestStatementOmitsIncludesThatServerSupports(t *testing.T) {
+func TestSwitchOmitsIncludesFromCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "unlisted-includes")
 	if statement := p.get(p.fhir + "/metadata").body; bytes.Contains(statement, []byte(`Include"`)) {

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// chaosTries limits how often the same request may fail, so that a client that retries succeeds.
+	// chaosTries is how often the same request may fail, so that a client that retries eventually succeeds.
 	chaosTries = 3
-	// maxChaosBody is larger than any form that a client sends.
+	// maxChaosBody exceeds the size of any form that a client sends, in bytes.
 	maxChaosBody = 64 << 10
 )
 
-// mishap is the fault that chaos injects into one request. The zero value means none.
+// mishap is the fault that chaos injects into one request. The zero value is no fault.
 type mishap struct {
-	status int // sent instead of the operation's response
+	status int // status sent instead of the operation's response
 	late   time.Duration
-	broken bool // the body is truncated
+	broken bool // truncate the body
 }
 
-// chaos draws the mishap of a request. It depends on the seed, the request, and how often the same client has already
-// sent it, so concurrent requests get the same mishaps in any order.
+// chaos derives a request's mishap from the seed, the request, and how often the same client has already sent it.
+// Concurrent requests therefore get the same mishaps in any order.
 func (s site) chaos(r *http.Request) (mishap, error) {
 	seed := s.with.Number(switches.Chaos)
 	if seed == 0 {
@@ -49,7 +49,7 @@ func (s site) chaos(r *http.Request) (mishap, error) {
 		return mishap{}, err
 	}
 	_, asked, _ := strings.Cut(r.URL.RequestURI(), "/with/")
-	_, asked, _ = strings.Cut(asked, "/") // the same mishap under every label and mount point
+	_, asked, _ = strings.Cut(asked, "/") // same mishap under every label and mount point
 	sum := sha256.Sum256([]byte(strconv.FormatInt(seed, 10) + "\n" + r.Method + " " + asked + "\n" +
 		strconv.FormatInt(nth, 10)))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
@@ -69,8 +69,8 @@ func (s site) chaos(r *http.Request) (mishap, error) {
 	}
 }
 
-// before delays the operation or responds in its place, and returns true if it has responded. In that case a POST
-// changes nothing, so that chaos loses no token.
+// before delays the operation or responds in its place, and returns true if it has responded. A POST then changes
+// nothing, so that chaos loses no token.
 func (m mishap) before(answer *captured, r *http.Request) bool {
 	wait(r, m.late)
 	if m.status == 0 {
@@ -81,7 +81,7 @@ func (m mishap) before(answer *captured, r *http.Request) bool {
 	return true
 }
 
-// after truncates the response.
+// after truncates the response if the mishap requires it.
 func (m mishap) after(answer *captured) {
 	if m.broken {
 		answer.body.Truncate(answer.body.Len() / 2)

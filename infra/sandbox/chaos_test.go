@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tryConnect is connect for a portal at which any step may fail. It then returns no access token.
+// tryConnect is like connect, for a portal at which any step may fail. In that case, it returns no access token.
 func (p *oauthClient) tryConnect(personaID string) string {
 	p.t.Helper()
 	location, err := url.Parse(p.authorize("persona", personaID, "decision", "approve").header.Get("Location"))
@@ -27,13 +27,13 @@ func (p *oauthClient) tryConnect(personaID string) string {
 	return got.Access
 }
 
-// fates returns the results of a run's searches with a seed, each as "status valid seconds".
+// fates runs searches with a chaos seed and returns their results in the form "status valid seconds".
 func fates(t *testing.T, seed string) (seen []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		there := newInProcess(t).with(t, "chaos:"+seed)
 		access := ""
-		for access == "" { // chaos also affects connecting
+		for access == "" { // repeated, since chaos also affects connecting
 			access = there.tryConnect("juniper-vale")
 		}
 		for i := range 40 {

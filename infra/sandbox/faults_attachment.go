@@ -8,7 +8,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// mebibyte is the unit of sizes in switches.
+// mebibyte is the unit of the sizes in switches, in bytes.
 const mebibyte = 1 << 20
 
 // servesAttachments reports whether the portal serves attachments at separate URLs.
@@ -17,7 +17,7 @@ func servesAttachments(with switches.Set) bool {
 		with.Has(switches.AttachmentLarge) || with.Has(switches.AttachmentDrops)
 }
 
-// rewriteAttachments changes the URLs of documents' Binaries.
+// rewriteAttachments changes the URLs of Binaries in documents.
 func (q fhirRequest) rewriteAttachments(node any) {
 	var base string
 	switch {
@@ -44,7 +44,7 @@ func (q fhirRequest) rewriteAttachments(node any) {
 	}
 }
 
-// resourcesIn returns the resource of a response and, if it is a Bundle, those of its entries.
+// resourcesIn returns the resource in a response and, if it is a Bundle, the resources in its entries.
 func resourcesIn(node any) []map[string]any {
 	body, _ := node.(map[string]any)
 	found := []map[string]any{body}
@@ -59,7 +59,7 @@ func resourcesIn(node any) []map[string]any {
 	return found
 }
 
-// spoilAttachment changes the content of an attachment as the switches request.
+// spoilAttachment changes an attachment's content according to the switches.
 func (q fhirRequest) spoilAttachment(answer *captured) {
 	size := q.with.Number(switches.AttachmentLarge)
 	switch {
@@ -72,8 +72,8 @@ func (q fhirRequest) spoilAttachment(answer *captured) {
 	}
 }
 
-// writeText writes the given number of MiB of text that is valid in a JSON string, and buffers only a small part of it.
-// It stops early if the client has disconnected.
+// writeText writes the given number of MiB of text that is valid in a JSON string, buffering only a small part of it.
+// It stops early if the client disconnects.
 func writeText(w io.Writer, mebibytes int64) {
 	const line = "generated text of the sandbox 0123456789 abcdefghijklmnopqrstuv " // 64 bytes
 	block := strings.Repeat(line, 1024)                                             // 64 KiB

@@ -12,11 +12,11 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Hosts that a client must not request. They do not resolve (RFC 2606) or are private.
+// Hosts that a client must not send requests to. They do not resolve (RFC 2606) or are private.
 const (
 	foreignHost  = "foreign.example"
 	internalHost = "10.0.0.7:8080"
-	// insideBase is a FHIR base as a server behind a gateway sees it.
+	// insideBase is a FHIR base URL as a server behind a gateway sees it.
 	insideBase = "http://inside.example:8080/hapi/fhir"
 )
 
@@ -24,7 +24,7 @@ func errEncoding(what string, err error) error {
 	return fmt.Errorf("%s an answer to spoil: %w", what, err)
 }
 
-// rewriteBundle changes a page of search results as the switches request.
+// rewriteBundle changes a page of search results according to the switches.
 func (q fhirRequest) rewriteBundle(ctx context.Context, bundle map[string]any) error {
 	if !q.asksPage() {
 		return nil
@@ -68,7 +68,7 @@ func (q fhirRequest) rewriteBundle(ctx context.Context, bundle map[string]any) e
 	return nil
 }
 
-// self returns the URL of the page with these links.
+// self returns the URL of a page from its links.
 func self(links []any) any {
 	for _, one := range links {
 		if link, _ := one.(map[string]any); link["relation"] == "self" {
@@ -112,8 +112,8 @@ func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, e
 	return next.String(), nil
 }
 
-// turnPage finds the query that a next link continues. A link of a session works once; a link at the base works
-// repeatedly.
+// turnPage returns the request for the page that a next link refers to. A session link works once; a link at the base
+// works repeatedly.
 func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest, error) {
 	q.continued = q.query.Has("page")
 	if id := q.query.Get("sessionID"); id != "" && q.with.Has(switches.SessionNext) {
@@ -136,7 +136,7 @@ func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest
 	return q, nil
 }
 
-// rewriteReferences makes references absolute, with a foreign host or this one.
+// rewriteReferences makes references absolute, with either a foreign host or this one.
 func (q fhirRequest) rewriteReferences(node any) {
 	foreign, absolute := q.with.Has(switches.ForeignReference), q.with.Has(switches.AbsoluteOwn)
 	if !foreign && !absolute {
@@ -163,7 +163,7 @@ func (q fhirRequest) rewriteReferences(node any) {
 	}
 }
 
-// rawBinary responds with the content of a Binary.
+// rawBinary replaces the response with a Binary's content.
 func rawBinary(answer *captured) error {
 	var binary struct {
 		ContentType string `json:"contentType"`

@@ -13,13 +13,13 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Rate limit in the headers, as in athenahealth's sandbox.
+// Rate limit headers, as in athenahealth's sandbox.
 const (
 	rateLimit  = 500
 	retryAfter = 2 * time.Second
 )
 
-// fhirRequest is a read or a search on a portal with switches.
+// fhirRequest is a read or search request to a portal with switches.
 type fhirRequest struct {
 	site
 
@@ -28,8 +28,8 @@ type fhirRequest struct {
 	resourceType string
 	query        url.Values
 	bearer       string
-	// continued reports whether this is a page after the first: the portal never refuses the parameters of its own links.
-	// lost reports whether the page's search session is not open or no longer so.
+	// continued reports whether this is a page after the first, since the portal never rejects the parameters of its own
+	// links. lost reports whether the page's search session has ended or never existed.
 	continued, lost bool
 }
 
@@ -74,7 +74,7 @@ func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation
 	return nil
 }
 
-// misreadIDs removes the ids that the server can't parse from a search for several.
+// misreadIDs removes those IDs from a search for several that the portal can't parse.
 func (q fhirRequest) misreadIDs(r *http.Request) {
 	query := r.URL.Query()
 	ids := strings.Split(query.Get("_id"), ",")
@@ -92,7 +92,7 @@ func (q fhirRequest) misreadIDs(r *http.Request) {
 // asksPage reports whether a successful response is a page of resources.
 func (q fhirRequest) asksPage() bool { return q.op == opSearch || q.op == opEverything }
 
-// overloaded returns the response of an overloaded server, or nil if it is not overloaded.
+// overloaded returns the response of an overloaded server, or nil if the server is not overloaded.
 func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	if q.inBatch {
 		return nil, nil
@@ -127,8 +127,8 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	}, nil
 }
 
-// leftAlone returns the period, from now on, in which the portal demands no requests, or 0 if there is none. A request
-// within the period restarts it.
+// leftAlone returns how long the portal will reject requests from now on, or 0 if it accepts them. A request within
+// that period restarts it.
 func (q fhirRequest) leftAlone(ctx context.Context) (time.Duration, error) {
 	demanded := q.with.Duration(switches.LeaveAlone, 0)
 	if demanded == 0 {
@@ -153,7 +153,7 @@ func (s site) rateHeaders(answer *captured) {
 	}
 }
 
-// breaksOff reports whether the response is truncated.
+// breaksOff reports whether to truncate the response.
 func (q fhirRequest) breaksOff() bool {
 	if q.resourceType == "Patient" && q.op != opEverything && q.with.Has(switches.PatientBroken) {
 		return true
@@ -162,13 +162,13 @@ func (q fhirRequest) breaksOff() bool {
 	return q.asksPage() && (q.with.Has(switches.TruncatedJSON) || q.with.Covers(switches.BrokenJSON, q.resourceType))
 }
 
-// outcome returns an OperationOutcome with one issue.
+// outcome returns an OperationOutcome with a single issue.
 func outcome(code, diagnostics string) string {
 	return `{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":` +
 		strconv.Quote(code) + `,"diagnostics":` + strconv.Quote(diagnostics) + `}]}`
 }
 
-// rewrite changes a successful response as the switches request.
+// rewrite changes a successful response according to the switches.
 func (q fhirRequest) rewrite(ctx context.Context, answer *captured) error {
 	if answer.status != http.StatusOK {
 		return nil

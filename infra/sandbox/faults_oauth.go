@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// spoiledOAuth serves an operation of the authorization server, modified by the switches.
+// spoiledOAuth serves an authorization server operation, modified by the switches.
 func (s site) spoiledOAuth(answer *captured, r *http.Request, op operation) error {
 	if op == opToken && s.with.Has(switches.TokenMoves) && !s.tokenMoved {
 		if _, err := s.portalState.count(r.Context(), tokenUses); err != nil {
@@ -32,14 +32,14 @@ func (s site) spoiledOAuth(answer *captured, r *http.Request, op operation) erro
 	return nil
 }
 
-// refreshes reports whether the request is a refresh at the current URL of the token endpoint.
+// refreshes reports whether the request is a token refresh at the token endpoint's current URL.
 func (s site) refreshes(r *http.Request, op operation) bool {
 	isToken := op == opToken && !s.tokenMoved || op == opMovedToken && s.tokenMoved
 
 	return isToken && r.PostFormValue("grant_type") == "refresh_token"
 }
 
-// failuresOver reports whether this refresh token has failed as often as the switch requires.
+// failuresOver reports whether this refresh token has failed as often as the switch specifies.
 func (s site) failuresOver(r *http.Request) (bool, error) {
 	most := s.with.Number(switches.FailsFirst)
 	if most == 0 {
@@ -50,7 +50,7 @@ func (s site) failuresOver(r *http.Request) (bool, error) {
 	return tries > most, err
 }
 
-// refusedOAuth returns the refusal with which a switch replaces a response of the authorization server.
+// refusedOAuth returns the refusal that a switch sends in place of an authorization server response.
 func (s site) refusedOAuth(op operation) (refusal, bool) {
 	switch {
 	case op == opDiscovery && s.with.Has(switches.DiscoveryMissing):

@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// largePageCount is the maximum _count for which a page remains small.
+	// largePageCount is the largest _count for which a page stays small.
 	largePageCount = 25
-	// defaultPageCount is the _count of a search without one.
+	// defaultPageCount is the default _count of a search.
 	defaultPageCount = 50
-	// deepLevels is the nesting depth of an entry of deep-json.
+	// deepLevels is the nesting depth of a deep-json entry.
 	deepLevels = 100_000
 	// bombMembers is the uncompressed size of a gzip bomb in MiB.
 	bombMembers = 1024
 )
 
-// Placeholders in an encoded page for content that package json would not write.
+// Placeholders in an encoded page for content that encoding/json would not write.
 const (
 	markNarrative = "mark of a large narrative"
 	markDeep      = "mark of a deep value"
 	markBytes     = "mark of bytes that are not UTF-8"
 )
 
-// addEntries adds entries to a page that a client must discard, or must not process twice.
+// addEntries adds entries to a page that a client must discard or must not process twice.
 func (q fhirRequest) addEntries(bundle map[string]any) {
 	entries, _ := bundle["entry"].([]any)
 	if q.with.Has(switches.DuplicateEntries) {
@@ -73,7 +73,7 @@ func (q fhirRequest) addEntries(bundle map[string]any) {
 	}
 }
 
-// addNarrative enlarges the first resource of a page if the page was requested with too many entries.
+// addNarrative enlarges the first resource on a page if the requested _count is too large.
 func (q fhirRequest) addNarrative(bundle map[string]any) {
 	count := defaultPageCount
 	if asked, err := strconv.Atoi(q.query.Get("_count")); err == nil {
@@ -89,7 +89,7 @@ func (q fhirRequest) addNarrative(bundle map[string]any) {
 	}
 }
 
-// sendPage replaces the placeholders by content that package json would not write. It writes large content directly to
+// sendPage replaces placeholders with content that encoding/json would not write. It writes large content directly to
 // the response, so that it is never buffered.
 func (q fhirRequest) sendPage(answer *captured, raw []byte) {
 	if q.with.Has(switches.GzipBomb) {
@@ -111,8 +111,8 @@ func (q fhirRequest) sendPage(answer *captured, raw []byte) {
 	}
 }
 
-// writeBomb writes a Bundle with a string of 1 GiB, compressed to about a megabyte. It consists of gzip members, whose
-// contents are concatenated (RFC 1952 section 2.2): one member of 1 MiB is compressed once and repeated.
+// writeBomb writes a Bundle that contains a 1 GiB string, compressed to about a megabyte. It consists of gzip members,
+// whose contents are concatenated (RFC 1952 section 2.2): one 1 MiB member is compressed once and repeated.
 func writeBomb(w io.Writer) {
 	head, err := packed([]byte(`{"resourceType":"Bundle","type":"searchset","language":"`))
 	if err != nil {
@@ -135,7 +135,7 @@ func writeBomb(w io.Writer) {
 	_, _ = w.Write(tail)
 }
 
-// packed returns a complete gzip member.
+// packed returns plain compressed as one complete gzip member.
 func packed(plain []byte) ([]byte, error) {
 	var out bytes.Buffer
 	writer := gzip.NewWriter(&out)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// refused returns the refusal with which a switch replaces the response to an authorised request. It checks the
+// refused returns the refusal that a switch sends in place of the response to an authorised request. It checks the
 // switches for every request first, then those for types, then those for search parameters.
 func (q fhirRequest) refused(answer *captured) (refusal, bool) {
 	for _, find := range []func(*captured) (refusal, bool){
@@ -72,7 +72,7 @@ func (q fhirRequest) refusedType(*captured) (refusal, bool) {
 	}
 }
 
-// refusedFailure changes the form of the FHIR server's own refusals.
+// refusedFailure changes the format of the FHIR server's own refusals.
 func (q fhirRequest) refusedFailure(answer *captured) (refusal, bool) {
 	unknownType := q.op == opSearch || bytes.Contains(answer.body.Bytes(), []byte(`"not-supported"`))
 	switch {
@@ -123,7 +123,7 @@ func (q fhirRequest) refusedSearch(*captured) (refusal, bool) {
 	}
 }
 
-// asksCategory reports whether the search names the category code, with or without its system.
+// asksCategory reports whether the search includes the category code, with or without its system.
 func (q fhirRequest) asksCategory(code string) bool {
 	return slices.ContainsFunc(strings.Split(q.query.Get("category"), ","), func(one string) bool {
 		return one == code || strings.HasSuffix(one, "|"+code)

@@ -32,19 +32,19 @@ const (
 	allScopes    = "launch/patient offline_access patient/*.rs"
 )
 
-// wire sends requests to a sandbox behind a real HTTP server, with a clock that tests set.
+// wire sends requests to a sandbox behind a real HTTP server. Its clock can be set.
 type wire struct {
 	t      *testing.T
-	base   string // mount point
+	base   string // URL of the mount point
 	fhir   string
 	client *http.Client
 	clock  *atomic.Int64
 }
 
-// oauthClient is a client of a sandbox's authorization server.
+// oauthClient is a client of the sandbox's authorization server.
 type oauthClient struct{ wire }
 
-// portal is a sandbox with its records, from an app's point of view.
+// portal is a sandbox with its records, from an application's point of view.
 type portal struct{ oauthClient }
 
 func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
@@ -70,7 +70,7 @@ func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
 	return &portal{oauthClient{wire{t: t, base: base, fhir: base + "/fhir", clock: clock, client: client}}}
 }
 
-// usual returns the default dependencies of a test's sandbox.
+// usual returns a test sandbox's default dependencies.
 func usual(base string, now func() time.Time) sandbox.Deps {
 	return sandbox.Deps{
 		BaseURL: base, Personas: persona.Builtin(),
@@ -84,10 +84,10 @@ func usual(base string, now func() time.Time) sandbox.Deps {
 	}
 }
 
-// stay makes an HTTP client follow no redirects.
+// stay prevents an HTTP client from following redirects.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// in returns the same portal for a subtest.
+// in returns the same portal for use in a subtest.
 func (p *portal) in(t *testing.T) *portal {
 	t.Helper()
 	mine := *p
@@ -98,14 +98,14 @@ func (p *portal) in(t *testing.T) *portal {
 
 func (p *wire) advance(d time.Duration) { p.clock.Add(int64(d.Seconds())) }
 
-// answer is an HTTP response with its body read.
+// answer is an HTTP response whose body has been read.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// json decodes the body, and fails the test if it is not JSON.
+// json decodes the body as JSON, or fails the test.
 func (a answer) json(t *testing.T) map[string]any {
 	t.Helper()
 	var body map[string]any
@@ -141,7 +141,7 @@ func (p *wire) request(method, address string, body io.Reader) *http.Request {
 	return request
 }
 
-// get requests an absolute URL; headers alternates names and values.
+// get requests an absolute URL. headers alternates names and values.
 func (p *wire) get(address string, headers ...string) answer {
 	p.t.Helper()
 	request := p.request(http.MethodGet, address, nil)
@@ -152,7 +152,7 @@ func (p *wire) get(address string, headers ...string) answer {
 	return p.do(request)
 }
 
-// read requests a path below the FHIR base with a bearer token.
+// read requests a path below the FHIR base URL with a bearer token.
 func (p *wire) read(token, path string, headers ...string) answer {
 	p.t.Helper()
 
@@ -170,8 +170,8 @@ func (p *wire) post(path string, form url.Values, headers ...string) answer {
 	return p.do(request)
 }
 
-// authorizeQuery returns a valid authorization request. pairs of name and value change it; an empty value removes the
-// parameter.
+// authorizeQuery returns the parameters of a valid authorization request. pairs alternates names and values that
+// override them; an empty value removes a parameter.
 func (p *oauthClient) authorizeQuery(pairs ...string) url.Values {
 	sum := sha256.Sum256([]byte(verifier))
 	query := url.Values{
@@ -195,7 +195,7 @@ func (p *oauthClient) authorize(pairs ...string) answer {
 	return p.get(p.base + "/oauth/authorize?" + p.authorizeQuery(pairs...).Encode())
 }
 
-// landing returns the query with which the browser returns to the client.
+// landing returns the query parameters with which the browser returns to the client.
 func (p *oauthClient) landing(a answer) url.Values {
 	p.t.Helper()
 	location, err := url.Parse(a.header.Get("Location"))
@@ -216,7 +216,7 @@ func (p *oauthClient) code(personaID string, pairs ...string) string {
 	return code
 }
 
-// exchangeForm returns a valid code exchange; pairs change it as in authorizeQuery.
+// exchangeForm returns the form of a valid code exchange. pairs changes it as in authorizeQuery.
 func exchangeForm(code string, pairs ...string) url.Values {
 	form := url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {redirectURI},
@@ -232,7 +232,7 @@ func exchangeForm(code string, pairs ...string) url.Values {
 	return form
 }
 
-// tokens holds a client's data from a token response.
+// tokens holds the data that a client reads from a token response.
 type tokens struct {
 	Access    string `json:"access_token"`
 	Refresh   string `json:"refresh_token"`
@@ -252,7 +252,7 @@ func (p *oauthClient) tokens(a answer) tokens {
 	return got
 }
 
-// connect performs the authorization code flow for a persona.
+// connect completes the authorization code flow for a persona.
 func (p *oauthClient) connect(personaID string, pairs ...string) tokens {
 	p.t.Helper()
 
@@ -269,7 +269,7 @@ func (p *oauthClient) refresh(token string, pairs ...string) answer {
 	return p.post("/oauth/token", form)
 }
 
-// wantError checks an OAuth error response.
+// wantError checks that a response is an OAuth error.
 func wantError(t *testing.T, a answer, status int, code string) {
 	t.Helper()
 	if got := a.json(t)["error"]; a.status != status || got != code {
@@ -277,7 +277,7 @@ func wantError(t *testing.T, a answer, status int, code string) {
 	}
 }
 
-// wantOutcome checks a FHIR error response.
+// wantOutcome checks that a response is a FHIR error.
 func wantOutcome(t *testing.T, a answer, status int, code string) {
 	t.Helper()
 	var got struct {
@@ -294,13 +294,13 @@ func wantOutcome(t *testing.T, a answer, status int, code string) {
 	}
 }
 
-// inProcess passes a client's requests to a handler, without sockets.
+// inProcess sends a client's requests directly to a handler, without sockets.
 type inProcess struct{ http.Handler }
 
 // RoundTrip implements http.RoundTripper.
 func (h inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body == nil {
-		r.Body = http.NoBody // as in a server's request
+		r.Body = http.NoBody // as in a request that a server receives
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
@@ -308,7 +308,7 @@ func (h inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// newInProcess is newPortal without sockets and with the real clock, for tests in a synctest bubble.
+// newInProcess is like newPortal, without sockets and with the real clock, for tests in a synctest bubble.
 func newInProcess(t *testing.T) *portal {
 	t.Helper()
 	deps := usual("http://ehr.example/sandbox", time.Now)

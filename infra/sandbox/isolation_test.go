@@ -23,7 +23,7 @@ func TestTokenIsLimitedToItsPatient(t *testing.T) {
 	for resourceType, ids := range recordOf(t, "alder-maple") {
 		for _, id := range ids {
 			if own[resourceType+"/"+id] {
-				continue // clinics, clinicians and drugs in both records
+				continue // clinics, clinicians and drugs are in both records
 			}
 			tried++
 			wantOutcome(t, p.read(attacker.Access, resourceType+"/"+id), http.StatusNotFound, "not-found")
@@ -117,7 +117,7 @@ func TestScopesLimitTypesAndInteractions(t *testing.T) {
 	}
 }
 
-func TestTokenOfRemovedPersonaIsRefused(t *testing.T) {
+func TestTokenOfRemovedPersonaIsRejected(t *testing.T) {
 	t.Parallel()
 	var deps sandbox.Deps
 	p := newPortal(t, func(d *sandbox.Deps) { deps = *d })

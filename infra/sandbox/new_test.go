@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-func TestNewRefusesInvalidDeps(t *testing.T) {
+func TestNewRejectsInvalidDeps(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*sandbox.Deps){
 		"relative base":         func(d *sandbox.Deps) { d.BaseURL = "/sandbox" },
@@ -52,7 +52,7 @@ func TestNewRefusesInvalidDeps(t *testing.T) {
 	}
 }
 
-// brokenStore returns an error from every call.
+// brokenStore is a store whose methods all fail.
 type brokenStore struct{}
 
 var errBroken = errors.New("table-is-gone")
@@ -105,7 +105,7 @@ func TestTokensAreStoredHashed(t *testing.T) {
 	}
 }
 
-// recordingStore records everything written to it.
+// recordingStore is a store that records everything written to it.
 type recordingStore struct {
 	*memstore.Store
 

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/sandbox/oauth"
 )
 
-// notesLast limits how long a counter or a search session is stored.
+// notesLast is how long a counter or a search session is stored.
 const notesLast = 24 * time.Hour
 
 var (
@@ -22,13 +22,13 @@ var (
 	errNoRandom = errors.New("no session id could be made")
 )
 
-// portalState holds the state of a misbehaving portal in the sandbox's store: counters, and open search sessions. It is
-// in the store because a client's requests reach many processes.
+// portalState stores a misbehaving portal's counters and open search sessions. They are in the sandbox's store, since a
+// client's requests reach many processes.
 type portalState struct {
 	store  oauth.Store
 	now    func() time.Time
 	random io.Reader
-	site   string // separates the states of portals
+	site   string // separates the state of different portals
 }
 
 func (n portalState) key(kind string, parts []string) string {
@@ -65,7 +65,7 @@ func (n portalState) count(ctx context.Context, parts ...string) (int64, error) 
 	return 0, errBusy
 }
 
-// counted returns the value of a counter.
+// counted returns a counter's value without changing it.
 func (n portalState) counted(ctx context.Context, parts ...string) (int64, error) {
 	raw, found, err := n.store.Get(ctx, n.key("COUNT#", parts))
 	if err != nil || !found {
@@ -94,7 +94,7 @@ func (n portalState) setMoment(ctx context.Context, at time.Time, parts ...strin
 	return errCounter("put", n.store.Put(ctx, n.key("MOMENT#", parts), raw, n.now().Add(notesLast)))
 }
 
-// errCounter names the operation that failed, or returns nil if err is nil.
+// errCounter adds the failed operation to err, or returns nil if err is nil.
 func errCounter(what string, err error) error {
 	if err == nil {
 		return nil
@@ -103,7 +103,8 @@ func errCounter(what string, err error) error {
 	return fmt.Errorf("%s counter: %w", what, err)
 }
 
-// every reports whether this is the n-th, 2n-th… event of its kind; n = 0 means never, and counts nothing.
+// every reports whether this is the n-th, 2n-th… event of its kind, where n is period. If n is 0, it returns false and
+// counts nothing.
 func (n portalState) every(ctx context.Context, period int64, parts ...string) (bool, error) {
 	if period <= 0 {
 		return false, nil
@@ -113,7 +114,7 @@ func (n portalState) every(ctx context.Context, period int64, parts ...string) (
 	return err == nil && counted%period == 0, err
 }
 
-// openSession stores the query of a next page and returns the id with which it can be fetched once.
+// openSession stores the query for a next page and returns the ID with which it can be fetched once.
 func (n portalState) openSession(ctx context.Context, query string) (string, error) {
 	raw := make([]byte, 16)
 	if _, err := io.ReadFull(n.random, raw); err != nil {
@@ -127,7 +128,8 @@ func (n portalState) openSession(ctx context.Context, query string) (string, err
 	return id, nil
 }
 
-// session returns the query of a session and leaves it open, or false if there is none.
+// session returns a session's query without closing the session. It returns false if there is no open session with this
+// ID.
 func (n portalState) session(ctx context.Context, id string) (string, bool, error) {
 	query, found, err := n.store.Get(ctx, n.key("SESSION#", []string{id}))
 	if err != nil {
@@ -137,7 +139,8 @@ func (n portalState) session(ctx context.Context, id string) (string, bool, erro
 	return string(query), found, nil
 }
 
-// takeSession returns the query of a session and closes it, or false if there is none.
+// takeSession returns a session's query and closes the session. It returns false if there is no open session with this
+// ID.
 func (n portalState) takeSession(ctx context.Context, id string) (string, bool, error) {
 	key := n.key("SESSION#", []string{id})
 	query, found, err := n.store.Get(ctx, key)
@@ -155,5 +158,5 @@ func (n portalState) takeSession(ctx context.Context, id string) (string, bool, 
 	return string(query), swapped, nil
 }
 
-// usedSession replaces the query of a session once it is closed.
+// usedSession replaces a session's query when the session is closed.
 const usedSession = "used"

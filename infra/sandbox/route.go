@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// operation is the operation that a request names.
+// operation is the operation that a request selects.
 type operation int
 
 const (
@@ -23,8 +23,8 @@ const (
 	opRead
 	opSearch
 	opEverything
-	opPage  // a later page of a search or of a complete record, at the base
-	opBatch // posted to the base
+	opPage  // a later page of a search or a complete record, at the base
+	opBatch // a POST to the base
 	opAttachment
 	opAuthorize
 	opAsset
@@ -34,18 +34,18 @@ const (
 	opKeys
 	opUserinfo
 	opMovedToken
-	opNetwork // of the UDAP server
+	opNetwork // an operation of the UDAP server
 )
 
-// handler finds the portal for a path: the one at the mount point, or one with switches in its path. The identity
-// provider does not belong to a portal; its only switches are those on its page.
+// handler selects the portal for a path: the default portal at the mount point, or one with switches in its path. The
+// identity provider does not belong to a portal; its only switches are those on its page.
 type handler struct {
-	mount    string // path of the BaseURL
+	mount    string // path of the base URL
 	provider *identity.Server
 	site     site
 }
 
-// ServeHTTP passes the request to its portal.
+// ServeHTTP forwards the request to its portal.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := h.relative(r.URL.Path)
 	if below, ok := strings.CutPrefix(path, strings.TrimPrefix(people.Issuer, "/")+"/"); ok {
@@ -62,7 +62,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.serveWith(w, r, strings.TrimPrefix(below, "/"))
 }
 
-// site is one portal: an authorization server and a FHIR server below one base, with their misbehaviours.
+// site is one portal: an authorization server and a FHIR server below one base URL, with their misbehaviours.
 type site struct {
 	base        string
 	portal      *oauth.Server
@@ -71,13 +71,13 @@ type site struct {
 	portalState portalState
 	log         *slog.Logger
 	network     *udap.Server
-	// tokenMoved reports whether the token endpoint is at the second of its URLs.
+	// tokenMoved reports whether the token endpoint is at its second URL.
 	tokenMoved bool
-	// inBatch reports whether a request is part of a batch, which the server has admitted as a whole.
+	// inBatch reports whether a request is part of a batch, which was authorised as a whole.
 	inBatch bool
 }
 
-// serve finds the operation, applies the switches, and calls it.
+// serve determines the operation, applies the switches, and runs the operation.
 func (s site) serve(w http.ResponseWriter, r *http.Request, path string) {
 	op, args := route(path)
 	if op == opPage && r.Method == http.MethodPost && s.with.Has(switches.Batch) {
@@ -143,8 +143,8 @@ func (s site) call(w http.ResponseWriter, r *http.Request, op operation, args []
 	}
 }
 
-// relative removes the mount point from the path. API Gateway passes the path without the stage and a custom domain may
-// map a different one, so every suffix of the mount's path is accepted: /v1/sandbox, /sandbox.
+// relative removes the mount point from the path. API Gateway passes the path without the stage, and a custom domain
+// may map a different one, so every suffix of the mount's path is accepted: /v1/sandbox, /sandbox.
 func (h *handler) relative(path string) string {
 	for mount := h.mount; mount != ""; {
 		if rest, ok := strings.CutPrefix(path, mount+"/"); ok {
@@ -160,7 +160,7 @@ func (h *handler) relative(path string) string {
 	return strings.TrimPrefix(path, "/")
 }
 
-// route returns the operation of a path below the mount point, with the resource type and id for FHIR.
+// route returns the operation for a path below the mount point, with the resource type and ID for FHIR.
 func route(path string) (op operation, args []string) {
 	switch path {
 	case "fhir/.well-known/smart-configuration":
@@ -207,7 +207,7 @@ func route(path string) (op operation, args []string) {
 	}
 }
 
-// method returns the only method that the operation supports.
+// method returns the only HTTP method that the operation supports.
 func (op operation) method() string {
 	switch op {
 	case opToken, opMovedToken, opRevoke, opIntrospect, opBatch:

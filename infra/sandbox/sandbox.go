@@ -5,10 +5,10 @@
 // responds with the service's error envelope, because it simulates an external server. Callers: the patient's browser
 // (authorize), callback (token), exportworker and refreshworker (FHIR, refresh), deleteconnection (revoke).
 //
-// This package finds the operation for a path and applies the wire-level faults. A FHIR base URL with switches in its
-// path, /sandbox/with/outcome-entry,access:5s/fhir, is a separate portal that misbehaves accordingly; package switches
-// lists them, and GET /sandbox/with shows the list. Package persona owns the records. The simulated identity provider
-// of TEFCA mode, package identity, runs beside the portal.
+// This package determines the operation for a path and applies the wire-level faults. A FHIR base URL with switches in
+// its path, /sandbox/with/outcome-entry,access:5s/fhir, is a separate portal that misbehaves accordingly. Package
+// switches defines the switches, and GET /sandbox/with returns their list. Package persona owns the records. The
+// simulated identity provider for TEFCA mode, package identity, runs beside the portal.
 package sandbox
 
 import (
@@ -31,7 +31,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// DefaultClientID is the public client as which the service itself is registered with the sandbox.
+// DefaultClientID is the ID of the public client that the sandbox has registered for the service.
 const DefaultClientID = "recordbridge-sandbox"
 
 var (
@@ -42,7 +42,7 @@ var (
 	errPersona  = errors.New("personas need unique IDs")
 )
 
-// Deps holds the sandbox's dependencies. Every field except Identities is required.
+// Deps holds the sandbox's dependencies. All fields except Identities are required.
 type Deps struct {
 	// BaseURL is the public URL of the mount point, such as http://127.0.0.1:4566/v1/sandbox. The FHIR base is
 	// BaseURL + "/fhir", and every absolute link starts with it.
@@ -51,17 +51,17 @@ type Deps struct {
 	Clients  []oauth.Client
 	Store    oauth.Store
 	Now      func() time.Time
-	// Random is the source of codes and tokens; it must be safe for concurrent use, like crypto/rand.Reader.
+	// Random is the source of codes and tokens. It must be safe for concurrent use, like crypto/rand.Reader.
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
-	// Identities holds the identity providers that the portal trusts (package udap). The default is the simulated one
-	// beside it.
+	// Identities provides the keys of the identity providers that the portal trusts (package udap). By default, it trusts
+	// the simulated one that runs beside it.
 	Identities udap.Issuers
 }
 
-// New returns the handler. It accepts paths with or without the stage: with the BaseURL above both
-// /v1/sandbox/fhir/metadata and /sandbox/fhir/metadata are the CapabilityStatement.
+// New returns the sandbox's handler. It accepts paths with or without the stage: for the BaseURL above, both
+// /v1/sandbox/fhir/metadata and /sandbox/fhir/metadata return the CapabilityStatement.
 func New(d Deps) (http.Handler, error) {
 	base, err := d.check()
 	if err != nil {
@@ -98,8 +98,8 @@ func New(d Deps) (http.Handler, error) {
 	}}, nil
 }
 
-// unlisted returns the patients of TEFCA mode, whom the portal knows as a facility of a network; they can't sign in
-// themselves.
+// unlisted returns the patients for TEFCA mode. The portal holds their records as a network facility, but they can't
+// sign in themselves.
 func unlisted() []persona.Persona {
 	all := people.All()
 	known := make([]persona.Persona, 0, len(all))
@@ -111,7 +111,7 @@ func unlisted() []persona.Persona {
 	return known
 }
 
-// authorizer returns the portal's lookup of bearer tokens for package fhirserver.
+// authorizer adapts the portal's token lookup for package fhirserver.
 func authorizer(portal *oauth.Server) fhirserver.Authorizer {
 	return func(ctx context.Context, token string) (fhirserver.Access, error) {
 		access, err := portal.Access(ctx, token)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// searchset is a page of results.
+// searchset is a page of search results.
 type searchset struct {
 	Type  string `json:"type"`
 	Total int    `json:"total"`
@@ -51,7 +51,7 @@ func (p *portal) searchset(a answer) searchset {
 	return got
 }
 
-// pages follows the next links from a search to the end.
+// pages returns a search's pages, following next links to the end.
 func (p *portal) pages(token, search string) []searchset {
 	p.t.Helper()
 	var all []searchset
@@ -67,7 +67,7 @@ func (p *portal) pages(token, search string) []searchset {
 	return all
 }
 
-// recordOf returns the generator's lists of ids by type.
+// recordOf returns the IDs in a generated record, by type.
 func recordOf(t *testing.T, personaID string) map[string][]string {
 	t.Helper()
 	ids := map[string][]string{}
@@ -212,7 +212,7 @@ func TestSearchFiltersByParameter(t *testing.T) {
 	}
 }
 
-func TestInvalidSearchesAreRefused(t *testing.T) {
+func TestInvalidSearchesAreRejected(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("alder-maple")

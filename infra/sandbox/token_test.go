@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestTokenEndpointRefusesInvalidExchanges(t *testing.T) {
+func TestTokenEndpointRejectsInvalidExchanges(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for name, c := range map[string]struct {
@@ -193,7 +193,7 @@ func TestConfidentialClientAuthenticatesByBasicOrForm(t *testing.T) {
 	}
 }
 
-func TestRefuseRefreshSwitch(t *testing.T) {
+func TestSwitchMakesRefreshRejected(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "refresh-fails:invalid_grant")
 	got := p.connect("alder-maple")
@@ -203,7 +203,7 @@ func TestRefuseRefreshSwitch(t *testing.T) {
 	}
 }
 
-// race makes the same attempt eight times concurrently and counts the successes.
+// race runs attempt eight times concurrently and returns how many succeed.
 func race(attempt func() answer) int {
 	var group sync.WaitGroup
 	statuses := make(chan int, 8)

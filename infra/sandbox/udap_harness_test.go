@@ -24,7 +24,7 @@ import (
 
 const memberURI = "https://app.example/udap#T-IAS"
 
-// rsaKeys returns two keys: one of the identity provider, and one of another party.
+// rsaKeys returns two keys, one for the identity provider and one for another party.
 var rsaKeys = sync.OnceValue(func() [2]*rsa.PrivateKey {
 	var keys [2]*rsa.PrivateKey
 	for i := range keys {
@@ -34,7 +34,7 @@ var rsaKeys = sync.OnceValue(func() [2]*rsa.PrivateKey {
 	return keys
 })
 
-// issuers trusts one identity provider.
+// issuers trusts a single identity provider.
 type issuers struct{}
 
 func (issuers) Keys(_ context.Context, issuer string) (jose.JSONWebKeySet, error) {
@@ -47,7 +47,7 @@ func (issuers) Keys(_ context.Context, issuer string) (jose.JSONWebKeySet, error
 
 func withIdentities(d *sandbox.Deps) { d.Identities = issuers{} }
 
-// communityMember is a client in a portal's trust community, implemented here from the guide alone.
+// communityMember is a client in a portal's trust community, implemented from the specification alone.
 type communityMember struct {
 	*portal
 
@@ -55,7 +55,7 @@ type communityMember struct {
 	chain []string
 }
 
-// join returns a member with a certificate of the portal's community.
+// join returns a member with a certificate from the portal's community.
 func (p *portal) join(key *rsa.PrivateKey, uri string) *communityMember {
 	p.t.Helper()
 	name, err := url.Parse(uri)
@@ -78,7 +78,7 @@ func (p *portal) join(key *rsa.PrivateKey, uri string) *communityMember {
 
 func (p *wire) seconds(d time.Duration) int64 { return p.clock.Load() + int64(d.Seconds()) }
 
-// signed returns a JWT with the member's certificate.
+// signed returns a JWT signed by the member, with its certificate.
 func (m *communityMember) signed(claims map[string]any) string {
 	return sign(m.t, jose.SigningKey{Algorithm: jose.RS256, Key: m.key}, claims, "x5c", m.chain)
 }
@@ -105,7 +105,7 @@ func sign(t *testing.T, key jose.SigningKey, claims map[string]any, header strin
 	return token
 }
 
-// statement returns the claims of a software statement; a nil change removes a claim.
+// statement returns the claims of a software statement. changes overrides claims; nil removes one.
 func (m *communityMember) statement(jti string, changes map[string]any) map[string]any {
 	return changed(map[string]any{
 		"iss": memberURI, "sub": memberURI, "aud": m.base + "/udap/register", "iat": m.seconds(0),
@@ -132,7 +132,7 @@ func (m *communityMember) register(statement string) answer {
 	return m.do(m.request(http.MethodPost, m.base+"/udap/register", bytes.NewReader(body)))
 }
 
-// registered registers the member and returns its id at the portal.
+// registered registers the member and returns its client ID at the portal.
 func (m *communityMember) registered(jti string) string {
 	m.t.Helper()
 	id, _ := m.register(m.signed(m.statement(jti, nil))).json(m.t)["client_id"].(string)
@@ -143,7 +143,7 @@ func (m *communityMember) registered(jti string) string {
 	return id
 }
 
-// idToken returns the identity provider's token about Alder Maple.
+// idToken returns an id_token about Alder Maple from the identity provider.
 func (m *communityMember) idToken(changes map[string]any) string {
 	return sign(m.t, jose.SigningKey{Algorithm: jose.RS256, Key: rsaKeys()[0]}, changed(map[string]any{
 		"iss": "https://id.example", "exp": m.seconds(time.Minute), "given_name": "Alder", "family_name": "Maple",
@@ -151,7 +151,7 @@ func (m *communityMember) idToken(changes map[string]any) string {
 	}, changes), "kid", "1")
 }
 
-// extensions returns the extensions of a token request for Alder Maple.
+// extensions returns the extensions for a token request about Alder Maple.
 func (m *communityMember) extensions(idToken string) map[string]any {
 	oneself := []any{map[string]any{"coding": []any{map[string]any{"code": "ONESELF"}}}}
 
@@ -171,7 +171,7 @@ func (m *communityMember) extensions(idToken string) map[string]any {
 	}
 }
 
-// assertion returns the claims of a token request.
+// assertion returns the claims for a token request's assertion.
 func (m *communityMember) assertion(client, jti string, changes map[string]any) map[string]any {
 	return changed(map[string]any{
 		"iss": client, "sub": client, "aud": m.base + "/udap/token", "iat": m.seconds(0),
@@ -189,7 +189,7 @@ func (m *communityMember) ask(assertion string, headers ...string) answer {
 	}, headers...)
 }
 
-// unsigned returns a token whose header states that it has no signature.
+// unsigned returns a token whose header declares that it has no signature.
 func unsigned(t *testing.T, claims map[string]any, chain []string) string {
 	t.Helper()
 	header, err := json.Marshal(map[string]any{"alg": "none", "x5c": chain})

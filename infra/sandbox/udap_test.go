@@ -56,10 +56,10 @@ func TestUDAPTrustCommunityIsStoredPerStack(t *testing.T) {
 	}
 }
 
-func TestUDAPRefusesForeignSoftwareStatement(t *testing.T) {
+func TestUDAPRejectsForeignSoftwareStatement(t *testing.T) {
 	t.Parallel()
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
-	stranger := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI) // of another community
+	stranger := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI) // member of another community
 	m.registered("used")
 	for name, c := range map[string]struct{ statement, code string }{
 		"of another community": {stranger.signed(m.statement("a", nil)), "unapproved_software_statement"},
@@ -94,10 +94,10 @@ func TestUDAPRefusesForeignSoftwareStatement(t *testing.T) {
 	}
 }
 
-func TestUDAPRefusesInvalidAssertion(t *testing.T) {
+func TestUDAPRejectsInvalidAssertion(t *testing.T) {
 	t.Parallel()
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
-	other := m.join(rsaKeys()[0], "https://other.example") // also a member
+	other := m.join(rsaKeys()[0], "https://other.example") // another member of the same community
 	client := m.registered("1")
 	m.tokens(m.ask(m.signed(m.assertion(client, "used", nil))))
 	leaf, err := base64.StdEncoding.DecodeString(m.chain[0])
@@ -136,12 +136,12 @@ func TestUDAPRefusesInvalidAssertion(t *testing.T) {
 	}
 }
 
-// asMember returns a member at the same portal for a subtest.
+// asMember returns a member of the same portal for use in a subtest.
 func (p *portal) asMember(m *communityMember) *communityMember {
 	return &communityMember{portal: p, key: m.key, chain: m.chain}
 }
 
-func TestUDAPRefusesUnverifiedPerson(t *testing.T) {
+func TestUDAPRejectsUnverifiedPerson(t *testing.T) {
 	t.Parallel()
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
 	client := m.registered("1")
@@ -181,7 +181,7 @@ func TestUDAPRefusesUnverifiedPerson(t *testing.T) {
 	}
 }
 
-func TestUDAPMisbehavesAsSwitchSays(t *testing.T) {
+func TestSwitchesAffectUDAP(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t, withIdentities)
 	signed := func(how string) (claims map[string]any) {

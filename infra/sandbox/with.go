@@ -11,10 +11,10 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// tokenUses counts the requests to a token URL before it moves.
+// tokenUses is the name of the counter for requests to a token URL before the URL moves.
 const tokenUses = "token uses"
 
-// switchList is the response of GET /sandbox/with, and the 404 for an unknown switch.
+// switchList is the response of GET /sandbox/with, and the body of the 404 for an unknown switch.
 type switchList struct {
 	Error    string            `json:"error,omitempty"`
 	Usage    string            `json:"usage"`
@@ -56,8 +56,8 @@ func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string
 	there.serve(w, r, path)
 }
 
-// at returns the portal with the switches of the spec. It needs only a few small copies, and no state unless its token
-// URL moves.
+// at returns the portal with the switches in spec. It needs only a few small copies, and no state unless its token URL
+// moves.
 func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, error) {
 	there := h.site
 	there.portalState.site = spec

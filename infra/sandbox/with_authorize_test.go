@@ -165,7 +165,7 @@ func TestDiscoveryListsEveryTypeAlphabetically(t *testing.T) {
 	}
 }
 
-func TestLongAuthorizationRequestIsRefusedWhenQueryIsLimited(t *testing.T) {
+func TestSwitchLimitsLengthOfAuthorizationRequest(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for length, want := range map[int]int{10: http.StatusOK, 3000: http.StatusNotFound} {

@@ -36,7 +36,7 @@ func TestSwitchMakesDiscoveryURLsRelative(t *testing.T) {
 	}
 }
 
-func TestSwitchMakesDiscoveryMissingOrHTML(t *testing.T) {
+func TestSwitchMakesDiscoveryNotFoundOrHTML(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for spec, want := range map[string]int{"discovery-missing": http.StatusNotFound, "discovery-html": http.StatusOK} {

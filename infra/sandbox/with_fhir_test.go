@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestSwitchesRefuseAsPlatformsDo(t *testing.T) {
+func TestSwitchesRejectSearchesLikePlatforms(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	const html, fhir = "text/html", "application/fhir+json"
@@ -17,7 +17,7 @@ func TestSwitchesRefuseAsPlatformsDo(t *testing.T) {
 		spec, path, scope string
 		status            int
 		contentType, body string
-		fine              string // a request to which the same portal responds with 200
+		fine              string // request to which the same portal responds with 200
 	}{
 		{"require-category", "Observation", "", 400, fhir, "business-rule", "Observation?category=laboratory"},
 		{"require-category", "CarePlan", "", 400, fhir, "business-rule", "Condition"},
@@ -87,7 +87,7 @@ func cmpOr(value, otherwise string) string {
 	return value
 }
 
-// firstPage returns the first page of a person's observations at a portal with the switches.
+// firstPage returns the first page of a person's observations from a portal with the given switches.
 func (p *portal) firstPage(spec, search string) (there *portal, access string, a answer, bundle map[string]any) {
 	p.t.Helper()
 	there = p.with(p.t, spec)
@@ -218,7 +218,7 @@ func TestNextLinkAtBaseWorksRepeatedly(t *testing.T) {
 		t.Fatalf("next = %q", next)
 	}
 	ids := map[string]bool{}
-	for range 2 { // it works repeatedly
+	for range 2 { // the link works repeatedly
 		second := there.searchset(there.get(next, "Authorization", "Bearer "+access))
 		if len(second.Entry) != 3 || !strings.HasPrefix(second.link("next"), there.fhir+"?") {
 			t.Errorf("second page: %d entries, next %q", len(second.Entry), second.link("next"))
@@ -269,7 +269,7 @@ func TestSwitchLimitsRequestsByCount(t *testing.T) {
 	}
 }
 
-func TestServerRefusesRequestsUntilLeftAlone(t *testing.T) {
+func TestSwitchRejectsRequestsUntilClientPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		there := newInProcess(t).with(t, "leave-alone:20m")
@@ -285,7 +285,7 @@ func TestServerRefusesRequestsUntilLeftAlone(t *testing.T) {
 		check("Patient/"+got.Patient, false)
 		check("Goal", true)
 		<-time.After(20*time.Minute - time.Second)
-		check("Patient/"+got.Patient, true) // too early: the period starts again
+		check("Patient/"+got.Patient, true) // too early, so the period restarts
 		<-time.After(20*time.Minute - time.Second)
 		check("Goal", true)
 		<-time.After(20 * time.Minute)

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// attachmentURL returns the content URL of a record's first document, which must be the same in a read and in a search.
+// attachmentURL returns the content URL of a record's first document. It must be the same in a read and in a search.
 func (p *portal) attachmentURL(access string) string {
 	p.t.Helper()
 	type document struct {
@@ -88,12 +88,12 @@ func TestSwitchMovesDropsOrTruncatesAttachments(t *testing.T) {
 	}
 }
 
-// sink is a client that counts the received bytes and discards them.
+// sink is a client that counts received bytes and discards them.
 type sink struct {
 	header  http.Header
 	status  int
 	bytes   int64
-	largest int // of a single write
+	largest int // size of the largest single write
 }
 
 func (s *sink) Header() http.Header    { return s.header }
@@ -105,7 +105,7 @@ func (s *sink) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// count reads a path below the FHIR base of a portal in process and discards the response.
+// count requests a path below a portal's FHIR base URL in process, discarding the response.
 func (p *portal) count(access, path string) *sink {
 	p.t.Helper()
 	request := p.request(http.MethodGet, p.fhir+"/"+path, nil)
@@ -124,7 +124,7 @@ func TestLargeResponsesAreStreamed(t *testing.T) {
 	binary := recordOf(t, "alder-maple")["Binary"][0]
 	for spec, c := range map[string]struct {
 		path     string
-		at, size int64 // minimum and maximum in bytes
+		at, size int64 // minimum and maximum size in bytes
 	}{
 		"attachment-large:64": {"attachments/" + binary, 64 * mebibyte, 64 * mebibyte},
 		"page-large:64":       {"Observation?_count=26", 64 * mebibyte, 66 * mebibyte},
@@ -174,7 +174,7 @@ func TestGzipBombDecompressesToBundle(t *testing.T) {
 	if err != nil || response.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatalf("%v, Content-Encoding %q", err, response.Header.Get("Content-Encoding"))
 	}
-	// All members except the first and the last have the same bytes, so only one of them is uncompressed.
+	// All members except the first and the last are identical, so only one of them is decompressed.
 	head, rest := member(t, raw)
 	middle, behind := member(t, rest)
 	packed := rest[:len(rest)-len(behind)]
@@ -193,7 +193,7 @@ func TestGzipBombDecompressesToBundle(t *testing.T) {
 	}
 }
 
-// member uncompresses the first of several gzip members.
+// member decompresses the first of several gzip members and returns the rest unchanged.
 func member(t *testing.T, raw []byte) (plain, behind []byte) {
 	t.Helper()
 	source := bytes.NewReader(raw)
@@ -234,7 +234,7 @@ func TestSwitchDuplicatesEntries(t *testing.T) {
 	}
 }
 
-func TestSwitchAddsUselessEntry(t *testing.T) {
+func TestSwitchAddsEntryToDiscard(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, access, a, _ := p.firstPage("invalid-entry", "Observation?_count=3")
@@ -266,7 +266,7 @@ func TestSwitchAddsUselessEntry(t *testing.T) {
 	}
 }
 
-func TestSwitchSetsOlderFHIRVersion(t *testing.T) {
+func TestSwitchSelectsOlderFHIRVersion(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for version, want := range map[string][3]string{

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tokenAnswer connects at the portal with the switches and returns the token response.
+// tokenAnswer connects at the portal with the given switches and returns the token response.
 func (p *portal) tokenAnswer(t *testing.T, spec string, pairs ...string) (*portal, map[string]any) {
 	t.Helper()
 	there := p.with(t, spec)
@@ -28,7 +28,7 @@ func TestSwitchesChangeTokenResponse(t *testing.T) {
 	const year = 365 * 24 * 3600.0
 	for _, c := range []struct {
 		spec string
-		want map[string]any // nil means that the field is absent
+		want map[string]any // nil means that the field must be absent
 	}{
 		{"no-patient", map[string]any{"patient": nil, "id_token": nil}},
 		{"patient-unnamed", map[string]any{"patient": nil, "id_token": nil}},
@@ -170,7 +170,7 @@ func TestSwitchRequiresBearerTokenForIntrospection(t *testing.T) {
 	}
 }
 
-func TestSwitchedRefreshFailureRecovers(t *testing.T) {
+func TestRefreshRecoversAfterFailuresFromSwitch(t *testing.T) {
 	t.Parallel()
 	there := newPortal(t).with(t, "refresh-fails:500,fails-first:2")
 	got := there.connect("alder-maple")
@@ -181,7 +181,7 @@ func TestSwitchedRefreshFailureRecovers(t *testing.T) {
 	wantError(t, there.refresh(next.Refresh), 500, "server_error")
 }
 
-func TestSwitchesRefuseCodesAndClients(t *testing.T) {
+func TestSwitchesRejectCodesAndClients(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	unknown := p.with(t, "unknown-code-500")

@@ -4,9 +4,9 @@
 //	smoke -base-url https://api.example.org/v1                       # as the organisation of SMOKE_PUBLIC_ID
 //	smoke                                                            # the stack that make run has started
 //
-// A credential comes from SMOKE_PUBLIC_ID, SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI, and its webhook's secret from
-// SMOKE_WEBHOOK_SECRET; secrets are not flags, which other users of the machine could see. The exit code is 0 for
-// success, 1 if a step has failed, and 2 if nothing was tried.
+// It reads a credential from SMOKE_PUBLIC_ID, SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI, and its webhook's secret from
+// SMOKE_WEBHOOK_SECRET. Secrets are not flags, which other users of the machine could see. The exit code is 0 for
+// success, 1 if a step failed, and 2 if nothing was tried.
 package main
 
 import (
@@ -39,7 +39,7 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// unusableError means that nothing was tried.
+// unusableError means that the run was rejected before anything was tried.
 type unusableError struct{ cause error }
 
 func (u *unusableError) Error() string { return u.cause.Error() }
@@ -56,10 +56,10 @@ func exitCode(err error) int {
 	return 1
 }
 
-// requestTimeout limits one request, including a cold start of a container and of one that it calls in turn.
+// requestTimeout limits one request, including cold starts of the called container and of one that it calls in turn.
 const requestTimeout = 40 * time.Second
 
-// wanted holds the command line and the environment.
+// wanted holds the settings from the command line and the environment.
 type wanted struct {
 	baseURL, stack, outputs, inbox, endpoint string
 	credential                               runfile.Organisation
@@ -98,7 +98,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 // localRun is the run file that make run writes.
 const localRun = ".local/run.json"
 
-// options returns the options of the check and the name of the stack.
+// options returns the check's options and the stack's name.
 func (w wanted) options(ctx context.Context) (check.Options, string, error) {
 	o := check.Options{
 		BaseURL: strings.TrimRight(w.baseURL, "/"), Credential: w.credential, EndpointID: w.endpoint,
@@ -139,7 +139,7 @@ func checkAddress(baseURL string) error {
 	return nil
 }
 
-// running returns the stack of make run, if it is the selected one.
+// running returns the stack started by make run, if it is the selected one.
 func (w wanted) running(ctx context.Context) (target.Stack, error) {
 	const advice = "name the stack (-stack, make smoke STACK=…), or set a test mode credential (SMOKE_PUBLIC_ID, " +
 		"SMOKE_PRIVATE_KEY, SMOKE_REDIRECT_URI)"

@@ -15,15 +15,15 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// testID is an unused public id.
+// testID is a public ID that does not exist.
 const testID = "public_test_2615ba2b-db36-4f2d-b7bb-e5c2e0997b5a"
 
-// environment holds the environment variables.
+// environment holds environment variables.
 type environment map[string]string
 
 func (e environment) get(name string) string { return e[name] }
 
-// credential returns a complete credential with a public id.
+// credential returns the environment for a complete credential with this public ID.
 func credential(publicID string) environment {
 	return environment{
 		"SMOKE_PUBLIC_ID": publicID, "SMOKE_PRIVATE_KEY": "secret-of-the-test",
@@ -31,7 +31,7 @@ func credential(publicID string) environment {
 	}
 }
 
-func TestSmokeUsageErrorHasOwnExitCode(t *testing.T) {
+func TestSmokeUsageErrorExitsWith2(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(file, baseURL, endpoint string) {
 		if err := runfile.Write(file, runfile.Run{BaseURL: baseURL, AWS: runfile.AWS{EndpointURL: endpoint}}); err != nil {
@@ -41,7 +41,7 @@ func TestSmokeUsageErrorHasOwnExitCode(t *testing.T) {
 	listening := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(listening.Close)
 	for name, test := range map[string]struct {
-		local string // base URL in the local run's file; "" for no file
+		local string // base URL in the local run file; "" for no file
 		args  []string
 		env   environment
 		want  string
@@ -100,7 +100,7 @@ func TestSmokeFailsOnUnreachableStack(t *testing.T) {
 	}
 }
 
-// TestSmokeDoesNotPrintEchoedKey covers a server that echoes the key in a text that would be shown as an error.
+// TestSmokeDoesNotPrintEchoedKey covers a server that echoes the key in a text that would appear in an error.
 func TestSmokeDoesNotPrintEchoedKey(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -119,7 +119,7 @@ func TestSmokeDoesNotPrintEchoedKey(t *testing.T) {
 	}
 }
 
-func TestSmokeHelpIsNotFailure(t *testing.T) {
+func TestSmokeHelpExitsWithSuccess(t *testing.T) {
 	t.Parallel()
 	if got := exitCode(run(t.Context(), []string{"-h"}, environment{}.get, io.Discard)); got != 0 {
 		t.Errorf("got %d", got)

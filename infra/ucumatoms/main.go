@@ -1,5 +1,5 @@
-// Command ucumatoms writes shared/fhir/ccda/ucum/atoms.go from UCUM's published table, ucum-essence.xml. The table is a
-// part of several registry packages (docs/reference/ccda.md, "Units"):
+// Command ucumatoms generates shared/fhir/ccda/ucum/atoms.go from UCUM's published table, ucum-essence.xml. Several
+// registry packages contain the table (docs/reference/ccda.md, "Units"):
 //
 //	go run ./infra/ucumatoms ucum-essence.xml > shared/fhir/ccda/ucum/atoms.go
 package main
@@ -38,7 +38,7 @@ func run(args []string, out io.Writer) error {
 	return err
 }
 
-// essence is the part of the table that lists the symbols.
+// essence holds the part of the table that lists the symbols.
 type essence struct {
 	Version  string   `xml:"version,attr"`
 	Date     string   `xml:"revision-date,attr"`
@@ -52,7 +52,7 @@ type symbol struct {
 	Metric string `xml:"isMetric,attr"`
 }
 
-// atoms returns the Go source of the lookups.
+// atoms returns the Go source for the symbol lookups.
 func atoms(content []byte) ([]byte, error) {
 	var table essence
 	decoder := xml.NewDecoder(bytes.NewReader(content)) //nolint:gosec // a published table
@@ -89,7 +89,7 @@ func codes(list []symbol) []string {
 	return all
 }
 
-// cases writes a list in lines of at most 100 columns.
+// cases formats a list in lines of at most 100 columns.
 func cases(list []string) string {
 	var b strings.Builder
 	width := 0

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestRunWritesLookupsOfTable(t *testing.T) {
+func TestRunWritesLookupsFromTable(t *testing.T) {
 	t.Parallel()
 	const table = `<?xml version="1.0" encoding="ascii"?>
 <root xmlns="http://unitsofmeasure.org/ucum-essence" version="9.9" revision-date="2030-01-02">
@@ -33,7 +33,7 @@ func TestRunWritesLookupsOfTable(t *testing.T) {
 	}
 }
 
-func TestRunRefusesFilesWithoutTable(t *testing.T) {
+func TestRunRejectsFilesWithoutTable(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "other.xml")
 	if err := os.WriteFile(file, []byte("<root/>"), 0o600); err != nil {

@@ -1,12 +1,12 @@
-// Package adapters contains the clients and servers that face the outside: AWS, portals and callers.
+// Package adapters contains the service's external clients and servers: AWS, portals and API callers.
 //
-// It imports the domain, words, and from platform due, ratelimit and safehttp. Packages that use AWS import no other
+// It imports the domain, words and, from platform, due, ratelimit and safehttp. Packages that use AWS import no other
 // adapter; wirings combine them. Its packages:
 //
 //   - blob stores objects in S3.
-//   - fetch downloads public documents conditionally and through redirects.
+//   - fetch downloads public documents, using conditional requests and following redirects.
 //   - httpapi serves typed endpoints: envelope, authentication, sessions, limits.
-//   - kms seals, opens and signs with KMS keys.
+//   - kms encrypts, decrypts and signs with KMS keys.
 //   - mail sends e-mails through SES.
 //   - queue sends SQS messages.
 //   - smart is the SMART on FHIR client; smart/clientauth authenticates our client, smart/probe tests an endpoint,

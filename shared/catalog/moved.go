@@ -9,11 +9,12 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// maxNamed is the maximum number of bytes reported of an origin or an issuer.
+// maxNamed is the maximum length of an origin or issuer in a report, in bytes.
 const maxNamed = 200
 
-// ReportMove reports a refused discovery to the operator, on the log line of the unit of work in ctx: the organisation,
-// the endpoint, and the URLs that have moved. An alarm counts these reports (docs/operate/runbooks/portal-moved.md).
+// ReportMove reports to the operator that a discovery was rejected. It adds the organisation, the endpoint and the
+// changed URLs to the log line of the unit of work in ctx. An alarm counts these reports
+// (docs/operate/runbooks/portal-moved.md).
 func ReportMove(ctx context.Context, orgID, endpointID string, left []Departure) {
 	told := make([]string, 0, len(left))
 	for _, d := range left {
@@ -25,7 +26,7 @@ func ReportMove(ctx context.Context, orgID, endpointID string, left []Departure)
 	logx.Measure(ctx, metric.Count(metric.PortalsMoved, ""))
 }
 
-// named makes an origin or an issuer safe to report, since a portal may choose any text as its issuer.
+// named makes an origin or issuer safe to log, since a portal may use any text as its issuer.
 func named(place string) string {
 	place, _, _ = strings.Cut(place, "?")
 	place, _, _ = strings.Cut(place, "#")

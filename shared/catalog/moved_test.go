@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// TestReportMoveSanitisesIssuer covers issuers, for which a portal may choose any text.
+// TestReportMoveSanitisesIssuer covers malicious issuers: a portal may use any text.
 func TestReportMoveSanitisesIssuer(t *testing.T) {
 	t.Parallel()
 	var line strings.Builder

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// sandboxPath is the path of the sandbox EHR below the base URL of the API. It is the only part of our own origin that
-// is a health system.
+// sandboxPath is the path of the sandbox EHR under the API's base URL. It is the only part of our own origin that is a
+// health system.
 const sandboxPath = "/sandbox"
 
-// OwnURLs returns the URLs of an endpoint and its discovery that are at this service's own host; baseURL is the API's
-// base URL. A portal that sends browsers to the service could open the service's URLs as if the service had done so
-// (docs/develop/threat-model.md, "Start values"). The sandbox may point to itself, for an endpoint in test mode.
+// OwnURLs returns the URLs of an endpoint and its discovery that are at the service's own host. baseURL is the API's
+// base URL. A portal that redirects browsers to the service could open the service's URLs as if the service itself had
+// done so (docs/develop/threat-model.md, "Start values"). The sandbox may use its own URLs, for an endpoint in test
+// mode.
 func OwnURLs(baseURL string, e Endpoint, named Addresses) []Departure {
 	sandbox := IsSandbox(baseURL, e.Mode, e.FHIRBase)
 	var found []Departure
@@ -26,12 +27,12 @@ func OwnURLs(baseURL string, e Endpoint, named Addresses) []Departure {
 	return found
 }
 
-// IsSandbox reports whether a FHIR base is the sandbox of the service whose API is at baseURL.
+// IsSandbox reports whether a FHIR base is the sandbox of the service whose API has the given base URL.
 func IsSandbox(baseURL, mode, fhirBase string) bool {
 	return mode == "test" && isBelow(fhirBase, baseURL+sandboxPath)
 }
 
-// sameHost reports whether two URLs lead to the same server, however the host is written.
+// sameHost reports whether two URLs point to the same host, regardless of how the host is written.
 func sameHost(one, other string) bool {
 	a, errA := url.Parse(one)
 	b, errB := url.Parse(other)
@@ -46,7 +47,7 @@ func hostOf(u *url.URL) string {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".") + ":" + port
 }
 
-// isBelow reports whether a URL is root or below it under any interpretation of its path.
+// isBelow reports whether a URL equals root or is below it under any interpretation of its path.
 func isBelow(address, root string) bool {
 	a, errA := url.Parse(address)
 	r, errR := url.Parse(root)

@@ -2,14 +2,14 @@ package catalog
 
 import "recordbridge/shared/words/org"
 
-// OwnedClient is a client's authentication with its owner.
+// OwnedClient is a client's authentication settings with their owner.
 type OwnedClient struct {
-	Owner org.Tenant // zero means shared
+	Owner org.Tenant // zero for shared settings
 	Auth  ClientAuth
 }
 
 // OwnedRegistration is a registration with its owner.
 type OwnedRegistration struct {
-	Owner        org.Tenant // zero means shared
+	Owner        org.Tenant // zero for a shared registration
 	Registration Registration
 }

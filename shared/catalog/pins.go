@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Addresses holds the URLs of an endpoint's authorization server from a discovery: absolute URLs, each empty if not
-// stated.
+// Addresses holds an authorization server's URLs from an endpoint's discovery. They are absolute, or empty if the
+// discovery does not contain them.
 type Addresses struct {
 	Issuer        string
 	Authorization string
@@ -17,19 +17,19 @@ type Addresses struct {
 	Introspection string
 }
 
-// Pins holds the issuer and the origins (RFC 6454: scheme, host and port) of an endpoint's authorization server at the
-// time when an operator created the endpoint or approved its move. Codes, verifiers, secrets, assertions and tokens are
-// sent nowhere else (RFC 9700 section 4.4). An empty origin means that the server did not have the role.
+// Pins records the issuer and the origins (RFC 6454: scheme, host and port) of an endpoint's authorization server, as
+// of the endpoint's creation or the operator's last approved move. Codes, verifiers, secrets, assertions and tokens are
+// sent nowhere else (RFC 9700 section 4.4). An origin is empty if the server had no URL for that role.
 type Pins struct {
 	Issuer        string // exactly as in the discovery (RFC 9207 section 2.4); may be empty
 	Authorization string
-	Token         string // covers userinfo as well
+	Token         string // also applies to userinfo
 	Keys          string
 	Revocation    string
 	Introspection string
 }
 
-// PinsOf returns the pins of a server's current discovery.
+// PinsOf returns the pins for the URLs of a discovery.
 func PinsOf(a Addresses) Pins {
 	return Pins{
 		Issuer: a.Issuer, Authorization: Origin(a.Authorization), Token: Origin(a.Token), Keys: Origin(a.Keys),
@@ -40,13 +40,13 @@ func PinsOf(a Addresses) Pins {
 // Departure is a role whose origin (or, for the issuer, whose name) differs from the expected one.
 type Departure struct {
 	Role string // "issuer", "authorization", "token", "keys", "userinfo", "revocation" or "introspection"
-	From string // the pinned value; empty if there was none
-	To   string // the current value
+	From string // pinned value; empty if there was none
+	To   string // current value
 }
 
-// Departures lists the parts of a discovery that differ from the pins, in the order of the roles. A part that the
-// discovery no longer contains is not listed, because it is not used then. The issuer is an exception: its absence
-// would disable the check of iss.
+// Departures lists the discovered URLs that differ from the pins, in the order of the roles. It omits URLs that the
+// discovery no longer contains, because they are not used. The issuer is an exception: without it, iss would not be
+// checked.
 func (p Pins) Departures(a Addresses) []Departure {
 	var left []Departure
 	if a.Issuer != p.Issuer {
@@ -60,8 +60,8 @@ func (p Pins) Departures(a Addresses) []Departure {
 	return left
 }
 
-// Untrusted lists the parts of a discovery that are neither at the origin of the FHIR base nor at a known one. Only an
-// operator can confirm that they belong to the institution.
+// Untrusted lists the discovered URLs whose origin is neither that of the FHIR base nor a known one. Only an operator
+// can confirm that they belong to the institution.
 func (a Addresses) Untrusted(base string, known []string) []Departure {
 	home := map[string]bool{Origin(base): true}
 	for _, origin := range known {
@@ -79,7 +79,7 @@ func (a Addresses) Untrusted(base string, known []string) []Departure {
 	return abroad
 }
 
-// named returns the URLs by role, the issuer first.
+// named returns the issuer and the URLs, by role.
 func (a Addresses) named() []Departure {
 	return []Departure{
 		{Role: "issuer", To: a.Issuer},
@@ -92,7 +92,7 @@ func (a Addresses) named() []Departure {
 	}
 }
 
-// roles returns the origins in a discovery by role, without the issuer's.
+// roles returns the discovered origins by role, without the issuer.
 func (a Addresses) roles() []Departure {
 	list := a.named()[1:]
 	for i := range list {
@@ -108,7 +108,7 @@ func (p Pins) origin(role string) string {
 	}[role]
 }
 
-// Origin returns the origin of a URL in the form of pins: scheme and host in lower case, without the scheme's default
+// Origin returns a URL's origin in the form used for pins: scheme and host in lower case, without the scheme's default
 // port. It returns "" unless the URL is an absolute http or https URL with a host.
 func Origin(address string) string {
 	u, err := url.Parse(address)
@@ -127,6 +127,6 @@ func Origin(address string) string {
 	return scheme + "://" + host
 }
 
-// Host returns the origin of a URL for operators and patients: the host, with a port that is not the default, and with
-// a scheme that is not https. It is empty if Origin is.
+// Host returns a URL's origin for display to operators and patients: the host, with its port unless it is the default,
+// and with its scheme unless it is https. It returns "" if Origin does.
 func Host(address string) string { return strings.TrimPrefix(Origin(address), "https://") }

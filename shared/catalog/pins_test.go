@@ -27,7 +27,7 @@ func TestDeparturesIsEmptyWhenOriginsAreUnchanged(t *testing.T) {
 	}
 }
 
-func TestDeparturesNamesRoleOfChangedPin(t *testing.T) {
+func TestDeparturesReportsRoleOfChangedPin(t *testing.T) {
 	t.Parallel()
 	const evil = "https://evil.example"
 	tests := map[string]struct {
@@ -50,7 +50,7 @@ func TestDeparturesNamesRoleOfChangedPin(t *testing.T) {
 		},
 		"userinfo":      {func(a *catalog.Addresses) { a.Userinfo = evil }, "https://auth.hospital.example", evil},
 		"revocation":    {func(a *catalog.Addresses) { a.Revocation = evil }, "https://auth.hospital.example", evil},
-		"introspection": {func(a *catalog.Addresses) { a.Introspection = evil }, "", evil}, // it had none before
+		"introspection": {func(a *catalog.Addresses) { a.Introspection = evil }, "", evil}, // no origin before
 	}
 	for role, tt := range tests {
 		now := hospital()
@@ -67,7 +67,7 @@ func TestDeparturesNamesRoleOfChangedPin(t *testing.T) {
 	}
 }
 
-func TestAbroadListsUnknownOrigins(t *testing.T) {
+func TestUntrustedListsUnknownOrigins(t *testing.T) {
 	t.Parallel()
 	const base = "https://fhir.hospital.example/r4"
 	known := []string{"https://auth.hospital.example"}

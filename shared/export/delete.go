@@ -10,16 +10,16 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Deletions is the part of the task store that early deletion of files needs. Reads are consistent.
+// Deletions holds the task store operations that early deletion of files requires. Reads are consistent.
 type Deletions interface {
 	// Task reads a task. It returns fault.NotFound if there is none.
 	Task(ctx context.Context, tenant org.Tenant, id string) (Task, error)
 	// ExpireFiles sets the expiry of a successful task's files to now and schedules the sweeper for lookAt. It returns
-	// fault.Conflict if the files had already expired.
+	// fault.Conflict if the files have already expired.
 	ExpireFiles(ctx context.Context, task Task, now, lookAt time.Time) error
 }
 
-// Remover deletes an object; deleting one that does not exist is not an error.
+// Remover deletes objects. Deleting an object that does not exist is not an error.
 type Remover interface {
 	Delete(ctx context.Context, key string) error
 }
@@ -31,10 +31,10 @@ type Deleter struct {
 	Now   func() time.Time
 }
 
-// Delete expires a task's files, so that they can't be downloaded and no request for an export returns this one again,
-// and then deletes everything that its runs have stored in the bucket. It returns the task. Delete is idempotent. After
-// a crash the sweeper deletes the rest, once no run can still be writing. A failed task has no expiry to change, and
-// the sweeper will handle it soon anyway.
+// Delete expires a task's files and deletes everything that its runs have stored in the bucket. Expired files can't be
+// downloaded, and a later export request won't reuse the task. Delete returns the task and is idempotent. After a crash
+// the sweeper deletes the rest, once no run can still be writing. A failed task has no expiry to change, and the
+// sweeper will clean it up soon anyway.
 //
 // Errors: Missing; fault.Invalid while the export is running, since it has no files yet, but soon would.
 func (d Deleter) Delete(ctx context.Context, tenant org.Tenant, id string) (Task, error) {
@@ -60,7 +60,7 @@ func (d Deleter) Delete(ctx context.Context, tenant org.Tenant, id string) (Task
 	return task, nil
 }
 
-// expire ends the availability of files that can still be downloaded.
+// expire ends the availability of files that are still downloadable.
 func (d Deleter) expire(ctx context.Context, task Task) error {
 	now, lookAt := d.Now(), task.FinishedAt.Add(objectGrace)
 	if task.Status != Success || !now.Before(task.FilesUntil) {
@@ -70,7 +70,7 @@ func (d Deleter) expire(ctx context.Context, task Task) error {
 		lookAt = now
 	}
 	err := d.Tasks.ExpireFiles(ctx, task, now, lookAt)
-	if err != nil && !errors.Is(err, fault.Conflict) { // a conflict means that another request has just done it
+	if err != nil && !errors.Is(err, fault.Conflict) { // on a conflict, another request has already expired the files
 		return fmt.Errorf("end the files' time: %w", err)
 	}
 	return nil

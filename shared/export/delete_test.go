@@ -16,12 +16,12 @@ import (
 
 var errStuck = errors.New("nothing can be stored")
 
-// fakeTasks holds one task and the objects of its bucket. Calls named in failing fail.
+// fakeTasks holds one task and its objects in the bucket. Calls listed in failing return an error.
 type fakeTasks struct {
 	task    export.Task
 	objects []string
 	failing map[string]error
-	done    []string // calls in order
+	done    []string // calls in the order received
 }
 
 func (c *fakeTasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
@@ -76,23 +76,23 @@ func (c *fakeTasks) delete(t *testing.T, after time.Duration) (export.Task, erro
 		c.task.Tenant, c.task.ID)
 }
 
-func TestDeleteExpiresFilesThenDeletesObjectsOfTask(t *testing.T) {
+func TestDeleteExpiresFilesThenDeletesTaskObjects(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]struct {
 		task  export.Task
 		after time.Duration
 		done  []string
 	}{
-		// A run that lost its task may still write for a while: the sweeper waits until it can't any more.
+		// A run that lost its task may keep writing for a while. The sweeper waits until it no longer can.
 		"a success of a minute ago": {keptTask(export.Success), time.Minute, []string{"expire, look after 20m0s"}},
 		"a success of an hour ago":  {keptTask(export.Success), time.Hour, []string{"expire, look after 1h0m0s"}},
 		"one whose time is over":    {keptTask(export.Success), 8 * 24 * time.Hour, nil},
-		"a failure":                 {keptTask(export.Failed), time.Minute, nil}, // the sweeper comes at its scheduled time
+		"a failure":                 {keptTask(export.Failed), time.Minute, nil}, // the sweeper runs at its scheduled time
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCupboard(e.task)
-			for range 2 { // repeating it has no further effect
+			for range 2 { // a repetition has no further effect
 				got, err := c.delete(t, e.after)
 				if err != nil || got.ID != taskID || got.Status != e.task.Status {
 					t.Errorf("got %s, %s (%v), want the task", got.ID, got.Status, err)
@@ -108,7 +108,7 @@ func TestDeleteExpiresFilesThenDeletesObjectsOfTask(t *testing.T) {
 	}
 }
 
-func TestDeleteRefusesRunningExport(t *testing.T) {
+func TestDeleteRejectsRunningExport(t *testing.T) {
 	t.Parallel()
 	c := newCupboard(keptTask(export.Pending))
 	before := slices.Clone(c.objects)
@@ -122,7 +122,7 @@ func TestDeleteRefusesRunningExport(t *testing.T) {
 	}
 }
 
-func TestDeleteRefusesUnknownTask(t *testing.T) {
+func TestDeleteReturnsNotFoundForOtherTenantsTask(t *testing.T) {
 	t.Parallel()
 	c := newCupboard(keptTask(export.Success))
 	before := slices.Clone(c.objects)
@@ -141,7 +141,7 @@ func TestDeleteRefusesUnknownTask(t *testing.T) {
 	}
 }
 
-func TestDeleteFinishesDeletionBegunByOtherRequest(t *testing.T) {
+func TestDeleteCompletesDeletionStartedByOtherRequest(t *testing.T) {
 	t.Parallel()
 	c := newCupboard(keptTask(export.Success))
 	c.failing["ExpireFiles"] = fault.Stale()
@@ -150,7 +150,7 @@ func TestDeleteFinishesDeletionBegunByOtherRequest(t *testing.T) {
 	}
 }
 
-func TestDeleteReportsFailureAndCanBeRepeated(t *testing.T) {
+func TestDeleteReturnsErrorAndCanBeRetried(t *testing.T) {
 	t.Parallel()
 	file := keptTask(export.Success).Files[0].Key
 	for call, untouched := range map[string]bool{"Task": true, "ExpireFiles": true, "Delete " + file: false} {

@@ -15,10 +15,10 @@ type File struct {
 	Name        string // last segment of the download URL
 	Key         string // object key in the exports bucket
 	Bytes       int64
-	SHA256      string // hex
+	SHA256      string // hex-encoded
 }
 
-// FileSummary describes a file without its link.
+// FileSummary describes a file without its download link.
 type FileSummary struct {
 	Name       string `json:"file_name"`
 	ExportType Format `json:"export_type"`
@@ -26,7 +26,7 @@ type FileSummary struct {
 	SHA256     string `json:"sha256"`
 }
 
-// Summaries returns the summaries of the task's files, in the order of their links.
+// Summaries returns the summaries of the task's files, in link order.
 func (t Task) Summaries() []FileSummary {
 	list := make([]FileSummary, 0, len(t.Files))
 	for _, f := range t.Files {
@@ -39,7 +39,7 @@ func (t Task) Summaries() []FileSummary {
 type Files interface {
 	Create(ctx context.Context, key, contentType string) (Writer, error)
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
-	// Compose concatenates existing objects, in their order, into one.
+	// Compose concatenates existing objects, in the given order, into one.
 	Compose(ctx context.Context, key, contentType string, parts []string) error
 	Delete(ctx context.Context, key string) error
 }
@@ -47,36 +47,37 @@ type Files interface {
 // Writer writes one object in bounded memory.
 type Writer interface {
 	io.Writer
-	// Mark stores the position after the last byte written; Rewind discards everything written since.
+	// Mark records the current end of the object. Rewind discards everything written since the last Mark.
 	Mark()
 	Rewind(ctx context.Context) error
 	Close(ctx context.Context) error
 	Abort(ctx context.Context)
 }
 
-// objectGrace is the time after a task's failure in which a run may still be writing: longer than a function can run.
+// objectGrace is how long after a task's failure a run may still be writing. It exceeds the maximum duration of a
+// function.
 const objectGrace = 20 * time.Minute
 
-// SegmentKey returns the key of the object for the data that the task's current run collects. The key of every object
-// that a run writes contains the run's generation, so that no run overwrites another's; parts in other formats are
-// named after their segment.
+// SegmentKey returns the key of the object for the data that the task's current run collects. Every object key contains
+// the run's generation, so no run overwrites another run's objects. Parts in other formats are named after their
+// segment.
 func (t Task) SegmentKey() string { return t.generationKey("segment", ".ndjson") }
 
-// CheckpointKey returns the key of the object for the current run's checkpoint.
+// CheckpointKey returns the key of the current run's checkpoint.
 func (t Task) CheckpointKey() string { return t.generationKey("checkpoint", ".json") }
 
-// FileKey returns the key of the file that joins all segments.
+// FileKey returns the key of the file that the segments are joined into.
 func (t Task) FileKey(f Format) string { return t.generationKey("export", f.Suffix()) }
 
-// PartKey returns the key of a segment's part of a file in another format.
+// PartKey returns the key of a segment's rendering in another format.
 func PartKey(segmentKey string, f Format) string { return segmentKey + f.Suffix() }
 
 func (t Task) generationKey(name, suffix string) string {
 	return t.objectKey(name + "-" + strconv.FormatInt(t.Generation, 10) + suffix)
 }
 
-// objectKey returns the key of one of the task's objects. It begins with the tenant, so that access can be granted and
-// data deleted by prefix.
+// objectKey returns the key of one of the task's objects. It begins with the tenant, so access can be granted and data
+// deleted by prefix.
 func (t Task) objectKey(name string) string {
 	return string(t.Tenant.Mode) + "/" + t.Tenant.OrgID + "/" + t.ID + "/" + name
 }

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestObjectsListsObjectsOfOneTaskOnce(t *testing.T) {
+func TestObjectsListsEachTaskObjectOnce(t *testing.T) {
 	t.Parallel()
 	task := export.Task{ID: taskID, Tenant: org.Tenant{Mode: org.Live, OrgID: "o"}, Generation: 1}
 	prefix := "live/o/" + taskID + "/"

@@ -7,12 +7,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// fixtures returns the names of the synthetic documents whose records are cached with those of a TEFCA connection in
+// fixtures returns the names of the synthetic documents that are available as cached records to a TEFCA connection in
 // test mode.
 func fixtures() []string { return []string{"alder.xml", "birch.xml"} }
 
-// ParseFixture checks the name of a fixture (fixtures.tefca_ccda of a request) for a credential's mode. Errors are
-// fault.Invalid and never repeat the input. Register checks that the connection is a TEFCA connection.
+// ParseFixture validates the name of a fixture (fixtures.tefca_ccda of a request) for a credential's mode. Errors are
+// fault.Invalid and never repeat the input. Register verifies that the connection is a TEFCA connection.
 func ParseFixture(mode org.Mode, name string) (string, error) {
 	switch {
 	case mode != org.Test:

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestParseFixtureAcceptsKnownNamesInTestModeOnly(t *testing.T) {
+func TestParseFixtureAcceptsOnlyKnownNamesInTestMode(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		mode org.Mode
@@ -37,9 +37,9 @@ func TestParseFixtureAcceptsKnownNamesInTestModeOnly(t *testing.T) {
 	}
 }
 
-// TestRegisterRefusesFixtureForNonTEFCAConnection proves that a fixture is refused both with a pending task and when
-// a new task could not be opened.
-func TestRegisterRefusesFixtureForNonTEFCAConnection(t *testing.T) {
+// TestRegisterRejectsFixtureForNonTEFCAConnection proves that a fixture is refused both if a task is pending and if a
+// new task could not be opened.
+func TestRegisterRejectsFixtureForNonTEFCAConnection(t *testing.T) {
 	t.Parallel()
 	for _, status := range []connection.Status{connection.Authorized, connection.Revoked} {
 		synctest.Test(t, func(t *testing.T) {

@@ -14,14 +14,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Links mints and verifies the signed download URLs of exports. A URL works without an API key until the file expires
-// (docs/develop/threat-model.md, Download links), and only for one file of one tenant.
+// Links mints and verifies signed download URLs for exports. A URL grants access without an API key until the file
+// expires (docs/develop/threat-model.md, Download links), and only to one file of one tenant.
 type Links struct {
 	Keys    secret.Keyring
-	BaseURL string // public URL of the API, ending in /v1; needed only for minting
+	BaseURL string // public base URL of the API, ending in /v1; needed only for minting
 }
 
-// ticket is the content of a download token.
+// ticket is the payload of a download token.
 type ticket struct {
 	Mode    org.Mode `json:"m"`
 	OrgID   string   `json:"o"`
@@ -30,8 +30,8 @@ type ticket struct {
 	Expires int64    `json:"e"` // Unix seconds
 }
 
-// Stored returns the links of all files of a task in the form stored with an event: in place of the token, a link has
-// the key's version and its expiry. SignLink completes them deterministically.
+// Stored returns the links to all files of a task in the form stored with an event. Instead of the token, a link
+// contains the key version and the expiry. SignLink completes the links deterministically.
 func (l Links) Stored(task Task) []webhook.DownloadLink {
 	links := make([]webhook.DownloadLink, 0, len(task.Files))
 	for _, f := range task.Files {
@@ -42,7 +42,7 @@ func (l Links) Stored(task Task) []webhook.DownloadLink {
 	return links
 }
 
-// List mints the links of all files of a task.
+// List mints links to all files of a task.
 func (l Links) List(task Task) ([]webhook.DownloadLink, error) {
 	links := l.Stored(task)
 	for i := range links {
@@ -54,9 +54,9 @@ func (l Links) List(task Task) ([]webhook.DownloadLink, error) {
 	return links, nil
 }
 
-// SignLink implements webhook.LinkSigner. The token is valid for this tenant only, whatever the URL contains. If the
-// link's key version is retired, the token has no signature and yields fault.Gone. If the version is not known yet, the
-// error is fault.Unavailable.
+// SignLink implements webhook.LinkSigner. The token is valid only for this tenant, whatever the URL contains. If the
+// link's key version is retired, the token has no signature, and verifying it returns fault.Gone. If the key version is
+// not known yet, SignLink returns fault.Unavailable.
 func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 	path, stub, _ := strings.Cut(address, tokenParameter)
 	version, expires, ok := parseStub(stub)
@@ -88,7 +88,7 @@ func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 // tokenParameter precedes the token in a link's URL.
 const tokenParameter = "?token="
 
-// parseStub parses the text that stands in place of the token in a stored link. It accepts the canonical spelling only.
+// parseStub parses the text that replaces the token in a stored link. It accepts only the canonical form.
 func parseStub(stub string) (version int, expires int64, ok bool) {
 	first, second, _ := strings.Cut(stub, ".")
 	version, err := strconv.Atoi(first)
@@ -99,15 +99,15 @@ func parseStub(stub string) (version int, expires int64, ok bool) {
 	return version, expires, err == nil && stub == strconv.Itoa(version)+"."+strconv.FormatInt(expires, 10)
 }
 
-// Tenant verifies a token for a task's file and returns its tenant. It returns fault.Unauthenticated for a token that
-// is forged, belongs to another file or was made with an unknown key, and fault.Gone for a genuine token that has
-// expired and for any token of a retired key.
+// Tenant verifies a token for a task's file and returns the tenant. It returns fault.Unauthenticated if the token is
+// forged, belongs to another file or was signed with an unknown key. It returns fault.Gone for an expired genuine token
+// and for any token signed with a retired key.
 func (l Links) Tenant(token, taskID, fileName string, now time.Time) (org.Tenant, error) {
 	refused := fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "The download link is not valid.")
 	version, rest, _ := strings.Cut(token, ".")
 	body, sum, ok := strings.Cut(rest, ".")
 	number, err := strconv.Atoi(version)
-	if !ok || err != nil || strconv.Itoa(number) != version { // only the canonical spelling is valid
+	if !ok || err != nil || strconv.Itoa(number) != version { // only the canonical form is valid
 		return org.Tenant{}, refused
 	}
 	gone := fault.New(fault.Gone, fault.CodeExportExpired,

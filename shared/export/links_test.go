@@ -38,7 +38,7 @@ func token(t *testing.T, links export.Links, task export.Task) string {
 	return parsed.Query().Get("token")
 }
 
-func TestDownloadURLHasDocumentedFormAndOpensFile(t *testing.T) {
+func TestDownloadURLHasDocumentedFormAndGrantsAccess(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	address, err := firstLink(links, task)
@@ -58,7 +58,7 @@ func TestDownloadURLHasDocumentedFormAndOpensFile(t *testing.T) {
 	}
 }
 
-func TestDownloadURLContainsNoPatientOrConnection(t *testing.T) {
+func TestDownloadURLContainsNoPatientOrConnectionID(t *testing.T) {
 	t.Parallel()
 	address, err := firstLink(newLinks(t, "1"), finishedTask(aMoment()))
 	if err != nil {
@@ -69,7 +69,7 @@ func TestDownloadURLContainsNoPatientOrConnection(t *testing.T) {
 	}
 }
 
-func TestTokenIsRefusedWhenAnyCharacterIsChanged(t *testing.T) {
+func TestTokenIsRejectedWhenAnyCharacterChanges(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	good := token(t, links, task)
@@ -103,7 +103,7 @@ func wantRefused(t *testing.T, links export.Links, token, id, file string) {
 	}
 }
 
-func TestTokenIsValidForOneFileOfOneTask(t *testing.T) {
+func TestTokenIsValidOnlyForItsTaskAndFile(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	good := token(t, links, task)
@@ -113,7 +113,7 @@ func TestTokenIsValidForOneFileOfOneTask(t *testing.T) {
 	wantRefused(t, links, good, taskID, "")
 }
 
-func TestTokenSurvivesRotationUntilKeyIsRemoved(t *testing.T) {
+func TestTokenStaysValidAfterRotationUntilKeyIsRemoved(t *testing.T) {
 	t.Parallel()
 	task := finishedTask(aMoment())
 	old := token(t, newLinks(t, "1"), task)
@@ -196,7 +196,7 @@ func withoutFirst(t *testing.T) secret.Keyring {
 	return ring
 }
 
-// successOf returns the event of a task with these links, surrounded by text that an encoder escapes.
+// successOf returns the success event of a task with these links, surrounded by text that a JSON encoder escapes.
 func successOf(t *testing.T, task export.Task, links []webhook.DownloadLink) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(task.Tenant, webhook.ExportSucceeded, task.ID, 0, aMoment(), webhook.ExportSuccess{
@@ -210,7 +210,7 @@ func successOf(t *testing.T, task export.Task, links []webhook.DownloadLink) web
 	return event
 }
 
-func TestEventIsStoredWithoutTokensAndSentUnchangedAfterRotation(t *testing.T) {
+func TestStoredEventHasNoTokensAndIsSentUnchangedAfterRotation(t *testing.T) {
 	t.Parallel()
 	task := finishedTask(aMoment())
 	task.Files = append(task.Files, export.File{Name: "a b&c<d>é?.jsonl", Format: "jsonl"})
@@ -226,7 +226,7 @@ func TestEventIsStoredWithoutTokensAndSentUnchangedAfterRotation(t *testing.T) {
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%s: sent (%v)\n%s\nwant\n%s", name, err, got, want)
 		}
-		old := successOf(t, task, whole) // the stored form before tokens were omitted
+		old := successOf(t, task, whole) // form in which links were stored with their tokens
 		if got, err = old.Wire(links); err != nil || string(got) != string(want) {
 			t.Errorf("%s: of an old row was sent (%v)\n%s\nwant\n%s", name, err, got, want)
 		}
@@ -245,7 +245,7 @@ func TestEventIsStoredWithoutTokensAndSentUnchangedAfterRotation(t *testing.T) {
 	}
 }
 
-func TestSignLinkUsesTenantOfRow(t *testing.T) {
+func TestSignLinkUsesGivenTenant(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	other := org.Tenant{Mode: org.Live, OrgID: "other"}
@@ -260,7 +260,7 @@ func TestSignLinkUsesTenantOfRow(t *testing.T) {
 	}
 }
 
-func TestEventIsSentAfterKeyOfLinksIsRetired(t *testing.T) {
+func TestEventIsSentAfterLinkKeyIsRetired(t *testing.T) {
 	t.Parallel()
 	task := finishedTask(aMoment())
 	event := successOf(t, task, newLinks(t, "1").Stored(task))

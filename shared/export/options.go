@@ -9,32 +9,32 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Options narrows an export and selects its formats: extensions of POST ehi-export. The zero value means the complete
-// record as JSON lines.
+// Options narrows an export and selects its formats. Its fields are extensions of POST ehi-export. The zero value means
+// the complete record as NDJSON.
 type Options struct {
-	Since time.Time `json:"since,omitzero"` // only changes since then; zero for all
-	// requested resource types, sorted; none for all. The Patient is always included
+	Since time.Time `json:"since,omitzero"` // only resources changed since then; zero for all
+	// requested resource types, sorted; empty for all. The Patient is always included
 	Types   []string `json:"types,omitempty"`
-	Formats []Format `json:"formats,omitempty"` // in the order of formats(); none for JSONLines alone
-	// synthetic record delivered instead of the connection's; empty for none
+	Formats []Format `json:"formats,omitempty"` // in the order of formats(); empty for JSONLines alone
+	// synthetic record delivered instead of the connection's record; empty for none
 	Fixture string `json:"fixture,omitempty"`
 }
 
-// Format is a format of an export: export_type of a download link (docs/guide/webhook-reference.md, "Body").
+// Format is an export format, the export_type of a download link (docs/guide/webhook-reference.md, "Body").
 type Format string
 
-// The formats. The first is the default, the others are extensions (docs/reference/deviations.md).
+// Export formats. The first is the default; the others are extensions (docs/reference/deviations.md).
 const (
 	JSONLines Format = "jsonl"       // NDJSON, one resource per line
-	Gzipped   Format = "jsonl_gz"    // the same, compressed
-	OneBundle Format = "fhir_bundle" // one FHIR Bundle of type collection
-	Report    Format = "outcome"     // the request, its outcome and the losses, by resource type
+	Gzipped   Format = "jsonl_gz"    // gzip-compressed NDJSON
+	OneBundle Format = "fhir_bundle" // single FHIR Bundle of type collection
+	Report    Format = "outcome"     // outcome report: the request, its outcome and the losses, by resource type
 )
 
-// formats returns all formats, in the order of their links.
+// formats returns all formats in link order.
 func formats() []Format { return []Format{JSONLines, Gzipped, OneBundle, Report} }
 
-// Suffix returns the file name suffix of the format.
+// Suffix returns the format's file name suffix.
 func (f Format) Suffix() string {
 	switch f {
 	case Gzipped:
@@ -48,8 +48,8 @@ func (f Format) Suffix() string {
 	return ".jsonl"
 }
 
-// ContentType returns the MIME type of a file of the format with resources of a FHIR version. An unknown version is
-// treated as R4, which the specification writes without a version (FHIR http.html#version-parameter).
+// ContentType returns the MIME type of a file in this format for a FHIR version. An unknown version is treated as R4,
+// for which the specification uses no version parameter (FHIR http.html#version-parameter).
 func (f Format) ContentType(fhirVersion string) string {
 	version := ""
 	switch {
@@ -73,8 +73,8 @@ func (f Format) ContentType(fhirVersion string) string {
 
 const maxTypes = 100
 
-// ParseOptions parses the options of a request: since, an RFC 3339 time or a date, empty for none; resource types; and
-// formats. Errors are fault.Invalid and never repeat the input.
+// ParseOptions parses the options of a request: resource types, formats, and since, which is an RFC 3339 time, a date,
+// or empty for none. Errors are fault.Invalid and never repeat the input.
 func ParseOptions(since string, resourceTypes, formatNames []string, now time.Time) (Options, error) {
 	var o Options
 	var err error
@@ -157,13 +157,13 @@ func (o Options) Chosen() []Format {
 	return o.Formats
 }
 
-// Wants reports whether resources of a type are exported.
+// Wants reports whether the options include resources of a type.
 func (o Options) Wants(resourceType string) bool {
 	return len(o.Types) == 0 || resourceType == "Patient" || slices.Contains(o.Types, resourceType)
 }
 
-// Changed reports whether a resource with the given meta.lastUpdated is exported. One without a usable time is: a
-// resource is omitted only if it is known to be old.
+// Changed reports whether to export a resource with the given meta.lastUpdated. A resource is omitted only if it is
+// known to be old, so one without a usable time is exported.
 func (o Options) Changed(lastUpdated string) bool {
 	if o.Since.IsZero() {
 		return true
@@ -172,7 +172,7 @@ func (o Options) Changed(lastUpdated string) bool {
 	return err != nil || !at.Before(o.Since)
 }
 
-// equal reports whether requests with either options are served by the same export.
+// equal reports whether the same export satisfies requests with either options.
 func (o Options) equal(other Options) bool {
 	return o.Since.Equal(other.Since) && slices.Equal(o.Types, other.Types) && slices.Equal(o.Formats, other.Formats) &&
 		o.Fixture == other.Fixture

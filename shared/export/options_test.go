@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestParseOptionsReadsOptions(t *testing.T) {
+func TestParseOptionsAcceptsValidOptions(t *testing.T) {
 	t.Parallel()
 	now := aMoment()
 	for name, c := range map[string]struct {
@@ -46,7 +46,7 @@ func TestParseOptionsReadsOptions(t *testing.T) {
 	}
 }
 
-func TestParseOptionsRefusesInvalidOptionsWithoutQuotingThem(t *testing.T) {
+func TestParseOptionsRejectsInvalidOptionsWithoutQuotingThem(t *testing.T) {
 	t.Parallel()
 	now := aMoment()
 	for name, c := range map[string]struct {
@@ -77,7 +77,7 @@ func TestParseOptionsRefusesInvalidOptionsWithoutQuotingThem(t *testing.T) {
 	}
 }
 
-func TestRegisterOpensNewTaskForDifferentOptions(t *testing.T) {
+func TestRegisterOpensNewTaskWhenOptionsDiffer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := newRegistrar(t)

@@ -6,60 +6,61 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TypeOutcome describes the result of collecting one resource type. It contains no URL and no content.
+// TypeOutcome describes the result of collecting one resource type. It contains no URLs and no patient data.
 type TypeOutcome struct {
 	Type    string  `json:"type"`
 	Result  Outcome `json:"result"`
 	Count   int     `json:"count"`
 	Missing int     `json:"missing,omitempty"`     // known resources that could not be read
-	LeftOut int     `json:"left_out,omitempty"`    // resources found that state they belong to another patient
-	OnlyBy  string  `json:"only_by,omitempty"`     // see plan.Query.OnlyBy
-	Status  int     `json:"http_status,omitempty"` // of the response that best explains the loss
+	LeftOut int     `json:"left_out,omitempty"`    // resources found that name another patient
+	OnlyBy  string  `json:"only_by,omitempty"`     // parameter that narrowed the search, see plan.Query.OnlyBy
+	Status  int     `json:"http_status,omitempty"` // HTTP status of the response that best explains the loss
 
-	// why something is missing or was not requested; otherwise empty
+	// why resources are missing or were not requested; otherwise empty
 	Reason LossReason `json:"reason,omitempty"`
 }
 
 // Outcome classifies a TypeOutcome.
 type Outcome string
 
-// The outcomes of a type.
+// Outcomes of a resource type.
 const (
 	OutcomeOK          Outcome = "ok"
 	OutcomeEmpty       Outcome = "empty"
 	OutcomeDenied      Outcome = "denied"
 	OutcomeUnsupported Outcome = "unsupported"
-	OutcomeTruncated   Outcome = "truncated" // a later page, or some of the resources, could not be read
+	OutcomeTruncated   Outcome = "truncated" // a later page, or some resources, could not be read
 	OutcomeFailed      Outcome = "failed"
 )
 
-// LossReason classifies why something of a type is not in the file. The set is closed; docs/guide/incomplete-records.md
-// lists it.
+// LossReason classifies why resources of a type are missing from the file. The set is closed;
+// docs/guide/incomplete-records.md lists it.
 type LossReason string
 
-// The reasons, mildest first. The first two are not a loss: everything that the portal has and the patient shares is in
-// the file.
+// Loss reasons, mildest first. The first two are not losses: the file contains everything that the portal has and the
+// patient shares.
 const (
-	// the portal offers no search for the type; for documents: their kind is not exported
+	// the portal offers no search for the type; for documents, their kind is not exported
 	LossUnsupported LossReason = "unsupported"
-	// the patient's authorization does not cover it, though it was requested
+	// the patient's authorization does not cover the type, although it was requested
 	LossNotGranted LossReason = "not_granted"
-	// parts of documents that FHIR cannot represent, or that are invalid values
+	// document parts that FHIR cannot represent or whose values are invalid
 	LossConversion   LossReason = "not_converted"
-	LossNotRequested LossReason = "not_requested" // our authorization request did not name it
+	LossNotRequested LossReason = "not_requested" // our authorization request did not name the type
 	// the portal does not list the type, and a trial search was not possible
 	LossNotAdvertised LossReason = "not_advertised"
-	LossElsewhere     LossReason = "other_server" // the record names it at another server, to which no request is sent
-	LossNotFound      LossReason = "not_found"    // the record names it, and the portal responds that it does not exist
-	// the portal lists the type but refuses every request without a reason
+	LossElsewhere     LossReason = "other_server" // the record references it on another server, which gets no requests
+	// the record references it, but the portal responds that it does not exist
+	LossNotFound LossReason = "not_found"
+	// the portal lists the type but refuses every request without giving a reason
 	LossRejected    LossReason = "rejected"
 	LossRefused     LossReason = "refused"         // the portal refuses access
-	LossLimit       LossReason = "limit"           // beyond the limits of one export
-	LossForeignLink LossReason = "foreign_link"    // the link to the next page leads to a server other than the portal's
+	LossLimit       LossReason = "limit"           // beyond the limits of a single export
+	LossForeignLink LossReason = "foreign_link"    // the next-page link points to a server other than the portal's
 	LossTooLarge    LossReason = "too_large"       // larger than the limit for one document or attachment
 	LossUnavailable LossReason = "unavailable"     // server errors, rate limits, no response
-	LossContent     LossReason = "invalid_content" // responses that are not FHIR JSON or are cut off
-	LossOther       LossReason = "other_person"    // documents about another person, or without a stated subject
+	LossContent     LossReason = "invalid_content" // responses that are truncated or not FHIR JSON
+	LossOther       LossReason = "other_person"    // documents about another person, or without a subject
 )
 
 func lossReasons() []LossReason {
@@ -76,9 +77,9 @@ func (l LossReason) Worse(other LossReason) bool {
 	return slices.Index(order, l) > slices.Index(order, other)
 }
 
-// Shortfall returns the losses of a finished task: data missing from its files although the patient has granted it and
-// the portal has it (docs/guide/incomplete-records.md). Types that the portal searches only by listed values
-// (TypeOutcome.OnlyBy) are not a known loss, and neither are resources of other patients.
+// Shortfall returns the losses of a finished task: data missing from its files although the patient has granted access
+// and the portal has it (docs/guide/incomplete-records.md). Types that the portal searches only by listed values
+// (TypeOutcome.OnlyBy) are not known losses. Resources of other patients are not losses either.
 func (t Task) Shortfall() webhook.Shortfall {
 	missing := map[string]string{}
 	for _, o := range t.Outcome {

@@ -15,51 +15,52 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// resendAfter is the minimum age of the last sending for a repeated request to send the event again
+// resendAfter is how long after the last sending a repeated request sends the event again
 // (docs/reference/deviations.md, "Exports").
 const resendAfter = 5 * time.Minute
 
-// TaskStore is the store that registration needs. Reads are consistent.
+// TaskStore holds the store operations that registration requires. Reads are consistent.
 type TaskStore interface {
 	// LatestTask returns the id of the connection's newest task, or fault.NotFound if there is none.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 	// Task reads a task. It returns fault.NotFound if there is none.
 	Task(ctx context.Context, tenant org.Tenant, id string) (Task, error)
-	// OpenTask creates task and makes it its connection's newest in one transaction, if previous is still the newest (""
-	// for none) and the connection is still authorized. Otherwise it returns fault.Conflict.
+	// OpenTask creates a task as its connection's newest in one transaction, if previous is still the newest ("" for none)
+	// and the connection is still authorized. Otherwise it returns fault.Conflict.
 	OpenTask(ctx context.Context, task Task, previous string) error
-	// ResendEvent stores event and counts it on the task in one transaction, if task.Resends is unchanged. Otherwise it
-	// returns fault.Conflict.
+	// ResendEvent stores an event and increments the task's Resends in one transaction, if Resends is unchanged. Otherwise
+	// it returns fault.Conflict.
 	ResendEvent(ctx context.Context, task Task, event webhook.Event) error
-	// Event reads an event. It returns fault.NotFound after 15 days.
+	// Event reads an event. It returns fault.NotFound once the event has expired after 15 days.
 	Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error)
 }
 
-// Connections reads connections. It returns fault.NotFound if there is none.
+// Connections reads connections. It returns fault.NotFound if a connection does not exist.
 type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Registrar registers requests for an export.
+// Registrar registers export requests.
 type Registrar struct {
 	Tasks       TaskStore
 	Connections Connections
 	Enqueuer    Enqueuer
 	Now         func() time.Time
 	NewID       ids.Source
-	Reuse       time.Duration // how long a finished export is returned for an equal request
+	Reuse       time.Duration // how long a finished export is reused for equal requests
 }
 
-// Register finds or opens the export of a connection (docs/reference/deviations.md, "Exports"). A pending task is
-// returned unchanged. A recent success with equal options is returned too, and its event is sent again if the last
-// sending is old enough, unless refresh requests a new task. Otherwise a new task is opened. Errors: fault.NotFound,
-// fault.Invalid for a fixture on a connection that is not a TEFCA connection, fault.Conflict
+// Register returns the connection's current export or opens a new one (docs/reference/deviations.md, "Exports"). A
+// pending task is returned unchanged. Unless refresh is set, a recent success with equal options is also returned, and
+// its event is sent again if it was last sent long enough ago. Otherwise Register opens a new task. Errors:
+// fault.NotFound, fault.Invalid for a fixture on a connection that is not a TEFCA connection, fault.Conflict
 // (svc_connection_not_exportable).
 func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID string, options Options,
 	refresh bool,
 ) (Task, error) {
 	var task Task
-	err := retry.OnConflict(ctx, retry.Tries, func() (err error) { // the loser of a race finds the winner's task
+	// after losing a race, the retry finds the winner's task
+	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		task, err = r.register(ctx, tenant, connectionID, options, refresh)
 		return err
 	})
@@ -99,19 +100,19 @@ func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID
 	if err := r.Tasks.OpenTask(ctx, task, latestID); err != nil {
 		return Task{}, fmt.Errorf("open task: %w", err)
 	}
-	// The task row is authoritative: if the message fails, the sweeper sends it later, so the request does not fail.
+	// The task row is authoritative. If sending the message fails, the sweeper sends it later, so the request succeeds.
 	_ = r.Enqueuer.EnqueueTask(ctx, tenant, task.ID, 0)
 	return task, nil
 }
 
-// reusable reports whether a task is a success that may still be returned for equal requests.
+// reusable reports whether a task is a success that equal requests may still reuse.
 func (r Registrar) reusable(task Task) bool {
 	now := r.Now()
 	return task.Status == Success && now.Sub(task.FinishedAt) < r.Reuse && now.Before(task.FilesUntil)
 }
 
-// latest returns the id of the newest task of a connection, empty if there is none, and the task, which is zero once
-// its row has expired: task rows expire after 90 days, the pointer to them does not.
+// latest returns a connection's newest task and its id. The id is empty if there is none. The task is zero if its row
+// has expired: task rows expire after 90 days, but the pointer to the newest one does not.
 func (r Registrar) latest(ctx context.Context, tenant org.Tenant,
 	connectionID string,
 ) (id string, task Task, err error) {
@@ -132,7 +133,7 @@ func (r Registrar) latest(ctx context.Context, tenant org.Tenant,
 	return id, task, nil
 }
 
-// resend sends the success event of a finished task again as a new event, at most every five minutes.
+// resend sends a finished task's success event again as a new event, at most every five minutes.
 func (r Registrar) resend(ctx context.Context, task Task) error {
 	now := r.Now()
 	if now.Sub(task.SentAt) < resendAfter {
@@ -155,7 +156,7 @@ func (r Registrar) resend(ctx context.Context, task Task) error {
 	}
 	if err := r.Tasks.ResendEvent(ctx, task, event); err != nil {
 		if errors.Is(err, fault.Conflict) {
-			return nil // another request has just done it
+			return nil // another request has just sent it
 		}
 		return fmt.Errorf("resend success event: %w", err)
 	}

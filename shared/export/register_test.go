@@ -23,7 +23,7 @@ import (
 
 const reuse = 24 * time.Hour
 
-// ledger stores the tasks of one connection, and fails on demand.
+// ledger stores the tasks of one connection and fails on demand.
 type ledger struct {
 	*memory.Tasks
 
@@ -32,7 +32,7 @@ type ledger struct {
 	enqueued   []string      // ids of tasks and events
 	conflicts  int           // number of times OpenTask returns fault.Conflict
 	onConflict func(*ledger) // simulates a concurrent change
-	broken     string        // name of the method that fails
+	broken     string        // name of the method that returns an error
 }
 
 func (l *ledger) Connection(_ context.Context, owner org.Tenant, id string) (connection.Connection, error) {
@@ -91,10 +91,10 @@ func (l *ledger) enqueue(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.enqueued = append(l.enqueued, id)
-	return errTrouble // a lost message changes nothing
+	return errTrouble // losing a message changes nothing
 }
 
-// newRegistrar must be called inside a synctest bubble.
+// newRegistrar returns a Registrar with its ledger. It must be called inside a synctest bubble.
 func newRegistrar(t *testing.T) (*ledger, export.Registrar) {
 	t.Helper()
 	l := &ledger{Tasks: memory.NewTasks(), connection: connection.Connection{ID: connectionID, Tenant: tenant}}
@@ -103,7 +103,7 @@ func newRegistrar(t *testing.T) (*ledger, export.Registrar) {
 	return l, export.Registrar{Tasks: l, Connections: l, Enqueuer: l, Now: time.Now, NewID: ids.Random, Reuse: reuse}
 }
 
-// register requests the export of the one connection.
+// register requests an export of the ledger's connection.
 func register(t *testing.T, r export.Registrar, refresh bool) export.Task {
 	t.Helper()
 	task, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, refresh)
@@ -111,7 +111,7 @@ func register(t *testing.T, r export.Registrar, refresh bool) export.Task {
 	return task
 }
 
-// end ends the newest task now.
+// end ends the newest task immediately.
 func (l *ledger) end(t *testing.T, status export.Status) export.Task {
 	t.Helper()
 	task := l.Get(tenant, l.latest(t))
@@ -154,7 +154,7 @@ func TestRegisterReusesOrOpensTask(t *testing.T) {
 		end     export.Status // result of the first task; empty to leave it pending
 		later   time.Duration
 		refresh bool
-		forget  bool // the first task's row has expired
+		forget  bool // whether the first task's row has expired
 		same    bool
 	}{
 		"pending":                            {later: time.Hour, same: true},
@@ -238,13 +238,13 @@ func TestRegisterResendsSuccessAtMostEveryFiveMinutes(t *testing.T) {
 				t.Errorf("event %d: %+v", number, body)
 			}
 		}
-		if got := len(l.enqueued); got != 3 { // the task and two events
+		if got := len(l.enqueued); got != 3 { // one task and two events
 			t.Errorf("enqueued %v", l.enqueued)
 		}
 	})
 }
 
-func TestRegisterConflictsForNewTaskWhenNotExportable(t *testing.T) {
+func TestRegisterReturnsConflictForNewTaskWhenNotExportable(t *testing.T) {
 	t.Parallel()
 	for _, status := range []connection.Status{connection.Revoked, connection.Rejected} {
 		for name, c := range map[string]struct {
@@ -274,7 +274,7 @@ func TestRegisterConflictsForNewTaskWhenNotExportable(t *testing.T) {
 	}
 }
 
-func TestRegisterConflictsWhenConnectionIsRevokedMeanwhile(t *testing.T) {
+func TestRegisterReturnsConflictWhenConnectionIsRevokedMeanwhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := newRegistrar(t)
@@ -287,7 +287,7 @@ func TestRegisterConflictsWhenConnectionIsRevokedMeanwhile(t *testing.T) {
 	})
 }
 
-func TestRegisterReportsForeignConnectionAsNotFound(t *testing.T) {
+func TestRegisterReturnsNotFoundForUnknownOrOtherTenantsConnection(t *testing.T) {
 	t.Parallel()
 	_, r := newRegistrar(t)
 	for _, c := range []struct {

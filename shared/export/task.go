@@ -13,17 +13,17 @@ import (
 // Status is the state of a task (docs/reference/deviations.md, "Exports").
 type Status string
 
-// The states of a task.
+// Task states.
 const (
 	Pending Status = "pending"
 	Success Status = "success"
 	Failed  Status = "failed"
 )
 
-// Reason is the cause of a task's failure: failure_reason of the event (docs/guide/incomplete-records.md).
+// Reason is the cause of a task's failure, reported as the event's failure_reason (docs/guide/incomplete-records.md).
 type Reason string
 
-// The reasons that this version reports.
+// Failure reasons that this version reports.
 const (
 	TokenRefreshFailure     Reason = "token_refresh_failure"
 	ScopePatientMissing     Reason = "scope_patient_missing"
@@ -34,7 +34,7 @@ const (
 )
 
 const (
-	// Budget is the total time for which a task may stay pending, excluding its waits in line, before it fails.
+	// Budget is how long a task may stay pending before it fails, excluding its waits in line.
 	Budget = 6 * time.Hour
 	// maxFailures is the number of consecutive transient failures after which the task fails with their reason.
 	maxFailures = 5
@@ -52,26 +52,26 @@ type Task struct {
 	Options       Options
 	Outcome       []TypeOutcome
 	Scope         Scope     // set on success
-	Files         []File    // in the order of their links; set on success
-	FilesUntil    time.Time // when the files and all other objects of the runs are deleted
+	Files         []File    // in link order; set on success
+	FilesUntil    time.Time // time at which the files and all other objects of the runs are deleted
 	CreatedAt     time.Time
 	FinishedAt    time.Time
-	SentAt        time.Time // when the last success event was created
-	Resends       int64     // success events after the first
-	Generation    int64     // incremented by every claim: fences a worker's writes
-	Failures      int       // transient failures in a row
-	// earliest time of the next claim: the end of its worker's lease or of its deferral
+	SentAt        time.Time // creation time of the latest success event
+	Resends       int64     // number of success events after the first
+	Generation    int64     // incremented by every claim, to fence off writes by earlier workers
+	Failures      int       // consecutive transient failures
+	// earliest time of the next claim: the expiry of the worker's lease, or the end of the deferral
 	LeaseUntil   time.Time
-	Deferred     bool          // true until LeaseUntil if it is deferred rather than leased
-	WaitingSince time.Time     // when it joined its tenant's line (package share); zero if it is not waiting
-	Waited       time.Duration // time spent waiting there before
+	Deferred     bool          // whether the task is deferred, rather than leased, until LeaseUntil
+	WaitingSince time.Time     // time the task joined its tenant's line (package share); zero if it is not waiting
+	Waited       time.Duration // total time of earlier waits in line
 	Progress     webhook.Progress
-	ProgressAt   time.Time // when the last progress event was created
+	ProgressAt   time.Time // creation time of the latest progress event
 	ProgressSent int64     // number of progress events so far
-	Checkpoint   string    // key of the checkpoint object; empty before the first
+	Checkpoint   string    // key of the checkpoint object; empty before the first checkpoint
 }
 
-// Scope holds the requested and the granted scopes of the patient's authorization, space-separated. Either is empty if
+// Scope holds the requested and granted scopes of the patient's authorization, space-separated. A field is empty if
 // unknown.
 type Scope struct {
 	Asked   string `json:"asked,omitempty"`
@@ -81,13 +81,13 @@ type Scope struct {
 // CanFailAgain reports whether the task may be retried after another transient failure.
 func (t Task) CanFailAgain() bool { return t.Failures+1 < maxFailures }
 
-// Began returns the start of the task's time: its creation plus its waits in line, which do not count.
+// Began returns the start of the task's time budget: its creation time plus its waits in line, which do not count.
 func (t Task) Began() time.Time { return t.CreatedAt.Add(t.Waited) }
 
-// Ends returns the end of the task's time: a task still pending then fails.
+// Ends returns the end of the task's time budget, at which a pending task fails.
 func (t Task) Ends() time.Time { return t.Began().Add(Budget) }
 
-// Missing is the response if the tenant has no such task.
+// Missing returns the error for a task that does not exist in the tenant.
 func Missing() error { return fault.Missing("Export not found.").About("task_id") }
 
 // Downloadable returns the task's file with the given name if it can be downloaded at now. Otherwise it returns
@@ -104,14 +104,14 @@ func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
 	return t.Files[at], nil
 }
 
-// Enqueuer makes workers process a row. The sweeper makes up for a lost message.
+// Enqueuer sends a message that makes a worker process a row. If the message is lost, the sweeper sends it again.
 type Enqueuer interface {
 	EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Fail returns the task as failed at the given time, and its failure event (docs/guide/webhook-reference.md, "Body").
-// The only error is that of encoding the event.
+// Fail returns the task as failed at the given time, with its failure event (docs/guide/webhook-reference.md, "Body").
+// The only possible error is from encoding the event.
 func (t Task) Fail(reason Reason, at time.Time) (Task, webhook.Event, error) {
 	t.Status, t.FailureReason, t.FinishedAt, t.FilesUntil = Failed, reason, at, at.Add(objectGrace)
 	event, err := webhook.NewEvent(t.Tenant, webhook.ExportFailed, t.ID, 0, at, webhook.ExportFailure{

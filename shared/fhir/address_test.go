@@ -15,7 +15,7 @@ func base(t *testing.T, text string) fhir.Base {
 	return parsed
 }
 
-func TestParseBaseNormalises(t *testing.T) {
+func TestParseBaseNormalisesURL(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"https://EHR.example/FHIR/R4/":      "https://ehr.example/FHIR/R4",
@@ -30,7 +30,7 @@ func TestParseBaseNormalises(t *testing.T) {
 	}
 }
 
-func TestParseBaseRefusesInvalidURLs(t *testing.T) {
+func TestParseBaseRejectsInvalidURLs(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"", "ehr.example/fhir", "/fhir", "ftp://ehr.example/fhir", "https://", "https:///fhir", "https://a@ehr.example/fhir",
@@ -54,7 +54,7 @@ func TestJoinEscapesEveryElement(t *testing.T) {
 	}
 }
 
-func TestResolveKeepsLinksUnderBase(t *testing.T) {
+func TestResolveAcceptsLinksUnderBase(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ base, link, want string }{
 		{"https://ehr.example/r4", "https://ehr.example/r4/Observation?page=2", "https://ehr.example/r4/Observation?page=2"},
@@ -75,7 +75,7 @@ func TestResolveKeepsLinksUnderBase(t *testing.T) {
 	}
 }
 
-func TestResolveRefusesLinksOutsideBase(t *testing.T) {
+func TestResolveRejectsLinksOutsideBase(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ base, link string }{
 		{"https://ehr.example/r4", "https://other.example/fhir/Observation"},
@@ -101,7 +101,7 @@ func TestResolveRefusesLinksOutsideBase(t *testing.T) {
 	}
 }
 
-func TestParseReferenceReadsReferencesToServer(t *testing.T) {
+func TestParseReferenceAcceptsReferencesToServer(t *testing.T) {
 	t.Parallel()
 	for reference, want := range map[string]string{
 		"Practitioner/1":                                       "Practitioner/1",
@@ -144,7 +144,7 @@ func TestParseReferenceReadsReferencesToServer(t *testing.T) {
 	}
 }
 
-func TestValidIDRefusesDotSegments(t *testing.T) {
+func TestValidIDRejectsDotSegments(t *testing.T) {
 	t.Parallel()
 	long := "0123456789012345678901234567890123456789012345678901234567890123"
 	for id, want := range map[string]bool{

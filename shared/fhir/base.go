@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Base is the base URL of a FHIR server. A bearer token may be sent to URLs under it and to no others
+// Base is the base URL of a FHIR server. A bearer token may be sent only to URLs under the base
 // (docs/develop/threat-model.md).
 //
-// A server behind a gateway can know itself by a different URL, its own base, and write that into links and references
-// (see Learn). A URL under the own base is rewritten to the same path under the Base; no request is ever sent to the
-// own base.
+// A server behind a gateway may use a different URL for itself, called its own base, in links and references (see
+// Learn). A URL under the own base is rewritten to the same path under the Base; no request is ever sent to the own
+// base.
 type Base struct {
 	place
 
-	own place // host is empty if no other base is known
+	own place // host is empty if no own base is known
 }
 
-// place is the location of a server.
+// place is the parsed location of a server.
 type place struct {
 	scheme string // http or https
 	host   string // lower case, without the scheme's default port
@@ -47,7 +47,8 @@ func ParseBase(text string) (Base, error) {
 // String returns the URL, without a trailing slash.
 func (p place) String() string { return p.scheme + "://" + p.host + p.path }
 
-// Own returns the base URL that the server uses for itself, for Knowing; empty if no different one is known.
+// Own returns the base URL that the server uses for itself, in the form that Knowing accepts. It is empty if no
+// different URL is known.
 func (b Base) Own() string {
 	if b.own.host == "" {
 		return ""
@@ -55,8 +56,7 @@ func (b Base) Own() string {
 	return b.own.String()
 }
 
-// Knowing returns the base of the same server with its own base set. An invalid URL, or one equal to b, changes
-// nothing.
+// Knowing returns a copy of b with the server's own base set. An invalid URL, or one equal to b, has no effect.
 func (b Base) Knowing(own string) Base {
 	other, err := ParseBase(own)
 	if err == nil && other.place != b.place {
@@ -65,10 +65,11 @@ func (b Base) Knowing(own string) Base {
 	return b
 }
 
-// Learn returns the base with the own base that the first page of a search at path reveals ("Observation", or
-// "Patient/p1/$everything"). The own base is the part of the page's self link before the path or, only if there is no
-// such link, the part of its entries' full URLs before "/Type/id" (FHIR R4 bundle.html#searchset,
-// bundle.html#bundle-unique): a server that knows itself by the Base can have another server's entries.
+// Learn returns a copy of b with the own base revealed by the first page of a search at path ("Observation", or
+// "Patient/p1/$everything"). The own base is the part of the page's self link before the path. If there is no self
+// link, it is the part of the entries' full URLs before "/Type/id" (FHIR R4 bundle.html#searchset,
+// bundle.html#bundle-unique). Full URLs are ignored if there is a self link, because a server that uses the Base for
+// itself may still return another server's entries.
 func (b Base) Learn(page Bundle, path string) Base {
 	self, _, _ := strings.Cut(page.Self, "?")
 	if own, found := strings.CutSuffix(strings.ReplaceAll(self, "%24", "$"), "/"+path); found {
@@ -82,7 +83,7 @@ func (b Base) Learn(page Bundle, path string) Base {
 	return b.Knowing(page.EntryBase)
 }
 
-// Join returns the URL of the path elements under the base, each of them escaped.
+// Join returns the URL of the path elements under the base, escaping each of them.
 func (b Base) Join(elements ...string) string {
 	var address strings.Builder
 	address.WriteString(b.String())
@@ -92,9 +93,9 @@ func (b Base) Join(elements ...string) string {
 	return address.String()
 }
 
-// Resolve returns the URL to request for a link of this server. Relative links are resolved against the base. A link
-// under the server's own base is moved to the base, and so is one to any other host if its path is under the base's
-// path, because proxies leak internal names and schemes into links. ok is false for every other link: it must not be
+// Resolve returns the URL to request for a link from this server. Relative links are resolved against the base. A link
+// under the server's own base is rewritten to the base. So is a link to any other host whose path is under the base's
+// path, because proxies leak internal names and schemes into links. ok is false for every other link, which must not be
 // followed.
 func (b Base) Resolve(link string) (address string, ok bool) {
 	target, ok := b.parse(link)
@@ -102,7 +103,7 @@ func (b Base) Resolve(link string) (address string, ok bool) {
 		return "", false
 	}
 	sameHost := strings.EqualFold(target.Hostname(), (&url.URL{Host: b.host}).Hostname())
-	// At the root every path is under the base's path, so that only the host distinguishes a leaked name from a different
+	// If the base is at the root, every path is under it, so only the host distinguishes a leaked name from a different
 	// server.
 	if b.path == "" && !sameHost {
 		return "", false
@@ -114,7 +115,7 @@ func (b Base) Resolve(link string) (address string, ok bool) {
 	return address, true
 }
 
-// relative returns the path of an absolute URL below the base; ok is false if it belongs to another server.
+// relative returns the path of an absolute URL below the base. ok is false if the URL belongs to another server.
 func (b Base) relative(address string) (path string, ok bool) {
 	target, ok := b.parse(address)
 	if !ok || target.Scheme != b.scheme || hostOf(target) != b.host || target.RawQuery != "" {
@@ -123,8 +124,8 @@ func (b Base) relative(address string) (path string, ok bool) {
 	return strings.TrimPrefix(target.EscapedPath(), b.path+"/"), true
 }
 
-// parse resolves a link against the base, and moves it there from the own base; ok is false if its path is not under
-// the base's path.
+// parse resolves a link against the base and rewrites it from the own base. ok is false if the path is not under the
+// base's path.
 func (b Base) parse(link string) (target *url.URL, ok bool) {
 	root, err := url.Parse(b.String() + "/")
 	if err != nil {
@@ -146,8 +147,8 @@ func (b Base) parse(link string) (target *url.URL, ok bool) {
 	return target, b.covers(target)
 }
 
-// isOwn reports whether a URL is under the server's own base. A link without a host, with only a path from the root,
-// can be too. A URL that is under both bases belongs to the more specific one.
+// isOwn reports whether a URL is under the server's own base. This includes a link without a host whose path starts at
+// the root. A URL under both bases belongs to the more specific one.
 func (b Base) isOwn(target *url.URL, hostless bool) bool {
 	if b.own.host == "" || !b.own.covers(target) || hostOf(target) != b.own.host && !hostless {
 		return false
@@ -155,24 +156,24 @@ func (b Base) isOwn(target *url.URL, hostless bool) bool {
 	return !b.has(target) || len(b.own.path) >= len(b.path)
 }
 
-// has reports whether an absolute URL is under the place, whatever its scheme.
+// has reports whether an absolute URL is under the place, regardless of its scheme.
 func (p place) has(address *url.URL) bool {
 	return isWeb(address) && hostOf(address) == p.host && p.covers(address)
 }
 
-// covers reports whether a URL's path is under that of the place.
+// covers reports whether a URL's path is under the place's path.
 func (p place) covers(address *url.URL) bool {
 	path := address.EscapedPath()
 	return path == p.path || strings.HasPrefix(path, p.path+"/")
 }
 
-// isWeb reports whether a URL is absolute http or https with a host and without user information.
+// isWeb reports whether a URL is an absolute http or https URL with a host and without user information.
 func isWeb(address *url.URL) bool {
 	return (address.Scheme == "http" || address.Scheme == "https") && address.Hostname() != "" &&
 		address.User == nil && address.Opaque == ""
 }
 
-// hostOf returns host and port for comparison.
+// hostOf returns the host and port of a URL in a form that can be compared.
 func hostOf(address *url.URL) string {
 	host := strings.ToLower(address.Host)
 	port := map[string]string{"http": ":80", "https": ":443"}[address.Scheme]

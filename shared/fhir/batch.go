@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Batch returns a Bundle of type batch with searches at URLs relative to the base (FHIR R4 http.html#transaction).
+// Batch returns a Bundle of type batch whose searches are the given URLs, relative to the base (FHIR R4
+// http.html#transaction).
 func Batch(addresses []string) ([]byte, error) {
 	type request struct {
 		Method string `json:"method"`
@@ -27,7 +28,7 @@ func Batch(addresses []string) ([]byte, error) {
 }
 
 // ParseBatch returns the pages of a batch-response, in the order of the searches. IsThere is false for a search that
-// failed. It overwrites answer, as ParseBundle does. The error is ErrInvalid for anything that is not a batch-response.
+// failed. ParseBatch overwrites answer, as ParseBundle does. The error is ErrInvalid if answer is not a batch-response.
 func ParseBatch(answer []byte) ([]BatchPage, error) {
 	reader := batchReader{scanner: scanner{buf: answer}}
 	err := reader.document(func() error { return reader.object(1, reader.member) })
@@ -56,7 +57,7 @@ type BatchPage struct {
 	IsThere bool
 }
 
-// batchReader reads the envelope of a batch-response.
+// batchReader parses the envelope of a batch-response.
 type batchReader struct {
 	scanner
 
@@ -64,7 +65,7 @@ type batchReader struct {
 	entries            []batchEntry
 }
 
-// batchEntry is one entry: its resource, as a part of the response, and the status.
+// batchEntry is one entry of a batch-response: its resource, as a slice of the response, and its status.
 type batchEntry struct {
 	at     span
 	status int
@@ -106,7 +107,7 @@ func (r *batchReader) entry() error {
 	return err
 }
 
-// response reads Bundle.entry.response and returns the number at the beginning of its status.
+// response parses Bundle.entry.response and returns the number at the start of its status.
 func (r *batchReader) response() (status int, err error) {
 	if r.peek() != '{' {
 		return 0, r.skip(4)
@@ -120,6 +121,6 @@ func (r *batchReader) response() (status int, err error) {
 		return err
 	})
 	code, _, _ := strings.Cut(text, " ")
-	status, _ = strconv.Atoi(code) // not a number means no success
+	status, _ = strconv.Atoi(code) // a status that is not a number means failure
 	return status, err
 }

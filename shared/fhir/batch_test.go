@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestParseBatchReturnsPageOfEverySearchInOrder(t *testing.T) {
+func TestParseBatchReturnsPageForEverySearchInOrder(t *testing.T) {
 	t.Parallel()
 	got, err := fhir.ParseBatch([]byte(`{ "resourceType": "Bundle", "type": "batch-response", "entry": [
 	  {"response": {"status": "200 OK"}, "resource": {"resourceType": "Bundle", "type": "searchset",
@@ -36,7 +36,7 @@ func TestParseBatchReturnsPageOfEverySearchInOrder(t *testing.T) {
 	}
 }
 
-func TestParseBatchRefusesOtherDocuments(t *testing.T) {
+func TestParseBatchRejectsOtherDocuments(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{
 		``, `[]`, `{"resourceType":"Bundle","type":"searchset"}`,

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Bundle is one page of search results (FHIR R4 http.html#search). Its resources stay in the page and are read one at a
-// time, since a parsed resource can take more memory than its text.
+// Bundle is one page of search results (FHIR R4 http.html#search). Its resources remain in the page's text and are
+// parsed one at a time, because a parsed resource can take more memory than its text.
 type Bundle struct {
-	Total     int    // count of all matches, -1 if not stated; some servers put the page's count here
-	Self      string // URL of this page, verbatim; empty if not stated, or longer than MaxAddress
+	Total     int    // total number of matches, -1 if not stated; some servers state the page's count here
+	Self      string // URL of this page, verbatim; empty if missing or longer than MaxAddress
 	Next      string // URL of the next page, verbatim, absolute or relative; empty on the last page
-	NextLost  bool   // there is a next page, but its URL is longer than MaxAddress
-	EntryBase string // common base of all absolute full URLs; empty without any, or if they differ
-	Len       int    // resources, excluding outcomes
-	Outcomes  int    // OperationOutcomes and entries with search.mode "outcome": messages, not records
-	Unusable  int    // entries without a valid resourceType, or with resourceType or id twice
+	NextLost  bool   // the page has a next link that is longer than MaxAddress
+	EntryBase string // common base of all absolute full URLs; empty if there are none or they differ
+	Len       int    // number of resources, excluding outcomes
+	Outcomes  int    // OperationOutcomes and entries with search.mode "outcome", which are messages
+	Unusable  int    // entries without a valid resourceType, or with a duplicate resourceType or id
 
 	page  []byte
 	spans []span // positions of the resources in page, in page order
 }
 
-// span is a part of a page.
+// span is a byte range of a page.
 type span struct{ from, to uint32 }
 
-// ParseBundle parses a page. It compacts page in place, so page is overwritten and every Resource.JSON is a part of it.
-// Duplicate members of the Bundle itself make it invalid. The errors include ErrInvalid and ErrTooMany.
+// ParseBundle parses a page. It compacts page in place, so page is overwritten and every Resource.JSON is a slice of
+// it. Duplicate members of the Bundle itself make it invalid. Errors include ErrInvalid and ErrTooMany.
 func ParseBundle(page []byte) (Bundle, error) {
 	reader := bundleReader{scanner: scanner{buf: page}, bundle: Bundle{Total: -1, page: page}, seen: map[string]bool{}}
 	err := reader.document(func() error { return reader.object(1, reader.member) })
@@ -40,13 +40,13 @@ func ParseBundle(page []byte) (Bundle, error) {
 	return reader.bundle, nil
 }
 
-// Alone returns a page with only this resource.
+// Alone returns a page that contains only this resource.
 func (r Resource) Alone() Bundle {
 	//nolint:gosec // at most MaxPage
 	return Bundle{Total: 1, Len: 1, page: r.JSON, spans: []span{{0, uint32(len(r.JSON))}}}
 }
 
-// All iterates over the resources of the page, in its order.
+// All iterates over the page's resources in page order.
 func (b Bundle) All() iter.Seq[Resource] {
 	return func(yield func(Resource) bool) {
 		for _, at := range b.spans {
@@ -61,21 +61,21 @@ func (b Bundle) All() iter.Seq[Resource] {
 	}
 }
 
-// bundleReader parses the envelope of a page; the scanner reads the resources in it.
+// bundleReader parses the envelope of a page. The scanner reads the resources in it.
 type bundleReader struct {
 	scanner
 
 	bundle  Bundle
 	entries int
-	differ  bool            // full URLs differ in the part before "/Type/id"
+	differ  bool            // whether full URLs differ in the part before "/Type/id"
 	kind    string          // resourceType
 	seen    map[string]bool // names of the Bundle's members read so far
 }
 
-// maxMembers bounds the members of a Bundle itself; FHIR has a dozen.
+// maxMembers limits the members of the Bundle object itself; FHIR defines a dozen.
 const maxMembers = 100
 
-// member parses one member of the Bundle.
+// member parses one top-level member of the Bundle.
 func (r *bundleReader) member(name word) (err error) {
 	text := string(name.text())
 	if r.seen[text] || len(r.seen) == maxMembers {
@@ -177,8 +177,8 @@ func (r *bundleReader) entry() error {
 	return nil
 }
 
-// from records the base of an entry's full URL, whose resource has the name "/Type/id". A logical URL, such as
-// urn:uuid, has no base.
+// from records the base of an entry's full URL. name is the resource's "/Type/id". A logical URL, such as urn:uuid, has
+// no base.
 func (r *bundleReader) from(address, name string) {
 	base, ok := strings.CutSuffix(address, name)
 	if !ok || r.differ || !strings.HasPrefix(base, "http") {
@@ -191,7 +191,7 @@ func (r *bundleReader) from(address, name string) {
 }
 
 // envelope parses a value that should be a resource, reading only its type and id. usable has the same meaning as in
-// resource.
+// the method resource.
 func (r *bundleReader) envelope(depth int) (resourceType, id string, usable bool, err error) {
 	if r.peek() != '{' {
 		return "", "", false, r.skip(depth)

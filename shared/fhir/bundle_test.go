@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestParseBundleSplitsPage(t *testing.T) {
+func TestParseBundleSplitsPageIntoResources(t *testing.T) {
 	t.Parallel()
 	page := `{
 	  "resourceType": "Bundle", "type": "searchset", "total": 3,
@@ -49,14 +49,14 @@ func TestParseBundleSplitsPage(t *testing.T) {
 		},
 		{Type: "Observation", ID: "2", JSON: []byte(`{"resourceType":"Observation","id":"2","note":"b"}`)},
 	}
-	for range 2 { // reading them has no side effects
+	for range 2 { // reading has no side effects
 		if diff := cmp.Diff(want, slices.Collect(got.All()), exportedFields()); diff != "" {
 			t.Errorf("ParseBundle (-want +got):\n%s", diff)
 		}
 	}
 }
 
-func TestParseBundleReadsEmptyPage(t *testing.T) {
+func TestParseBundleAcceptsEmptyPage(t *testing.T) {
 	t.Parallel()
 	for raw, total := range map[string]int{
 		`{"resourceType":"Bundle"}`:                          -1,
@@ -74,7 +74,7 @@ func TestParseBundleReadsEmptyPage(t *testing.T) {
 	}
 }
 
-func TestParseBundleRefusesInvalidPages(t *testing.T) {
+func TestParseBundleRejectsInvalidPages(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]string{
 		"a web page":                 "<html></html>",
@@ -95,7 +95,7 @@ func TestParseBundleRefusesInvalidPages(t *testing.T) {
 	}
 }
 
-func TestParseBundleRefusesTooManyEntriesInBoundedMemory(t *testing.T) {
+func TestParseBundleRejectsTooManyEntriesInBoundedMemory(t *testing.T) {
 	t.Parallel()
 	page := func(entries int) []byte {
 		entry := `{"resource":{"resourceType":"A"}}`
@@ -109,7 +109,7 @@ func TestParseBundleRefusesTooManyEntriesInBoundedMemory(t *testing.T) {
 	}
 }
 
-func TestAppendToResourceKeepsNeighbour(t *testing.T) {
+func TestAppendingToResourceJSONPreservesNextResource(t *testing.T) {
 	t.Parallel()
 	got, err := fhir.ParseBundle([]byte(`{"resourceType":"Bundle","entry":[
 		{"resource":{"resourceType":"Basic","id":"1"}},{"resource":{"resourceType":"Basic","id":"2"}}]}`))
@@ -123,7 +123,7 @@ func TestAppendToResourceKeepsNeighbour(t *testing.T) {
 	}
 }
 
-// references finds the reference strings of a decoded value by a full traversal.
+// references collects all reference strings in a decoded value.
 func references(value any) map[string]int {
 	found := map[string]int{}
 	var walk func(any)
@@ -183,8 +183,8 @@ func TestParseBundleAgreesWithEncodingJSONOnSyntheaRecords(t *testing.T) {
 	}
 }
 
-// syntheaPage returns one Synthea record, or a generated page of the same structure if the data is not beside the
-// repository.
+// syntheaPage returns one Synthea record, or a generated page of the same structure if the Synthea data is not next to
+// the repository.
 func syntheaPage(tb testing.TB) []byte {
 	tb.Helper()
 	files, err := filepath.Glob("../../../shared/data/synthea/*.json.gz")

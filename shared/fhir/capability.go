@@ -1,29 +1,29 @@
 package fhir
 
-// Capability holds the used parts of a server's CapabilityStatement (FHIR R4 capabilitystatement.html), or of a
+// Capability holds the relevant parts of a server's CapabilityStatement (FHIR R4 capabilitystatement.html), or of a
 // Conformance resource, its DSTU2 equivalent.
 type Capability struct {
 	FHIRVersion string               // such as "4.0.1"
 	Software    string               // software.name; empty if not stated
 	Release     string               // software.version; empty if not stated
 	Date        string               // date of the statement, verbatim
-	Formats     []string             // supported formats, verbatim: media types, "json"
-	Resources   []CapabilityResource // types of the server side, in the statement's order
+	Formats     []string             // supported formats, verbatim: media types or "json"
+	Resources   []CapabilityResource // types in rest entries of mode server, in the statement's order
 	OAuth       OAuthURIs
-	Batches     bool // it lists the system interaction batch or transaction
+	Batches     bool // the statement lists the system interaction batch or transaction
 }
 
 // CapabilityResource is one resource type that a server supports.
 type CapabilityResource struct {
-	Type         string   // always ValidType
-	SearchParams []string // names
+	Type         string   // satisfies ValidType
+	SearchParams []string // names of search parameters
 	Includes     []string // values of _include, such as "MedicationRequest:medication", or "*"
 	RevIncludes  []string // values of _revinclude, such as "Provenance:target"
 }
 
-// OAuthURIs holds the endpoints that servers without a SMART configuration document state in an extension (SMART App
-// Launch 1.0.0, FHIR authorization endpoint and token exchange endpoint). They may be relative. Introspect and Revoke
-// are often empty.
+// OAuthURIs holds the endpoints stated in an extension by servers without a SMART configuration document (SMART App
+// Launch 1.0.0, FHIR authorization endpoint and token exchange endpoint). The URLs may be relative. Introspect and
+// Revoke are often empty.
 type OAuthURIs struct {
 	Authorize  string
 	Token      string
@@ -31,18 +31,18 @@ type OAuthURIs struct {
 	Revoke     string
 }
 
-// oauthExtension is the url of the extension that holds OAuthURIs.
+// oauthExtension is the URL of the extension that holds OAuthURIs.
 const oauthExtension = "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris"
 
-// The parsed part of a statement is bounded: real statements have 150 types with 40 names each.
+// Limits on the parsed part of a CapabilityStatement. Real statements have 150 types with 40 names each.
 const (
 	maxStatedTypes = 1000
 	maxStatedNames = 40_000
-	maxStatedName  = 128 // bytes; longer names are ignored
+	maxStatedName  = 128 // maximum length in bytes; longer names are ignored
 )
 
-// ParseCapability parses a CapabilityStatement. It compacts raw in place. Members with a type other than FHIR's are
-// ignored. The error is ErrInvalid.
+// ParseCapability parses a CapabilityStatement. It compacts raw in place. Members whose JSON type differs from FHIR's
+// definition are ignored. The error is ErrInvalid.
 func ParseCapability(raw []byte) (Capability, error) {
 	reader := statement{scanner: scanner{buf: raw}}
 	kind := ""
@@ -81,10 +81,10 @@ type statement struct {
 	scanner
 
 	read  Capability
-	names int // stored names
+	names int // number of stored names
 }
 
-// software parses CapabilityStatement.software. A value of a different type yields no name.
+// software parses CapabilityStatement.software. A value of an unexpected JSON type yields no name.
 func (r *statement) software(depth int) error {
 	if r.peek() != '{' {
 		return r.skip(depth)
@@ -131,7 +131,7 @@ func (r *statement) rest(depth int) error {
 	return nil
 }
 
-// objects parses a list and calls element for every object in it. Other elements are ignored.
+// objects parses a list and calls element for each object in it. Elements of other types are ignored.
 func (r *statement) objects(depth int, element func(depth int) error) error {
 	if r.peek() != '[' {
 		return r.skip(depth)
@@ -144,7 +144,7 @@ func (r *statement) objects(depth int, element func(depth int) error) error {
 	})
 }
 
-// interaction parses one CapabilityStatement.rest.interaction.
+// interaction parses one CapabilityStatement.rest.interaction entry.
 func (r *statement) interaction(depth int, into *Capability) error {
 	return r.object(depth, func(name word) error {
 		if string(name.text()) != "code" {
@@ -156,7 +156,7 @@ func (r *statement) interaction(depth int, into *Capability) error {
 	})
 }
 
-// extensions parses an object and reads only its extensions.
+// extensions parses an object and calls element for each of its extensions.
 func (r *statement) extensions(depth int, element func(depth int) error) error {
 	if r.peek() != '{' {
 		return r.skip(depth)
@@ -169,7 +169,7 @@ func (r *statement) extensions(depth int, element func(depth int) error) error {
 	})
 }
 
-// resource parses one CapabilityStatement.rest.resource.
+// resource parses one CapabilityStatement.rest.resource entry.
 func (r *statement) resource(depth int, into *Capability) error {
 	var known CapabilityResource
 	err := r.object(depth, func(name word) (err error) {
@@ -217,7 +217,7 @@ func (r *statement) name(depth int, into *[]string) error {
 	return err
 }
 
-// oauth parses one extension of security.
+// oauth parses one extension of rest.security.
 func (r *statement) oauth(depth int, into *OAuthURIs) error {
 	kind, found := "", OAuthURIs{}
 	err := r.object(depth, func(name word) (err error) {
@@ -237,7 +237,7 @@ func (r *statement) oauth(depth int, into *OAuthURIs) error {
 	return err
 }
 
-// oauthURI parses one extension with an endpoint.
+// oauthURI parses one extension that states an endpoint.
 func (r *statement) oauthURI(depth int, into *OAuthURIs) error {
 	kind, address := "", ""
 	err := r.object(depth, func(name word) (err error) {

@@ -54,7 +54,7 @@ func TestParseCapabilityReadsDSTU2Conformance(t *testing.T) {
 	}
 }
 
-func TestParseCapabilityRefusesInvalidStatements(t *testing.T) {
+func TestParseCapabilityRejectsInvalidStatements(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{
 		"", "<html>maple</html>", `{"resourceType":"Bundle"}`,
@@ -67,7 +67,7 @@ func TestParseCapabilityRefusesInvalidStatements(t *testing.T) {
 	}
 }
 
-func TestScopesAllow(t *testing.T) {
+func TestScopesAllowOnlyGrantedAccess(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		scopes                                   string

@@ -7,32 +7,32 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Class classifies a failed request to a FHIR server in one word. It is safe for logs and outcome records.
+// Class is a one-word classification of a failed request to a FHIR server. It is safe for logs and outcome records.
 type Class string
 
-// The classes. Package shared/export decides how an export reacts to each.
+// Failure classes. Package shared/export decides how an export handles each of them.
 const (
-	Unauthorized Class = "unauthorized" // 401: token expired, or on some servers a type outside the scope
+	Unauthorized Class = "unauthorized" // 401: the token has expired or, on some servers, the type is outside the scope
 	Forbidden    Class = "forbidden"    // 403
 	NotFound     Class = "not_found"    // 404
 	Gone         Class = "gone"         // 410: deleted
 	Limited      Class = "limited"      // 429
-	Rejected     Class = "rejected"     // any other 4xx, a redirect that is not followed, an invalid type or id
+	Rejected     Class = "rejected"     // any other 4xx, a redirect that was not followed, or an invalid type or id
 	ServerFault  Class = "server_fault" // 5xx and 408
-	Content      Class = "content"      // a successful status, but HTML or another body that is not JSON
-	TooLarge     Class = "too_large"    // more than MaxPage after decompression; 413: more than the server sends at once
-	ForeignLink  Class = "foreign_link" // the link leads to a URL outside the base; nothing was sent
-	Network      Class = "network"      // no complete response: name, connection, TLS, time limit, blocked address
+	Content      Class = "content"      // a successful status with HTML or another body that is not JSON
+	TooLarge     Class = "too_large"    // more than MaxPage after decompression; 413: more than the server sends
+	ForeignLink  Class = "foreign_link" // the link points to a URL outside the base; no request was sent
+	Network      Class = "network"      // no complete response: DNS, connection, TLS, time-out or blocked address
 )
 
-// RequestError is a failed request to a FHIR server. Its text contains only class and status: URLs, ids and bodies are
-// health data.
+// RequestError is a failed request to a FHIR server. Its text contains only the class and status, because URLs, ids and
+// bodies are health data.
 type RequestError struct {
 	Class      Class
-	Status     int           // 0 without a response
-	RetryAfter time.Duration // wait that the server requested; 0 if none
-	Refusal    Refusal       // reason, if the response's OperationOutcome states it
-	Cause      error         // for Network; must not contain URLs or bodies either
+	Status     int           // 0 if there was no response
+	RetryAfter time.Duration // requested wait; 0 if there is none
+	Refusal    Refusal       // reason, if stated in the response's OperationOutcome
+	Cause      error         // set for Network; must not contain URLs or bodies
 }
 
 // Error implements error.
@@ -47,7 +47,8 @@ func (e *RequestError) Error() string {
 	return text
 }
 
-// Failure returns the class for a log line (fault.Spot): for Network, that of the cause, which is more specific.
+// Failure returns the class for a log line (fault.Spot). For Network it returns the cause's class, which is more
+// specific.
 func (e *RequestError) Failure() (class string, status int) {
 	if class = fault.ClassOf(e.Cause); class != "" && e.Class == Network {
 		return class, e.Status

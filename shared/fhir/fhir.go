@@ -5,32 +5,32 @@ import (
 	"fmt"
 )
 
-// MaxPage is the size in bytes of the largest JSON document that is read from a FHIR server and scanned
+// MaxPage is the maximum size in bytes of a JSON document read from a FHIR server and scanned
 // (docs/develop/architecture.md, "Bounds").
 const MaxPage = 32 << 20
 
-// maxDepth bounds the nesting of arrays and objects. Real resources stay below 30; the scanner recurses.
+// maxDepth limits the nesting of arrays and objects, because the scanner is recursive. Real resources stay below 30.
 const maxDepth = 128
 
 // ErrInvalid means that a document is malformed: not JSON, not UTF-8, nested too deeply, too large, or neither a
-// resource nor a Bundle where one is expected. Its text contains no part of the document.
+// resource nor a Bundle where one is expected. The error text contains no part of the document.
 var ErrInvalid = errors.New("fhir: invalid document")
 
 // ErrTooMany means that a page has more entries than maxEntries. It wraps ErrInvalid. A smaller page may be valid.
 var ErrTooMany = fmt.Errorf("%w: too many entries", ErrInvalid)
 
-// maxEntries bounds the entries of one page, since an entry of a few bytes takes hundreds in memory. Even a complete
-// record, sent at once by a server that ignores _count, has fewer.
+// maxEntries limits the entries of one page, because an entry of a few bytes takes hundreds of bytes in memory. Even a
+// complete record from a server that ignores _count has fewer entries.
 const maxEntries = 50_000
 
 // Limits on the parsed content of a document (docs/develop/architecture.md, Bounds).
 const (
-	// MaxAddress is the length in bytes of the longest reference, attachment URL or next link that is read; servers also
-	// refuse longer ones.
+	// MaxAddress is the maximum length, in bytes, of a reference, attachment URL or next link. Servers also refuse longer
+	// URLs.
 	MaxAddress = 8 << 10
-	// maxWord is the length of the longest name, id or code that is read, in bytes before unescaping.
+	// maxWord is the maximum length of a name, id or code, in bytes before unescaping.
 	maxWord = 512
-	// maxFound and maxFoundBytes bound the references and attachments that are stored for one resource.
+	// maxFound and maxFoundBytes limit the references and attachments stored for one resource.
 	maxFound      = 50_000
 	maxFoundBytes = 4 << 20
 )
@@ -44,8 +44,8 @@ var (
 	errStatement = fmt.Errorf("%w: no CapabilityStatement", ErrInvalid)
 )
 
-// ValidType reports whether text has the form of a resource type name. Types of any FHIR version and custom types
-// pass: the server's own list decides what exists.
+// ValidType reports whether text has the form of a resource type name. It accepts types of any FHIR version and custom
+// types, because the server's own list determines which types exist.
 func ValidType(text string) bool {
 	if text == "" || len(text) > 64 || text[0] < 'A' || text[0] > 'Z' {
 		return false
@@ -58,8 +58,8 @@ func ValidType(text string) bool {
 	return true
 }
 
-// ValidID reports whether text is a FHIR id (datatypes.html#id). The ids "." and "..", which the datatype allows, are
-// refused, since they would change the path of a URL that contains them.
+// ValidID reports whether text is a FHIR id (datatypes.html#id). It rejects the ids "." and "..", which the data type
+// allows, because they would change the path of a URL.
 func ValidID(text string) bool {
 	if text == "" || len(text) > 64 || text == "." || text == ".." {
 		return false

@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestScanRefusesOrPreservesHostileResources(t *testing.T) {
+func TestScanRejectsOrPreservesHostileResources(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name, members string // after the resourceType
+		name, members string // members after resourceType
 		good          bool
 	}{
 		{"invalid UTF-8 in a value", "\"x\":\"a\xffb\"", false},
@@ -66,7 +66,7 @@ func TestScanRefusesOrPreservesHostileResources(t *testing.T) {
 	}
 }
 
-func TestParseBundleRefusesHostileBundles(t *testing.T) {
+func TestParseBundleRejectsHostileBundles(t *testing.T) {
 	t.Parallel()
 	for name, members := range map[string]string{
 		"entry twice, once escaped":       `"entry":[],"\u0065ntry":[]`,
@@ -88,8 +88,8 @@ func TestParseBundleRefusesHostileBundles(t *testing.T) {
 	}
 }
 
-// allocated returns the heap bytes that a call allocates, including those of the runtime in the meantime. It is
-// accurate only in a test that does not run in parallel.
+// allocated returns the number of heap bytes allocated during a call, including any by the runtime. It is accurate only
+// in a test that does not run in parallel.
 func allocated(call func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -134,7 +134,7 @@ func TestHostileDocumentsUseBoundedMemory(t *testing.T) {
 }
 
 // The test does not run in parallel, because it measures the heap.
-func TestParseBundleRefuses100MBUnread(t *testing.T) {
+func TestParseBundleRejects100MBWithoutParsing(t *testing.T) {
 	page := []byte(`{"resourceType":"Bundle","entry":[{"x":"` + strings.Repeat("a", 100_000_000) + `"}]}`)
 	var err error
 	used := allocated(func() { _, err = fhir.ParseBundle(page) })

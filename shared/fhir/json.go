@@ -7,26 +7,26 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads a JSON document (RFC 8259) once, from start to end, and compacts it in place: buf[:end] holds the bytes
-// kept so far, and end never overtakes pos, because compacting only drops white space. It is stricter than
-// encoding/json in two points: invalid UTF-8 is refused, and so is nesting beyond maxDepth.
+// scanner reads a JSON document (RFC 8259) once, from start to end, and compacts it in place. buf[:end] holds the bytes
+// retained so far; end never overtakes pos, because compacting only drops white space. The scanner is stricter than
+// encoding/json: it rejects invalid UTF-8, and nesting deeper than maxDepth.
 type scanner struct {
 	buf []byte
-	pos int // next byte to read
-	end int // end of the compact copy
+	pos int // position of the next byte to read
+	end int // end of the compacted copy
 }
 
-// word is a JSON string, the raw text between its quotes.
+// word is a JSON string, as the raw text between its quotes.
 type word struct {
 	raw     []byte
 	escaped bool // contains a backslash
 }
 
-// text returns the unescaped string, which is a part of the buffer unless it contains escapes; nil for one that is
-// longer than any text of interest.
+// text returns the unescaped string, or nil if it is longer than maxWord. The result is a slice of the buffer unless
+// the string contains escapes.
 func (w word) text() []byte { return w.upTo(maxWord) }
 
-// upTo is text for strings of up to limit bytes before unescaping.
+// upTo is like text, for strings of up to limit bytes before unescaping.
 func (w word) upTo(limit int) []byte {
 	if len(w.raw) > limit {
 		return nil
@@ -37,12 +37,12 @@ func (w word) upTo(limit int) []byte {
 	var decoded string
 	quoted := append(append([]byte{'"'}, w.raw...), '"')
 	if json.Unmarshal(quoted, &decoded) != nil {
-		return nil // unreachable: the scanner has checked every escape
+		return nil // unreachable: the scanner has validated every escape
 	}
 	return []byte(decoded)
 }
 
-// document reads the entire buffer as one value, which read must consume.
+// document parses the entire buffer as one value, which read must consume.
 func (s *scanner) document(read func() error) error {
 	if len(s.buf) > MaxPage {
 		return errSize
@@ -58,7 +58,7 @@ func (s *scanner) document(read func() error) error {
 	return nil
 }
 
-// object reads an object at the given depth and calls member for every name. The scanner is then at the value, which
+// object parses an object at the given depth. It calls member for each name, with the scanner at the value, which
 // member must consume.
 func (s *scanner) object(depth int, member func(name word) error) error {
 	if err := s.open('{', depth); err != nil {
@@ -92,7 +92,7 @@ func (s *scanner) object(depth int, member func(name word) error) error {
 	}
 }
 
-// array reads an array at the given depth and calls element for every element, which element must consume.
+// array parses an array at the given depth. It calls element for each element, which element must consume.
 func (s *scanner) array(depth int, element func() error) error {
 	if err := s.open('[', depth); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *scanner) array(depth int, element func() error) error {
 	}
 }
 
-// skip reads any value and ignores it.
+// skip parses any value and ignores it.
 func (s *scanner) skip(depth int) error {
 	switch s.peek() {
 	case '{':
@@ -130,7 +130,7 @@ func (s *scanner) skip(depth int) error {
 	}
 }
 
-// string reads a string.
+// string parses a string.
 func (s *scanner) string() (word, error) {
 	if s.peek() != '"' {
 		return word{}, errSyntax
@@ -168,8 +168,9 @@ func (s *scanner) string() (word, error) {
 	return word{}, errSyntax
 }
 
-// plainSize returns the length of a part of a string, eight bytes at a time, that contains neither the string's end nor
-// an escape nor a control character. wide has its highest bit set if any byte of the part does.
+// plainSize returns the length of a prefix of text without the string's end, an escape or a control character. It
+// examines eight bytes at a time, so it may stop up to seven bytes before the end of text. wide has its highest bit set
+// if any byte in the prefix does.
 func plainSize(text []byte) (size int, wide byte) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; size+8 <= len(text); size += 8 {
@@ -190,7 +191,7 @@ func plainSize(text []byte) (size int, wide byte) {
 	return size, wide
 }
 
-// escapeSize returns the length of the escape at the beginning of text, or 0 if there is none.
+// escapeSize returns the length of the escape at the start of text, or 0 if there is none.
 func escapeSize(text []byte) int {
 	if len(text) < 2 {
 		return 0
@@ -212,7 +213,7 @@ func escapeSize(text []byte) int {
 	return 0
 }
 
-// scalar reads a number, true, false or null.
+// scalar parses a number, true, false or null.
 func (s *scanner) scalar() error {
 	for _, literal := range [...]string{"true", "false", "null"} {
 		if end := s.pos + len(literal); end <= len(s.buf) && string(s.buf[s.pos:end]) == literal {
@@ -228,7 +229,7 @@ func (s *scanner) scalar() error {
 	return nil
 }
 
-// numberSize returns the length of the number at the beginning of text, or 0 if there is none.
+// numberSize returns the length of the number at the start of text, or 0 if there is none.
 func numberSize(text []byte) int {
 	i := 0
 	if i < len(text) && text[i] == '-' {
@@ -260,7 +261,7 @@ func numberSize(text []byte) int {
 	return i
 }
 
-// digits counts the digits at the beginning of text.
+// digits returns the number of digits at the start of text.
 func digits(text []byte) int {
 	n := 0
 	for n < len(text) && isDigit(text[n]) {
@@ -269,7 +270,7 @@ func digits(text []byte) int {
 	return n
 }
 
-// peek returns the next byte, or 0 at the end, which no JSON text contains.
+// peek returns the next byte, or 0 at the end. No JSON text contains a zero byte.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.buf) {
 		return s.buf[s.pos]
@@ -277,7 +278,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// space drops white space.
+// space skips white space.
 func (s *scanner) space() {
 	pos := s.pos
 	for pos < len(s.buf) && isSpace(s.buf[pos]) {
@@ -288,14 +289,14 @@ func (s *scanner) space() {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// keep moves the next byte to the compact copy.
+// keep appends the next byte to the compacted copy.
 func (s *scanner) keep() {
 	s.buf[s.end] = s.buf[s.pos]
 	s.pos++
 	s.end++
 }
 
-// take moves everything before the given position to the compact copy and returns it there.
+// take appends everything before the given position to the compacted copy, and returns the appended bytes.
 func (s *scanner) take(until int) []byte {
 	from := s.end
 	if from == s.pos { // nothing has been dropped so far
@@ -307,7 +308,7 @@ func (s *scanner) take(until int) []byte {
 	return s.buf[from:s.end]
 }
 
-// open reads the opening bracket of an array or object.
+// open consumes the opening bracket of an array or object.
 func (s *scanner) open(bracket byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth
@@ -319,7 +320,7 @@ func (s *scanner) open(bracket byte, depth int) error {
 	return nil
 }
 
-// closed reads the closing bracket if it is next.
+// closed consumes the closing bracket if it is next, and reports whether it was.
 func (s *scanner) closed(bracket byte) bool {
 	s.space()
 	if s.peek() != bracket {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestLearnFindsOwnBaseInPages(t *testing.T) {
+func TestLearnDerivesOwnBaseFromPage(t *testing.T) {
 	t.Parallel()
 	const pinned = "https://ehr.example/r4"
 	for name, c := range map[string]struct {
@@ -81,7 +81,7 @@ func TestLearnFindsOwnBaseInPages(t *testing.T) {
 	}
 }
 
-func TestResolveMovesLinksFromOwnBaseToBase(t *testing.T) {
+func TestResolveRewritesLinksFromOwnBaseToBase(t *testing.T) {
 	t.Parallel()
 	const pinned, inner = "https://ehr.example/r4", "http://inner:8080/hapi/fhir"
 	for _, c := range []struct{ own, link, want string }{
@@ -143,9 +143,9 @@ func TestParseReferenceAcceptsOwnBase(t *testing.T) {
 	}
 }
 
-// Whatever a hostile server states as its own base, its next page and its references, the token is sent only to the
-// pinned base.
-func TestHostileOwnBaseStaysUnderBase(t *testing.T) {
+// The token is sent only to the pinned base, whatever a hostile server states as its own base, next page and
+// references.
+func TestHostileOwnBaseCannotRedirectRequests(t *testing.T) {
 	t.Parallel()
 	parts := []string{
 		"http", "https", "://", ":", "/", "//", "\\", "@", "ehr.example", "evil.example", "ehr.example.evil.example", ":443",

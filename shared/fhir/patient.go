@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Named classifies a literal reference by whether it names a patient.
+// Named states whether, and how, a literal reference names a patient.
 type Named int
 
-// The kinds of references.
+// Kinds of references.
 const (
-	NoPatient Named = iota // a resource of another type
-	APatient               // the Patient with the returned id
-	Contained              // a contained resource, with the returned id
-	Unclear                // cannot be decided from the text: urn:uuid:…, a search, an id without a type
+	NoPatient Named = iota // reference to a resource of another type
+	APatient               // reference to the Patient with the returned id
+	Contained              // reference to a contained resource with the returned id
+	Unclear                // undecidable from the text: urn:uuid:…, a search, or an id without a type
 )
 
-// NamesPatient returns the Patient that a literal reference names, in any spelling: relative, absolute at any server,
-// with a version, a query or dot segments (FHIR R4 references.html#literal). A reference that deviates from FHIR's
-// spelling is read as any reader might interpret it.
+// NamesPatient returns the id of the Patient that a literal reference names, in any form: relative, absolute on any
+// server, with a version, a query or dot segments (FHIR R4 references.html#literal). For references that deviate from
+// FHIR's syntax, it considers every plausible interpretation.
 func NamesPatient(reference string) (id string, names Named) {
 	text := strings.ReplaceAll(strings.TrimSpace(reference), `\`, "/")
 	if contained, ok := strings.CutPrefix(text, "#"); ok && contained != "" {
@@ -61,7 +61,7 @@ func isHTTP(scheme string) bool {
 	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
 }
 
-// otherType classifies a path without a Patient.
+// otherType classifies a path that does not contain Patient.
 func otherType(segments []string, asked bool) Named {
 	for at, segment := range segments {
 		if segment == "_history" {
@@ -69,9 +69,9 @@ func otherType(segments []string, asked bool) Named {
 			break
 		}
 	}
-	at := len(segments) - 2 // the type before the id
+	at := len(segments) - 2 // segment with the type, before the id
 	if asked {
-		at = len(segments) - 1 // the type that is searched
+		at = len(segments) - 1 // segment with the searched type
 	}
 	if at >= 0 && TypeName(segments[at]) != AnyType {
 		return NoPatient
@@ -79,21 +79,22 @@ func otherType(segments []string, asked bool) Named {
 	return Unclear
 }
 
-// Person identifies a Patient: the records it states to be the same person (Patient.link.other), and its business
-// identifiers. There are at most 100 of each.
+// Person holds the identities of a Patient: the records stated to be the same person (Patient.link.other) and the
+// business identifiers, at most 100 of each.
 type Person struct {
 	Links       []string
 	Identifiers []Identifier
 }
 
-// maxKnown bounds each list of a Person, and the number of contained resources that are read.
+// maxKnown limits each list of a Person, and the number of contained resources that are read.
 const maxKnown = 100
 
-// ScanPerson reads a Patient that Scan has accepted, or another resource, which may have identifiers too.
+// ScanPerson extracts the identities of a Patient that Scan has accepted. It also accepts other resources, which may
+// have identifiers.
 func ScanPerson(patient Resource) Person {
 	var known Person
 	s := scanner{buf: patient.JSON}
-	// Scan has accepted the document, so there is no error.
+	// Scan has accepted the document, so the error is always nil.
 	_ = s.object(1, func(name word) error {
 		switch string(name.text()) {
 		case "identifier", "link":
@@ -104,7 +105,7 @@ func ScanPerson(patient Resource) Person {
 	return known
 }
 
-// person reads the elements of the list with a name that a Person has.
+// person extracts the elements of a member of a Patient that belongs in a Person.
 func (s *scanner) person(depth int, name string, known *Person) error {
 	if s.peek() != '[' {
 		return s.skip(depth)
@@ -113,7 +114,7 @@ func (s *scanner) person(depth int, name string, known *Person) error {
 		if s.peek() != '{' {
 			return s.skip(depth + 1)
 		}
-		var discard Resource // a link's references are not collected
+		var discard Resource // references in a link are not collected
 		if name == "identifier" {
 			var one Identifier
 			err := s.identifier(depth+1, word{}, &one, &discard)
@@ -144,10 +145,10 @@ type Inner struct {
 	Identifiers []Identifier
 }
 
-// ScanContained reads the first 100 resources that a resource contains.
+// ScanContained returns up to 100 contained resources of a resource.
 func ScanContained(outer Resource) (list []Inner) {
 	s := scanner{buf: outer.JSON}
-	// Scan has accepted the document, so there is no error.
+	// Scan has accepted the document, so the error is always nil.
 	_ = s.object(1, func(name word) error {
 		if string(name.text()) != "contained" || s.peek() != '[' {
 			return s.skip(2)

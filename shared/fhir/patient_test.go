@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestNamesPatientReadsAnySpelling(t *testing.T) {
+func TestNamesPatientAcceptsAnySpelling(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]struct {
 		id    string
@@ -68,7 +68,7 @@ func TestScanPersonIsBounded(t *testing.T) {
 	}
 }
 
-func TestScanBoundsReferencesAndCountsCut(t *testing.T) {
+func TestScanLimitsReferencesAndCountsDropped(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", fhir.MaxAddress)
 	for name, c := range map[string]struct {

@@ -5,24 +5,23 @@ import (
 	"strings"
 )
 
-// The resource types of a patient's record in R4. Authorization requests and exports both read these lists, so that
-// no type is exported that was not requested. Each type is in the first list that fits, except that compartment is
-// complete.
+// Resource types of a patient's record in R4. Authorization requests and exports use the same lists, so every exported
+// type has been requested. Each type is in the first list that fits, but compartment is complete.
 const (
 	// usCore lists the types that US Core searches by patient (CapabilityStatement us-core-server of 9.0).
 	usCore = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
 		"QuestionnaireResponse RelatedPerson Condition CarePlan CareTeam MedicationRequest MedicationDispense " +
 		"Observation DiagnosticReport DocumentReference ServiceRequest"
 
-	// usCoreReferenced lists the types that US Core reads by reference, and Binary, which holds documents.
+	// usCoreReferenced lists the types that US Core reads by reference, plus Binary, which holds documents.
 	usCoreReferenced = "Binary Practitioner Organization Medication Location Provenance PractitionerRole Specimen " +
 		"Questionnaire Media"
 
-	// common lists types of payers and others that many EHRs offer.
+	// common lists types of payers, and other types that many EHRs offer.
 	common = "ExplanationOfBenefit Claim MedicationStatement MedicationAdministration Appointment Account " +
 		"NutritionOrder Consent ImagingStudy"
 
-	// compartment lists R4's patient compartment (compartmentdefinition-patient.html), and GuidanceResponse and Task,
+	// compartment lists R4's patient compartment (compartmentdefinition-patient.html), plus GuidanceResponse and Task,
 	// which R4 also searches by patient.
 	compartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
 		"BodyStructure CarePlan CareTeam ChargeItem Claim ClaimResponse ClinicalImpression Communication " +
@@ -35,11 +34,13 @@ const (
 		"ResearchSubject RiskAssessment Schedule ServiceRequest Specimen SupplyDelivery SupplyRequest VisionPrescription " +
 		"GuidanceResponse Task"
 
-	// older lists the types of the same kind that only STU3 and DSTU2 have. No release uses another's name differently.
+	// older lists the corresponding types that exist only in STU3 and DSTU2. No release uses a name from another release
+	// with a different meaning.
 	older = "MedicationOrder DiagnosticOrder ProcedureRequest ReferralRequest BodySite Contract DeviceUseRequest " +
 		"EligibilityRequest EligibilityResponse ImagingManifest ImagingObjectSelection Order Sequence"
 
-	// clinical lists the rest of the compartment with the most clinical content, before the administrative types.
+	// clinical lists the remaining compartment types with the most clinical content, which come before the administrative
+	// types.
 	clinical = "ImmunizationRecommendation ClinicalImpression RiskAssessment DeviceRequest DeviceUseStatement " +
 		"Composition " +
 		"EpisodeOfCare AdverseEvent Flag VisionPrescription Communication List BodyStructure MolecularSequence"
@@ -58,8 +59,8 @@ func CompartmentTypes() []string { return strings.Fields(compartment) }
 func OlderTypes() []string { return strings.Fields(older) }
 
 // NeededTypes returns every type that an export may request, without duplicates, in order of importance: the Patient,
-// without which there is no export, US Core, the types that it refers to, then the rest of the compartment. If a
-// request has no room for all of them, it drops the last ones.
+// without which there is no export, US Core, the types it references, then the rest of the compartment. If a request
+// has no room for all of them, it drops the last ones.
 func NeededTypes() []string {
 	all := make([]string, 0, 150)
 	all = append(all, "Patient")
@@ -75,9 +76,9 @@ func NeededTypes() []string {
 	})
 }
 
-// IsReferenced reports whether resources of a type are read if the record refers to them: types that no search by
-// patient returns, and types that a server may omit from searches although the record needs them. Patient is not one
-// of them: another patient's record must never be read.
+// IsReferenced reports whether references to the type are followed. This applies to types that no search by patient
+// returns, and to types that a server may omit from searches although the record needs them. Patient is excluded,
+// because another patient's record must never be read.
 func IsReferenced(resourceType string) bool {
 	switch resourceType {
 	case "Binary", "Practitioner", "Organization", "Medication", "Location", "Provenance", "PractitionerRole", "Specimen",

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestNeededTypesListsEveryTypeOnceByNeed(t *testing.T) {
+func TestNeededTypesListsEveryTypeOnceByImportance(t *testing.T) {
 	t.Parallel()
 	needed := fhir.NeededTypes()
 	seen := map[string]bool{}
@@ -31,7 +31,7 @@ func TestNeededTypesListsEveryTypeOnceByNeed(t *testing.T) {
 	}
 }
 
-func TestNeededTypesHasEveryReferencedType(t *testing.T) {
+func TestNeededTypesIncludesEveryReferencedType(t *testing.T) {
 	t.Parallel()
 	needed := fhir.NeededTypes()
 	for _, name := range []string{

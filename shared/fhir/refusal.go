@@ -8,28 +8,27 @@ import (
 	"strings"
 )
 
-// Refusal classifies the reason that the body of a refused request states, as far as it helps to choose another
-// request.
+// Refusal classifies the reason stated in the body of a refused request, as far as it helps to choose another request.
 type Refusal string
 
-// The refusals. Each leads to a different request.
+// Refusals. Each leads to a different request.
 const (
-	Unexplained Refusal = ""         // no usable reason
+	Unexplained Refusal = ""         // no usable reason stated
 	NeedsMore   Refusal = "needs"    // another parameter is required
 	NoCount     Refusal = "no_count" // _count is not supported
-	Denied      Refusal = "denied"   // scope, or the patient's or the site's choice
+	Denied      Refusal = "denied"   // refused because of the scope, or the patient's or the site's choice
 	Unsupported Refusal = "unknown"  // the server does not support the type or the interaction
 	Missing     Refusal = "missing"  // the server does not have the resource
 )
 
-// maxOutcome is the length of the longest body that is parsed for a reason. Outcomes are a few hundred bytes; a longer
-// body is a page or a stack trace.
+// maxOutcome is the maximum length of a body that is parsed for a reason. OperationOutcomes have a few hundred bytes; a
+// longer body is a web page or a stack trace.
 const maxOutcome = 64 << 10
 
 // ParseRefusal parses the body of a refused request, which should be an OperationOutcome (FHIR R4
 // operationoutcome.html). Servers use the same status for very different refusals, so only the text distinguishes them.
-// Anything other than an OperationOutcome of at most 64 KiB is Unexplained. Check the status first: with an expired
-// token (401) a server states "login", which would be Denied here.
+// Anything other than an OperationOutcome of at most 64 KiB is Unexplained. Check the status first: for an expired
+// token (401), servers state "login", which ParseRefusal would classify as Denied.
 func ParseRefusal(body []byte) Refusal {
 	issues := readIssues(body)
 	for _, rule := range [...]struct {
@@ -38,7 +37,7 @@ func ParseRefusal(body []byte) Refusal {
 	}{
 		{Missing, issue.saysMissing},
 		{NoCount, issue.saysNoCount},
-		{NeedsMore, issue.saysNeedsMore}, // before Denied: athenahealth states "forbidden" if a parameter is missing
+		{NeedsMore, issue.saysNeedsMore}, // before Denied, because athenahealth states "forbidden" if a parameter is missing
 		{Denied, issue.saysDenied},
 		{Unsupported, issue.saysUnsupported},
 	} {
@@ -49,13 +48,13 @@ func ParseRefusal(body []byte) Refusal {
 	return Unexplained
 }
 
-// issue is one OperationOutcome.issue in lower case.
+// issue holds one OperationOutcome.issue, in lower case.
 type issue struct {
 	codes []string // code and details.coding.code
 	text  string   // the codes, details.text and diagnostics, one per line
 }
 
-// readIssues returns the issues of an OperationOutcome; none if body is anything else.
+// readIssues returns the issues of an OperationOutcome, or none if body is anything else.
 func readIssues(body []byte) []issue {
 	if len(body) > maxOutcome {
 		return nil
@@ -74,7 +73,7 @@ func readIssues(body []byte) []issue {
 		} `json:"issue"`
 	}
 	err := json.Unmarshal(body, &outcome)
-	// A member with a type other than FHIR's is ignored; the others are still read.
+	// A member of an unexpected JSON type is ignored; the others are still read.
 	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !mistyped {
 		return nil
 	}
@@ -93,7 +92,7 @@ func readIssues(body []byte) []issue {
 	return issues
 }
 
-// The wording of refusals, as observed from servers. The text between two words must be in the same sentence.
+// Wordings of refusals observed from servers. The text between two words must be within one sentence.
 var (
 	wordsMissing = regexp.MustCompile(`hapi-2001|\bresource \S+ is not known`)
 
@@ -115,14 +114,14 @@ var (
 
 func (i issue) saysMissing() bool { return wordsMissing.MatchString(i.text) }
 
-// saysNoCount reports whether the issue refuses _count. It excludes combinations, which name _count among the supported
-// parameters.
+// saysNoCount reports whether the issue states that _count is refused. It excludes messages about unsupported
+// combinations, which list _count among the supported parameters.
 func (i issue) saysNoCount() bool {
 	return wordsNoCount.MatchString(i.text) && !strings.Contains(i.text, "combination")
 }
 
-// saysNeedsMore reports whether the issue requires another parameter. It excludes a required scope or login, which no
-// parameter can provide.
+// saysNeedsMore reports whether the issue states that another parameter is required. It excludes a required scope or
+// login, which no parameter can provide.
 func (i issue) saysNeedsMore() bool {
 	return i.hasCode("required", "business-rule") || wordsCombination.MatchString(i.text) ||
 		wordsRequired.MatchString(i.text) && !wordsRights.MatchString(i.text)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// outcome returns an OperationOutcome with one issue.
+// outcome returns an OperationOutcome with a single issue.
 func outcome(tb testing.TB, code, diagnostics string) []byte {
 	tb.Helper()
 	body, err := json.Marshal(map[string]any{
@@ -23,7 +23,7 @@ func outcome(tb testing.TB, code, diagnostics string) []byte {
 	return body
 }
 
-func TestParseRefusalReadsKnownWordings(t *testing.T) {
+func TestParseRefusalRecognizesKnownWordings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		who, code, diagnostics string
@@ -135,7 +135,7 @@ func TestParseRefusalReadsEveryIssueAndItsDetails(t *testing.T) {
 	}
 }
 
-func TestParseRefusalReadsOnlyOperationOutcomes(t *testing.T) {
+func TestParseRefusalAcceptsOnlyOperationOutcomes(t *testing.T) {
 	t.Parallel()
 	outcome := `{"resourceType":"OperationOutcome","issue":[{"code":"forbidden"}]}`
 	if got := fhir.ParseRefusal([]byte(outcome + strings.Repeat(" ", 64<<10-len(outcome)))); got != fhir.Denied {

@@ -4,36 +4,37 @@ import (
 	"bytes"
 )
 
-// Resource holds the parts of a FHIR resource that the service reads. Everything else stays in JSON, unchanged except
-// for white space between tokens.
+// Resource holds the parts of a FHIR resource that the service reads. JSON contains the complete resource, unchanged
+// except for white space between tokens.
 type Resource struct {
-	Type string // resourceType, always valid (ValidType)
-	// verbatim; empty if absent or longer than 512 bytes. Servers break the rules of ids, so it may not be ValidID
+	Type string // resourceType, which satisfies ValidType
+	// verbatim id; empty if absent or longer than 512 bytes. Servers violate the rules for ids, so it may not satisfy
+	// ValidID
 	ID          string
-	JSON        []byte       // compact JSON without line breaks: a part of the scanned buffer
+	JSON        []byte       // compact JSON without line breaks, as a slice of the scanned buffer
 	References  []string     // every "reference" string in document order, including those of contained resources
-	Attachments []Attachment // the Attachments that have a URL, in document order
-	Subjects    []Subject    // the patients it states to belong to, in document order
-	OfAPatient  bool         // some reference in it has the type Patient
+	Attachments []Attachment // Attachments with a URL, in document order
+	Subjects    []Subject    // references to the patient to whom the resource belongs, in document order
+	OfAPatient  bool         // whether any reference states the type Patient
 	LastUpdated string       // meta.lastUpdated, verbatim; empty if absent
-	Cut         int          // references and attachments beyond the limit for one resource
+	Cut         int          // number of references and attachments above the limit for one resource
 
-	// Questionnaire is the member of that name of a QuestionnaireResponse if it is a string: a canonical URL, verbatim.
+	// Questionnaire is the questionnaire member of a QuestionnaireResponse, verbatim, if it is a string: a canonical URL.
 	Questionnaire string
 
-	sourceAt int // offset in JSON for inserting meta.source; 0 if it exists or can't be inserted
-	found    int // bytes of the stored references and attachments
+	sourceAt int // offset in JSON at which to insert meta.source; 0 if it exists or can't be inserted
+	found    int // total bytes of the stored references and attachments
 }
 
-// Attachment is an Attachment with a URL for its content (FHIR R4 datatypes.html#Attachment).
+// Attachment is a FHIR Attachment whose content is at a URL (FHIR R4 datatypes.html#Attachment).
 type Attachment struct {
 	URL         string
 	ContentType string // empty if not stated
 }
 
-// Scan reads one resource. It compacts raw in place, so raw is overwritten and Resource.JSON is a part of it. A
-// resource with a duplicate resourceType or id is refused: FHIR requires unique names (json.html), and readers of the
-// exported line would disagree about which one counts. The error is ErrInvalid.
+// Scan parses one resource. It compacts raw in place, so raw is overwritten and Resource.JSON is a slice of it. It
+// rejects a resource with a duplicate resourceType or id, because FHIR requires unique names (json.html) and consumers
+// of the exported line would disagree about which value counts. The error is ErrInvalid.
 func Scan(raw []byte) (Resource, error) {
 	s := &scanner{buf: raw}
 	var found Resource
@@ -51,8 +52,8 @@ func Scan(raw []byte) (Resource, error) {
 	return found, nil
 }
 
-// resource reads a value that should be a resource. usable is false if it is JSON but not an object with exactly one
-// valid resourceType and at most one id.
+// resource parses a value that should be a resource. usable is false if the value is valid JSON but not an object with
+// exactly one valid resourceType and at most one id.
 func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	start := s.end
 	if s.peek() != '{' {
@@ -91,7 +92,7 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	switch metas {
 	case 0:
 		found.sourceAt = identified - start
-	case 1: // the offset that meta found
+	case 1: // the offset determined by meta
 	default:
 		found.sourceAt = 0
 	}
@@ -99,7 +100,8 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	return found, types == 1 && ids <= 1 && ValidType(found.Type), nil
 }
 
-// stringOr reads any value and returns it if it is a string short enough for a name, an id or a code; otherwise "".
+// stringOr parses any value. It returns a string if it is short enough for a name, id or code, and "" for any other
+// value.
 func (s *scanner) stringOr(depth int) (string, error) {
 	if s.peek() != '"' {
 		return "", s.skip(depth)
@@ -111,7 +113,7 @@ func (s *scanner) stringOr(depth int) (string, error) {
 	return string(text.text()), nil
 }
 
-// addressOr is stringOr for a URL.
+// addressOr is like stringOr, for a URL.
 func (s *scanner) addressOr(depth int) (string, error) {
 	if s.peek() != '"' {
 		return "", s.skip(depth)
@@ -120,8 +122,8 @@ func (s *scanner) addressOr(depth int) (string, error) {
 	return string(text.upTo(MaxAddress)), err
 }
 
-// collect reads the value of the member called name and adds the references and attachments in it to found.
-// attachment is the Attachment that the member belongs to, or nil.
+// collect parses the value of the member called name and adds its references and attachments to found. attachment is
+// the Attachment to which the member belongs, or nil.
 func (s *scanner) collect(depth int, name word, attachment *Attachment, found *Resource) error {
 	switch s.peek() {
 	case '{':
@@ -135,10 +137,10 @@ func (s *scanner) collect(depth int, name word, attachment *Attachment, found *R
 		}
 		return err
 	case '[':
-		plain := word{raw: name.text()} // decoded once, not for every element: a hostile name can be as long as a page
+		plain := word{raw: name.text()} // decoded once instead of for each element: a hostile name can be very long
 		return s.array(depth, func() error {
 			if s.peek() == '"' {
-				return s.skip(depth + 1) // a list of strings cannot be one of the wanted members
+				return s.skip(depth + 1) // a list of strings cannot be one of the relevant members
 			}
 			return s.collect(depth+1, plain, nil, found)
 		})
@@ -154,7 +156,7 @@ func (s *scanner) collect(depth int, name word, attachment *Attachment, found *R
 	}
 }
 
-// note stores a string member if it is a wanted one.
+// note stores a string member if it is relevant.
 func note(name, value word, attachment *Attachment, found *Resource) {
 	switch string(name.text()) {
 	case "reference":
@@ -162,7 +164,7 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 			found.References = append(found.References, string(value.upTo(MaxAddress)))
 		}
 	case "type":
-		// a type name, or its canonical URL
+		// either a type name or its canonical URL
 		found.OfAPatient = found.OfAPatient || bytes.HasSuffix(value.text(), []byte("Patient"))
 	case "url":
 		if attachment != nil && keeps(found, value) {
@@ -175,7 +177,7 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 	}
 }
 
-// keeps reports whether there is room for another URL of a resource, and counts it as cut if not.
+// keeps reports whether there is room for another URL of a resource. If not, it counts the URL as cut.
 func keeps(r *Resource, address word) bool {
 	kept := len(r.References) + len(r.Attachments)
 	if len(address.raw) > MaxAddress || kept >= maxFound || r.found+len(address.raw) > maxFoundBytes {
@@ -186,10 +188,10 @@ func keeps(r *Resource, address word) bool {
 	return true
 }
 
-// holdsAttachment reports whether a member of this name is an Attachment or a list of them. It decides by name because
-// the JSON carries no datatypes: DocumentReference.content.attachment, DiagnosticReport.presentedForm, Media.content,
-// Patient.photo and the names that end in Attachment, such as Communication.payload.contentAttachment. An Extension,
-// which also has a url, never has such a name.
+// holdsAttachment reports whether a member of this name is an Attachment or a list of Attachments. It decides by name,
+// because the JSON contains no data types: DocumentReference.content.attachment, DiagnosticReport.presentedForm,
+// Media.content, Patient.photo and names that end in Attachment, such as Communication.payload.contentAttachment. An
+// Extension also has a url but never has such a name.
 func holdsAttachment(name word) bool {
 	text := name.text()
 	switch string(text) {

@@ -16,10 +16,11 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// exportedFields compares resources by their exported fields. The offset for meta.source shows in the written line.
+// exportedFields returns an option to compare only the exported fields of resources. The offset for meta.source is
+// verified through the written line.
 func exportedFields() cmp.Option { return cmpopts.IgnoreUnexported(fhir.Resource{}) }
 
-func TestScanReadsTypeIDReferencesAndAttachments(t *testing.T) {
+func TestScanExtractsTypeIDReferencesAndAttachments(t *testing.T) {
 	t.Parallel()
 	raw := `
 	{ "resourceType" : "DocumentReference", "id": "doc-1",
@@ -77,7 +78,7 @@ func TestScanFindsAttachmentsInAllMembers(t *testing.T) {
 	}
 }
 
-func TestScanKeepsIDVerbatim(t *testing.T) {
+func TestScanReturnsIDVerbatim(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		`{"resourceType":"Basic"}`:                                  "",
@@ -94,7 +95,7 @@ func TestScanKeepsIDVerbatim(t *testing.T) {
 	}
 }
 
-func TestScanRefusesInvalidDocuments(t *testing.T) {
+func TestScanRejectsInvalidDocuments(t *testing.T) {
 	t.Parallel()
 	deep := func(n int) string {
 		return `{"resourceType":"Basic","x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}`
@@ -142,8 +143,8 @@ func TestScanErrorsContainNoDocumentText(t *testing.T) {
 	}
 }
 
-// equalToEncodingJSON compares the scanner with encoding/json on one value inside a resource, for every way in which
-// the scanner reads it.
+// equalToEncodingJSON compares the scanner with encoding/json for one value inside a resource, in each of the scanner's
+// parsing modes.
 func equalToEncodingJSON(t interface{ Fatalf(string, ...any) }, value []byte) {
 	for _, name := range []string{"x", "meta", "subject", "id"} {
 		resourceEqualToEncodingJSON(t, slices.Concat([]byte(`{"resourceType":"Basic","`+name+`":`), value, []byte("}")))
@@ -152,16 +153,17 @@ func equalToEncodingJSON(t interface{ Fatalf(string, ...any) }, value []byte) {
 
 func resourceEqualToEncodingJSON(t interface{ Fatalf(string, ...any) }, raw []byte) {
 	var want map[string]any
-	// The value could itself contain names at the top level ("1,"id":…"), so encoding/json decides what is there.
+	// The value may contain names that end up at the top level ("1,"id":…"), so encoding/json determines the expected
+	// result.
 	judge := json.NewDecoder(bytes.NewReader(raw))
-	judge.UseNumber() // 1e700 is a valid number, but not a float64
+	judge.UseNumber() // 1e700 is a valid number but not a float64
 	valid := json.Valid(raw) && utf8.Valid(raw) && judge.Decode(&want) == nil
 	got, err := fhir.Scan(bytes.Clone(raw))
 	switch {
 	case err == nil && !valid:
 		t.Fatalf("%q: accepted, but encoding/json refuses it", raw)
 	case err != nil && valid && !strings.Contains(err.Error(), "not JSON"):
-		return // the scanner's own rules: depth, unique names
+		return // rules specific to the scanner: depth, unique names
 	case err != nil && valid:
 		t.Fatalf("%q: %v, but encoding/json accepts it", raw, err)
 	case err != nil:

@@ -4,28 +4,28 @@ import (
 	"strings"
 )
 
-// Access is an interaction that a scope may allow for a resource type: one of the letters of SMART App Launch 2.
+// Access is an interaction that a scope may allow for a resource type, as one of the letters of SMART App Launch 2.
 type Access byte
 
-// The accesses that an export needs.
+// Accesses required by an export.
 const (
 	Read   Access = 'r'
 	Search Access = 's'
 )
 
-// Scopes holds the granted SMART scopes for clinical data, of version 1 ("patient/*.read") or 2
-// ("patient/Observation.rs?category=laboratory") in any mixture (SMART App Launch 2.2, scopes-and-launch-context).
+// Scopes holds the granted SMART scopes for clinical data, in version 1 ("patient/*.read") or version 2
+// ("patient/Observation.rs?category=laboratory") syntax or both (SMART App Launch 2.2, scopes-and-launch-context).
 type Scopes struct {
 	grants []grant
 }
 
 type grant struct {
-	resourceType string // or "*"
-	access       string // letters of cruds
+	resourceType string // resource type, or "*" for all types
+	access       string // letters from "cruds"
 }
 
-// ParseScopes parses the scope string of a token response. Scopes that do not concern clinical data, such as openid and
-// launch/patient, and malformed ones allow nothing.
+// ParseScopes parses the scope string of a token response. Malformed scopes, and those that do not concern clinical
+// data, such as openid and launch/patient, grant nothing.
 func ParseScopes(text string) Scopes {
 	var scopes Scopes
 	for scope := range strings.FieldsSeq(text) {
@@ -44,12 +44,12 @@ func ParseScopes(text string) Scopes {
 	return scopes
 }
 
-// Any reports whether any scope concerns clinical data. If none does, the scopes do not reflect what the authorization
-// covers: some platforms decide that at registration.
+// Any reports whether any scope concerns clinical data. If none does, the scopes do not state what the authorization
+// covers; some platforms decide that at registration.
 func (s Scopes) Any() bool { return len(s.grants) > 0 }
 
-// Allows reports whether any scope grants the access to resources of the type. A scope narrowed to a part of the type
-// ("?category=…") counts: the server returns that part.
+// Allows reports whether any scope grants this access to resources of the type. A scope narrowed to a part of the type
+// ("?category=…") counts, because the server returns that part.
 func (s Scopes) Allows(resourceType string, access Access) bool {
 	for _, granted := range s.grants {
 		if (granted.resourceType == "*" || granted.resourceType == resourceType) &&
@@ -60,8 +60,8 @@ func (s Scopes) Allows(resourceType string, access Access) bool {
 	return false
 }
 
-// letters converts the permission of a scope to letters of cruds. Version 1 words stand for the letters assigned by the
-// SMART specification. The order of version 2 letters, which it fixes, is not enforced.
+// letters converts a scope's permission to letters from "cruds". Version 1 words map to the letters assigned by the
+// SMART specification. The specification also fixes the order of version 2 letters, but letters does not enforce it.
 func letters(permission string) (access string, ok bool) {
 	permission, _, _ = strings.Cut(permission, "?")
 	switch permission {

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// WriteLine writes the resource as one line of NDJSON with its origin in meta.source (FHIR R4 resource.html#Meta).
-// Nothing else is changed. The resource is written unchanged if source is empty, if it has a source of its own, or if
-// its meta is duplicated or not an object. It is not copied. JSON must be unchanged since it was scanned. The error is
-// the writer's.
+// WriteLine writes the resource as one line of NDJSON, with its origin in meta.source (FHIR R4 resource.html#Meta).
+// Nothing else is changed. The resource is written unchanged if source is empty, if it already has a source, or if its
+// meta is duplicated or not an object. The resource is not copied. JSON must be unchanged since it was scanned. The
+// error is from the writer.
 func (r Resource) WriteLine(w io.Writer, source string) error {
 	var added []byte
 	if source != "" && r.sourceAt > 0 {
@@ -25,19 +25,19 @@ func (r Resource) WriteLine(w io.Writer, source string) error {
 	return nil
 }
 
-// sourceMember returns the text to insert at sourceAt in the line.
+// sourceMember returns the text to insert into the line at sourceAt.
 func (r Resource) sourceMember(source string) []byte {
 	switch {
-	case r.JSON[r.sourceAt-1] != '{': // after a member: there is no meta
+	case r.JSON[r.sourceAt-1] != '{': // after a member: the resource has no meta
 		return append(appendString([]byte(`,"meta":{"source":`), source), '}')
-	case r.JSON[r.sourceAt] == '}': // in an empty meta
+	case r.JSON[r.sourceAt] == '}': // inside an empty meta
 		return appendString([]byte(`"source":`), source)
-	default: // before meta's first member
+	default: // before the first member of meta
 		return append(appendString([]byte(`"source":`), source), ',')
 	}
 }
 
-// appendString appends text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
+// appendString appends text as a JSON string. Invalid UTF-8 becomes U+FFFD.
 func appendString(dst []byte, text string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -54,8 +54,8 @@ func appendString(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// meta reads the meta of the resource that begins at start of the compact copy. If lastUpdated occurs twice, the last
-// value counts, as for most readers.
+// meta parses the meta of the resource that starts at start in the compacted copy. If lastUpdated occurs twice, the
+// last value counts, as in most parsers.
 func (s *scanner) meta(depth int, name word, start int, found *Resource) error {
 	if s.peek() != '{' {
 		return s.collect(depth, name, nil, found)

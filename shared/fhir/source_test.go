@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// scan reads a valid resource.
+// scan parses a valid resource.
 func scan(tb testing.TB, raw string) fhir.Resource {
 	tb.Helper()
 	resource, err := fhir.Scan([]byte(raw))
@@ -23,7 +23,7 @@ func scan(tb testing.TB, raw string) fhir.Resource {
 	return resource
 }
 
-// lineOf returns the written line of a resource.
+// lineOf returns the line that WriteLine writes for a resource.
 func lineOf(tb interface{ Fatalf(string, ...any) }, resource fhir.Resource, source string) string {
 	var out bytes.Buffer
 	if err := resource.WriteLine(&out, source); err != nil {
@@ -81,7 +81,7 @@ func TestWriteLineEscapesSource(t *testing.T) {
 	}
 }
 
-func TestWriteLineKeepsScannedPage(t *testing.T) {
+func TestWriteLineDoesNotModifyScannedPage(t *testing.T) {
 	t.Parallel()
 	page, err := fhir.ParseBundle([]byte(`{"resourceType":"Bundle","entry":[
 		{"resource":{"resourceType":"Basic","id":"1"}},{"resource":{"resourceType":"Basic","id":"2","meta":{"a":1}}}]}`))
@@ -102,7 +102,7 @@ func TestWriteLineKeepsScannedPage(t *testing.T) {
 	}
 }
 
-// memberCount counts how often each name occurs at the top level of a JSON object.
+// memberCount returns how often each name occurs at the top level of a JSON object.
 func memberCount(tb interface{ Fatalf(string, ...any) }, object []byte) map[string]int {
 	counted := map[string]int{}
 	reader := json.NewDecoder(bytes.NewReader(object))
@@ -124,7 +124,7 @@ func memberCount(tb interface{ Fatalf(string, ...any) }, object []byte) map[stri
 	return counted
 }
 
-// sourcedLineEqualsEncodingJSON compares the line of a scanned resource with the output of encoding/json.
+// sourcedLineEqualsEncodingJSON compares a scanned resource's line with the output of encoding/json.
 func sourcedLineEqualsEncodingJSON(tb interface{ Fatalf(string, ...any) }, resource fhir.Resource, source string) {
 	decode := func(text []byte) (object map[string]any) {
 		reader := json.NewDecoder(bytes.NewReader(text))
@@ -164,7 +164,7 @@ func sourcedLineEqualsEncodingJSON(tb interface{ Fatalf(string, ...any) }, resou
 	}
 }
 
-// jsonText generates a JSON value.
+// jsonText returns a generator of JSON values.
 func jsonText(depth int) *rapid.Generator[string] {
 	scalar := rapid.SampledFrom([]string{
 		`1`, `-2.5e+7`, `true`, `null`, `""`, `"a\"b\\"`, `"\ud83d\ude00 \u0000"`,
@@ -208,7 +208,7 @@ func TestWriteLineChangesOnlyMetaSource(t *testing.T) {
 	})
 }
 
-func TestScanReadsSubjects(t *testing.T) {
+func TestScanExtractsSubjects(t *testing.T) {
 	t.Parallel()
 	unreadable := fhir.Subject{Member: 1, Unreadable: true}
 	is := func(references ...string) (list []fhir.Subject) {
@@ -255,7 +255,7 @@ func TestScanReadsSubjects(t *testing.T) {
 	}
 }
 
-func TestScanReadsLastUpdated(t *testing.T) {
+func TestScanExtractsLastUpdated(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		`"meta":{"lastUpdated":"2026-01-02T03:04:05.678+01:00"}`:                "2026-01-02T03:04:05.678+01:00",

@@ -1,21 +1,21 @@
 package fhir
 
-// Subject is a reference by which a resource states the patient it belongs to: in its own subject, patient,
-// beneficiary, individual, for or candidate, the names of that element in all releases (FHIR R4
+// Subject is a reference from a resource to the patient to whom it belongs, in the resource's own subject, patient,
+// beneficiary, individual, for or candidate. These are the names of that element across all releases (FHIR R4
 // compartmentdefinition-patient.html).
 type Subject struct {
-	Member     int    // number of the member that contains it, from 1; a member may hold a list
+	Member     int    // number of the member with the reference, starting at 1; a member may hold a list
 	Reference  string // literal reference; empty if there is none
 	Type       string // Reference.type; empty if not stated
 	Identifier Identifier
-	Unreadable bool // it is ambiguous or unreadable
+	Unreadable bool // whether the reference is ambiguous or unreadable
 }
 
 // Identifier is a business identifier (FHIR R4 datatypes.html#Identifier). Both parts may be empty.
 type Identifier struct{ System, Value string }
 
-// subject reads a reference to the subject of a resource, or a list of them, and also adds the references that collect
-// adds.
+// subject parses a reference to a resource's subject, or a list of them. It also adds the references that collect would
+// add.
 func (s *scanner) subject(depth int, name word, member int, found *Resource) error {
 	switch s.peek() {
 	case '{':
@@ -61,10 +61,10 @@ func (s *scanner) subject(depth int, name word, member int, found *Resource) err
 	return s.collect(depth, name, nil, found)
 }
 
-// maxSubjects bounds the subjects of one resource; real resources have one, Accounts a few.
+// maxSubjects limits the subjects of one resource. Real resources have one, or a few in an Account.
 const maxSubjects = 100
 
-// addSubject stores a subject. Beyond maxSubjects, the owner of the resource is undecidable.
+// addSubject stores a subject. If a resource has more than maxSubjects, its owner can't be determined.
 func addSubject(r *Resource, one Subject) {
 	if len(r.Subjects) == maxSubjects {
 		r.Subjects[maxSubjects-1].Unreadable, r.Subjects[maxSubjects-1].Member = true, one.Member
@@ -73,7 +73,7 @@ func addSubject(r *Resource, one Subject) {
 	r.Subjects = append(r.Subjects, one)
 }
 
-// identifier reads an Identifier, whose assigner may contain a reference.
+// identifier parses an Identifier, whose assigner may contain a reference.
 func (s *scanner) identifier(depth int, name word, into *Identifier, found *Resource) error {
 	if s.peek() != '{' {
 		return s.collect(depth, name, nil, found)

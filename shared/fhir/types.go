@@ -1,10 +1,11 @@
 package fhir
 
-// AnyType is the base of all resource types (FHIR R4 resource.html). Types unknown to FHIR are counted under it.
+// AnyType is the base of all resource types (FHIR R4 resource.html). Resources whose type is unknown to FHIR are
+// counted under it.
 const AnyType = "Resource"
 
-// TypeName returns the name under which resources of a type are counted: its own if any release of FHIR has it,
-// otherwise AnyType. However many types a server invents, the number of names is bounded. The lists are those of
+// TypeName returns the name under which resources of a type are counted: the type itself if any FHIR release defines
+// it, and otherwise AnyType. A server that invents types therefore cannot grow the number of names. The lists are from
 // resourcelist.html of each release.
 func TypeName(resourceType string) string {
 	switch resourceType { // R4

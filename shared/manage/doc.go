@@ -3,15 +3,15 @@
 // It imports words, fhir, catalog, webhook, connect, export and tefca, and from platform due, maillimit, mailtext and
 // ratelimit. Only passkey depends on HTTP. Its packages:
 //
-//   - account holds the dashboard's accounts, sessions, roles, memberships and invitations (ADR 36); account/signin
-//     signs people in, account/members manages members, account/totp and account/freemail support both.
-//   - audit records changes as a tamper-evident chain.
+//   - account defines the dashboard's accounts, sessions, roles, memberships and invitations (ADR 36); account/signin
+//     signs users in, account/members manages members, account/totp and account/freemail support both.
+//   - audit records changes in tamper-evident chains.
 //   - deletion deletes an organisation, stage by stage.
 //   - disconnect ends a connection at an organisation's request.
 //   - erase removes every trace of a connection, and proves it.
 //   - inquiry records patients' requests for help or for a missing health system, and the replies.
-//   - operator makes each change; each noun is a type whose constructor takes exactly its dependencies.
-//   - passkey runs WebAuthn ceremonies.
-//   - usage counts an organisation's usage, from events.
-//   - verification proves that a person owns an e-mail address.
+//   - operator implements each operator change; each noun is a type whose constructor takes exactly its dependencies.
+//   - passkey performs WebAuthn ceremonies.
+//   - usage counts an organisation's usage from its events.
+//   - verification proves that a person owns an email address.
 package manage

@@ -1,19 +1,20 @@
 package tefca
 
-// ListError reports entries missing from a facility's list of documents. The other documents are returned with it.
+// ListError reports that a facility's list of documents is incomplete. It is returned along with the remaining
+// documents.
 type ListError struct{ Lost []Loss }
 
-// Loss counts entries missing from a list for one reason.
+// Loss counts the list entries that are missing for the same reason.
 type Loss struct {
-	Err       error  // one of this package's errors
-	Attribute string // IHE name of the faulty attribute, such as repositoryUniqueId, or empty
+	Err       error  // one of package tefca's errors
+	Attribute string // IHE name of the faulty attribute, such as repositoryUniqueId; may be empty
 	Count     int
 }
 
-// Error implements error. The text contains no ids.
+// Error implements error. The text contains no IDs.
 func (*ListError) Error() string { return "tefca: the list of documents is not complete" }
 
-// Unwrap returns the reasons.
+// Unwrap returns the error of each loss.
 func (e *ListError) Unwrap() []error {
 	all := make([]error, 0, len(e.Lost))
 	for _, l := range e.Lost {
@@ -22,7 +23,7 @@ func (e *ListError) Unwrap() []error {
 	return all
 }
 
-// Add counts one more entry.
+// Add counts one more missing entry.
 func (e *ListError) Add(err error, attribute string) {
 	for i := range e.Lost {
 		if l := &e.Lost[i]; l.Attribute == attribute && l.Err == err { //nolint:errorlint // counts the very same

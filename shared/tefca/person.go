@@ -7,24 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// Is compares the person with a facility's patient before any of the patient's data is used. Family name, first given
-// name and the complete birth date (YYYY-MM-DD) must agree (RCE, SOP "Exchange Purpose Implementation: Individual
-// Access Services" v3.0, 4.7 (a)). Further given names and sex must not contradict each other if both sides state them,
-// because twins may differ in nothing else. The argument given holds all given names, in order. Case, punctuation and
-// accents are ignored.
+// Is reports whether a facility's patient is this person. Call it before using any of the patient's data. The family
+// name, the first given name and the complete birth date (YYYY-MM-DD) must match (RCE, SOP "Exchange Purpose
+// Implementation: Individual Access Services" v3.0, 4.7 (a)). If both sides state further given names or a sex, these
+// must not contradict each other, because twins may differ in nothing else. given contains all given names, in order.
+// Case, punctuation and accents are ignored.
 func (p Person) Is(given, family, birthDate, sex string) bool {
 	return p.BirthDate != "" && p.BirthDate == birthDate && sameName(p.Family, family) &&
 		sameGiven(p.Given+" "+p.Middle, given) && !isOtherSex(p.Sex, sex)
 }
 
-// isOtherSex reports whether one of two values means female and the other male. No other value rules out a match.
+// isOtherSex reports whether one value means female and the other male. Any other combination does not rule out a
+// match.
 func isOtherSex(a, b string) bool {
 	a, b = sexOf(a), sexOf(b)
 	return a != "" && b != "" && a != b
 }
 
-// sexOf parses a value of OpenID Connect, FHIR or HL7's AdministrativeGender. It returns "" for all values except
-// female and male.
+// sexOf parses a gender value from OpenID Connect, FHIR or HL7 AdministrativeGender. It returns "" for all values
+// except female and male.
 func sexOf(word string) string {
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case "f", "female":
@@ -35,8 +36,8 @@ func sexOf(word string) string {
 	return ""
 }
 
-// sameGiven reports whether the first given names agree and the others do not contradict each other. A hyphenated name
-// equals its parts in order.
+// sameGiven reports whether the first given names match and the others do not contradict each other. A hyphenated name
+// equals the sequence of its parts.
 func sameGiven(a, b string) bool {
 	if sameName(a, b) {
 		return true
@@ -52,7 +53,7 @@ func firstWord(name string) string {
 	return first
 }
 
-// parts splits given names at spaces and hyphens and normalises them.
+// parts splits given names at spaces and hyphens and normalises each part.
 func parts(names string) []string {
 	var list []string
 	for part := range strings.FieldsFuncSeq(names,
@@ -64,8 +65,8 @@ func parts(names string) []string {
 	return list
 }
 
-// isWithin reports whether each name of the shorter list matches one in the other, in any order. An initial matches any
-// name that begins with it.
+// isWithin reports whether each name in the shorter list matches a name in the longer one, in any order. An initial
+// matches any name that starts with it.
 func isWithin(a, b []string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -80,7 +81,7 @@ func isWithin(a, b []string) bool {
 	}
 	rest := slices.DeleteFunc(slices.Clone(a),
 		func(name string) bool { return take(func(other string) bool { return other == name }) })
-	for _, name := range rest { // equal names have been removed
+	for _, name := range rest { // equal names were removed above
 		if !take(func(other string) bool { return isInitial(name, other) || isInitial(other, name) }) {
 			return false
 		}
@@ -97,7 +98,8 @@ func sameName(a, b string) bool {
 	return a != "" && a == b
 }
 
-// letters returns only the letters of a name, in lower case and without accents on Latin ones, which many records omit.
+// letters returns a name's letters in lower case. It removes accents from Latin letters, because many records omit
+// them.
 func letters(name string) string {
 	plain := strings.Fields("aàáâãäåāăą cçćč dďđ eèéêëēęě gğ iìíîïī lł nñńň oòóôõöøōő rř sśšş tťţ uùúûüūůű yýÿ zźżž")
 	return strings.Map(func(r rune) rune {

@@ -1,6 +1,8 @@
-// Package ui groups the widget, the dashboard and the playground, in TypeScript (docs/guide/widget.md).
+// Package ui groups the widget, the dashboard and the playground, which are written in TypeScript
+// (docs/guide/widget.md).
 //
 // It imports words. Its only Go package:
 //
-//   - pages serves a build's files and the pages created for one organisation, with their policies (ADR 35).
+//   - pages serves the files of a build, and pages rendered for one organisation with their content security policies
+//     (ADR 35).
 package ui

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// admit decides whether the attempt of a delivery in flight may start. If not, the attempt is scheduled for later and
-// keeps its number: neither an open breaker nor the endpoint's rate uses up attempts (docs/guide/webhooks.md, Retries).
+// admit decides whether an in-flight delivery's attempt may start. If not, the attempt is scheduled for later and keeps
+// its number: neither an open breaker nor the endpoint's rate uses up attempts (docs/guide/webhooks.md, Retries).
 func (w Worker) admit(ctx context.Context, d dispatch) (dispatch, error) {
 	now := w.Now()
 	health := d.subscription.Health
@@ -25,8 +25,8 @@ func (w Worker) admit(ctx context.Context, d dispatch) (dispatch, error) {
 	return w.pace(ctx, d, now)
 }
 
-// probe claims the single attempt that tests whether the endpoint works again. Until it ends, the breaker stays open
-// for all others.
+// probe claims the single attempt that tests whether the endpoint works again. Until the attempt ends, the breaker
+// stays open for all others.
 func (w Worker) probe(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
 	probing := s.Health
@@ -42,20 +42,20 @@ func (w Worker) probe(ctx context.Context, d dispatch, now time.Time) (dispatch,
 	return d, nil
 }
 
-// waitFor schedules a delivery for the time at which the breaker lets attempts through, spread over a period, so that
-// they do not all compete for the single probe.
+// waitFor schedules a delivery for the time at which the breaker admits attempts again. Deliveries are spread over a
+// period, so that they do not all compete for the single probe.
 func (w Worker) waitFor(d dispatch, now, open time.Time) dispatch {
 	d.delivery.Paced, d.delivery.Slowly = false, false
 	d.delivery.schedule(now, open.Add(scaled(openFor, w.Jitter())))
 	return d
 }
 
-// pace takes a slot in the endpoint's rate. A slot in the future is reserved for the delivery, so that it waits only
-// once, however many are ahead of it.
+// pace reserves a slot in the endpoint's rate. A slot in the future is reserved for the delivery, so that it waits only
+// once, however many deliveries are ahead of it.
 func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
 	isSlow := s.Health.isSlow(now)
-	// too many slots were reserved before the endpoint became slow
+	// Slots reserved before the endpoint became slow are too many, so they no longer count.
 	hasReservation := d.delivery.Paced && (d.delivery.Slowly || !isSlow)
 	if hasReservation && now.Sub(d.delivery.NextAt) <= lateBy || !isSlow && w.Pacer.spares(s, now) {
 		return d, nil
@@ -78,9 +78,9 @@ func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, 
 	return d, nil
 }
 
-// reservedAtOnce returns the time in an endpoint's rate that a process takes with one call: one slot or, if all are
-// free, more for the attempts that may follow. Unused slots are lost, but nothing waits for them, because the next call
-// takes only one.
+// reservedAtOnce returns the time in an endpoint's rate that a process reserves with one call. It covers one slot or,
+// if all are free, more for the attempts that may follow. Unused slots are lost, but nothing waits for them, because
+// the next call reserves only one.
 func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 	interval := s.interval(now)
 	if s.Health.isSlow(now) || s.Health.NextSlot.After(now) {
@@ -89,12 +89,12 @@ func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 	return max(interval, takenAhead.Truncate(interval))
 }
 
-// Pacer reduces the bookkeeping of endpoints' rates. The store allocates the slots in an endpoint's rate, which costs a
-// call. A process therefore takes slots in advance, and lets one attempt to a subscription through without a call once
-// in the time of 500 slots. Across all processes, that exceeds the rate by at most a tenth. Pacer is safe for
-// concurrent use.
+// Pacer reduces the number of store calls for endpoints' rates. The store allocates the slots in an endpoint's rate,
+// which costs a call. A process therefore reserves slots in advance. It also admits one attempt to a subscription
+// without a call in the time of 500 slots, which across all processes exceeds the rate by at most a tenth. Pacer is
+// safe for concurrent use.
 type Pacer struct {
-	mu    sync.Mutex // guards an allowance from read to write
+	mu    sync.Mutex // guards an allowance between its read and its write
 	known *cache.Cache[string, allowance]
 }
 
@@ -103,24 +103,25 @@ func NewPacer(now func() time.Time) *Pacer {
 	return &Pacer{known: cache.New[string, allowance](pacerSize, pacerLife, now)}
 }
 
-// allowance holds the attempts that a process may make without a call to the store.
+// allowance holds the attempts that a process may start without a call to the store.
 type allowance struct {
-	spared time.Time // time of the last attempt let through
-	places int       // taken in advance
-	until  time.Time // their expiry
+	spared time.Time // time of the last attempt admitted without a slot
+	places int       // number of slots reserved in advance
+	until  time.Time // expiry of the slots
 }
 
 const (
-	// processes is the maximum number of concurrent workers in template.yaml (MaximumConcurrency of the delivery queue).
+	// processes is the maximum number of concurrent workers, as set in template.yaml (MaximumConcurrency of the delivery
+	// queue).
 	processes  = 50
 	spared     = 10 * processes
 	pacerSize  = 4096
-	pacerLife  = time.Hour   // longer than an allowance is useful
+	pacerLife  = time.Hour   // exceeds the time for which an allowance is useful
 	burstEvery = time.Second // an endpoint may use a second's slots at once
 	takenAhead = burstEvery / 5
-	// lateBy is the lateness with which a slot may be used: messages come up to a second late, because their delays are
-	// whole seconds, and wait briefly in the queue. With a larger value, so many attempts would come at once after a
-	// backlog that the rate would be meaningless.
+	// lateBy is the maximum delay with which a slot may still be used. Messages arrive up to a second late, because their
+	// delays are whole seconds, and wait briefly in the queue. With a larger value, so many attempts would start at once
+	// after a backlog that the rate limit would have no effect.
 	lateBy = 2 * time.Second
 )
 
@@ -141,7 +142,7 @@ func (p *Pacer) spares(s Subscription, now time.Time) bool {
 	return true
 }
 
-// keep records slots that were taken in advance at now.
+// keep records slots that were reserved in advance at now.
 func (p *Pacer) keep(s Subscription, places int, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Answer is a receiver's response to a POST.
+// Answer holds a receiver's response to a webhook POST.
 type Answer struct {
 	Status     int
-	RetryAfter string            // the Retry-After header (RFC 9110 section 10.2.3)
-	Control    string            // the header webhook-delivery (docs/reference/deviations.md, Webhooks)
-	Header     map[string]string // the part of the headers that the delivery log shows
-	Body       []byte            // the part of the body that the delivery log shows
-	Failure    Failure           // set if there is no response
+	RetryAfter string            // Retry-After header (RFC 9110 section 10.2.3)
+	Control    string            // webhook-delivery header (docs/reference/deviations.md, Webhooks)
+	Header     map[string]string // response headers that the delivery log shows
+	Body       []byte            // start of the response body, which the delivery log shows
+	Failure    Failure           // set if no response was received
 }
 
-// The HTTP statuses with a special meaning (Standard Webhooks 1.0, "Webhook delivery").
+// HTTP statuses with a special meaning for webhooks (Standard Webhooks 1.0, "Webhook delivery").
 const (
 	statusGone            = 410
 	statusTooManyRequests = 429
@@ -26,11 +26,11 @@ const (
 
 // Values of the webhook-delivery header.
 const (
-	controlDisable = "disable"       // disable the subscription, like 410
-	controlAbort   = "abort-message" // end this delivery now
+	controlDisable = "disable"       // disable the subscription, as status 410 does
+	controlAbort   = "abort-message" // end this delivery without further attempts
 )
 
-// failure classifies the response; it is empty on success. Only 2xx is a success: redirects are not followed.
+// failure classifies the response. It is empty on success, which requires a 2xx status; redirects are not followed.
 func (a Answer) failure() Failure {
 	if a.Failure == "" && (a.Status < 200 || a.Status > 299) {
 		return FailedStatus
@@ -42,7 +42,8 @@ func (a Answer) asks(control string) bool {
 	return strings.EqualFold(strings.TrimSpace(a.Control), control)
 }
 
-// ending returns the reason for which the receiver wants no further webhooks at all; empty if it does not request that.
+// ending returns the reason, stated in the response, for ending all webhooks to the receiver. It is empty if the
+// response states none.
 func (a Answer) ending() Reason {
 	switch {
 	case a.Status == statusGone:
@@ -62,7 +63,8 @@ func (a Answer) isOverloaded() bool {
 	return a.Failure == FailedTimeout
 }
 
-// retryAfter parses Retry-After: seconds, or a date in one of HTTP's three formats. A past date requests no wait.
+// retryAfter parses the Retry-After header, which contains seconds or a date in one of HTTP's three formats. A past
+// date requests no wait.
 func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	text := strings.TrimSpace(a.RetryAfter)
 	if text == "" {
@@ -70,7 +72,7 @@ func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	}
 	if strings.Trim(text, "0123456789") == "" {
 		seconds, err := strconv.ParseInt(text, 10, 64)
-		// A number beyond all steps is limited to two of them anyway, so it only must not overflow.
+		// Any number above longestAsked is limited to two steps later, so it only must not overflow.
 		if err != nil || seconds > int64(longestAsked/time.Second) {
 			return longestAsked, true
 		}
@@ -84,5 +86,5 @@ func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// longestAsked is more than two of the longest steps.
+// longestAsked exceeds twice the longest step of the schedule.
 const longestAsked = 100 * time.Hour

@@ -13,7 +13,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// The effect of a response on the next attempt, in the steps after the first (5 s) and the second (5 min).
+// TestResponseSchedulesNextAttempt checks a response's effect on the next attempt, in the steps after the first attempt
+// (5 s) and the second (5 min).
 func TestResponseSchedulesNextAttempt(t *testing.T) {
 	t.Parallel()
 	in := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(http.TimeFormat) }
@@ -123,7 +124,8 @@ func TestReceiverCanDisableWebhookAndEndDelivery(t *testing.T) {
 	}
 }
 
-// New deliveries to a disabled subscription are held, and waiting ones are held when they are due.
+// TestDisabledSubscriptionHoldsDeliveries checks that new deliveries to a disabled subscription are held, and that
+// waiting ones are held when they are due.
 func TestDisabledSubscriptionHoldsDeliveries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// attempt makes one POST and stores its outcome. An error is internal; if it occurs before the outcome is stored, the
-// attempt does not count and is repeated when the lease has ended.
+// attempt sends one POST and stores its outcome. An error is internal. If it occurs before the outcome is stored, the
+// attempt does not count and is repeated when the lease has expired.
 func (w Worker) attempt(ctx context.Context, d dispatch) error {
 	started := w.Now()
 	k, err := d.subscription.open(ctx, w.Secrets, started)
@@ -46,7 +46,7 @@ func (w Worker) attempt(ctx context.Context, d dispatch) error {
 		Failure: answer.failure(), SealedBody: body,
 	}
 	d.count(ctx, a)
-	// The POST has been sent; a deadline that passes now must not lose its outcome.
+	// The POST has been sent; its outcome is stored even after the deadline.
 	ctx = context.WithoutCancel(ctx)
 	if a.Failure == "" {
 		return errors.Join(w.succeed(ctx, d, answer, a, ended), made.unmarked)
@@ -77,7 +77,8 @@ func (w Worker) succeed(ctx context.Context, d dispatch, answer Answer, a Attemp
 
 func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, now time.Time) error {
 	if reason := answer.ending(); reason != "" {
-		// Recorded only after disabling: if that fails, another attempt gets the same response and makes up for it.
+		// The attempt is recorded only after disabling. If disabling fails, the attempt is repeated and gets the same
+		// response.
 		if err := w.disable(ctx, d.subscription, reason, d.subscription.Health, now); err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, 
 		d.tell(ctx, a, reason)
 		return w.record(ctx, d.delivery, a)
 	}
-	// A failure to count is no reason to repeat the attempt: its outcome is stored first.
+	// A failure to count does not repeat the attempt: the attempt's outcome is stored first.
 	isDisabled, uncounted := w.countFailure(ctx, d, now)
 	wait, isMore := nextDelay(d.delivery.Attempt+1, answer, now, w.Jitter())
 	switch {
@@ -109,7 +110,7 @@ func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, 
 	return errors.Join(w.enqueue(ctx, d.delivery), uncounted)
 }
 
-// countFailure adds a failure to the subscription's health and acts on the result.
+// countFailure adds a failure to the subscription's health and applies the consequences.
 func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (isDisabled bool, err error) {
 	s := d.subscription
 	counted, err := w.Health.CountFailure(ctx, s.Tenant, s.ID, now)
@@ -131,7 +132,7 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 	if !e.revised {
 		return false, nil
 	}
-	// If another worker was faster, it came to the same conclusion, or the next failure will.
+	// If another worker's write came first, it has the same effect, or the next failure will.
 	err = w.Health.ReviseHealth(ctx, s.Tenant, s.ID, counted, e.next)
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return false, fmt.Errorf("revise health: %w", err)
@@ -139,15 +140,15 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 	return false, nil
 }
 
-// disable stops all deliveries to a subscription. The e-mail comes first (docs/reference/deviations.md, Webhooks), so
-// that none is forgotten.
+// disable stops all deliveries to a subscription. It notifies the owner by email first (docs/reference/deviations.md,
+// Webhooks), so that no notice is lost.
 func (w Worker) disable(ctx context.Context, s Subscription, reason Reason, h Health, now time.Time) error {
 	if err := w.Owners.NotifyDisabled(ctx, s, reason, h, now); err != nil {
 		return fmt.Errorf("tell that a webhook is disabled: %w", err)
 	}
 	err := w.Health.DisableSubscription(ctx, s.Tenant, s.ID, reason, now)
 	switch {
-	case errors.Is(err, fault.Conflict): // another worker was faster
+	case errors.Is(err, fault.Conflict): // another worker disabled the subscription first
 	case err != nil:
 		return fmt.Errorf("disable webhook: %w", err)
 	default:

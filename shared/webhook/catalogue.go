@@ -2,26 +2,26 @@ package webhook
 
 import "slices"
 
-// Choice determines whether a subscription receives a type (docs/reference/deviations.md, Webhooks).
+// Choice determines whether a subscription receives an event type (docs/reference/deviations.md, Webhooks).
 type Choice string
 
-// The choices.
+// Values of Choice.
 const (
-	Locked      Choice = "required" // every subscription receives it, and it cannot be removed
-	OnByDefault Choice = "on"       // a new subscription receives it unless its owner opts out
-	OptIn       Choice = "opt-in"   // only a subscription whose owner opts in
+	Locked      Choice = "required" // every subscription receives the type, which can't be removed
+	OnByDefault Choice = "on"       // a new subscription receives the type unless its owner opts out
+	OptIn       Choice = "opt-in"   // a subscription receives the type only if its owner opts in
 )
 
 // Kind describes an event type.
 type Kind struct {
 	Type    Type
 	Title   string
-	When    string // a sentence about the reported fact
+	When    string // description of the event that the type reports, in one sentence
 	Default Choice
-	// marked as an extension in docs/guide/webhook-reference.md; always opt-in, so that receivers written without it never
-	// see one
+	// Extension marks a type as an extension in docs/guide/webhook-reference.md. Extensions are always opt-in, so that
+	// receivers written without them never see one.
 	Extension bool
-	Example   any // of the data; see Example
+	Example   any // example of the data; see Example
 }
 
 // Catalogue returns every event type (docs/guide/webhook-reference.md, Events), extensions last.
@@ -29,22 +29,23 @@ func Catalogue() []Kind {
 	return slices.Concat(exportKinds(), patientKinds(), connectionKinds(), extensions())
 }
 
-// ParseType parses an event type; ok is false for one that does not exist.
+// ParseType parses the name of an event type. ok is false for an unknown type.
 func ParseType(text string) (Type, bool) {
 	kind, ok := kindOf(Type(text))
 	return kind.Type, ok
 }
 
-// Required returns the types that every subscription receives and that cannot be removed (docs/reference/deviations.md,
+// Required returns the types that every subscription receives and that can't be removed (docs/reference/deviations.md,
 // Webhooks).
 func Required() []Type { return typesOf(Locked) }
 
-// Default returns the types that a new subscription receives besides the required ones if its owner does not choose.
+// Default returns the types, besides the required ones, that a new subscription receives unless its owner chooses
+// differently.
 func Default() []Type { return typesOf(OnByDefault) }
 
 // Example returns synthetic data of an event of type t, with every member that exists outside TEFCA mode except
-// deprecated ones. It is recognisably not real, and serves the description of the events and the testing of receivers.
-// It is nil for a type that does not exist.
+// deprecated ones. It is recognisably not real, and is used to document events and to test receivers. Example returns
+// nil for an unknown type.
 func Example(t Type) any {
 	kind, _ := kindOf(t)
 	return kind.Example
@@ -69,7 +70,7 @@ func typesOf(choice Choice) []Type {
 	return types
 }
 
-// Values for examples. The ids cannot be mistaken for real ones.
+// Values for examples. The IDs can't be mistaken for real ones.
 const (
 	exampleConnection = "00000000-0000-4000-8000-00000000c0de"
 	exampleOrg        = "00000000-0000-4000-8000-000000000001"

@@ -41,7 +41,7 @@ func (s *statuses) over(next webhook.Store) webhook.Store {
 	return s
 }
 
-// emitNth stores one of several test events.
+// emitNth stores the n-th of several test events.
 func (w *world) emitNth(t *testing.T, n int) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(tenant, webhook.TestEvent, "subject"+strconv.Itoa(n), 0, time.Now(),

@@ -9,15 +9,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Edit describes a change to a subscription. Nil fields change nothing.
+// Edit describes a change to a subscription. Nil fields are left unchanged.
 type Edit struct {
-	Headers    map[string]string // replaces all of its own headers; empty for none
+	Headers    map[string]string // replaces all of the subscription's own headers; empty for none
 	Rate       *int              // attempts per second; 0 for the default
 	Note       *string
-	SigningKey *bool // also sign with a new ed25519 key, or stop doing so
+	SigningKey *bool // true adds a signature with a new ed25519 key; false removes it
 }
 
-// Edited returns a subscription with a change applied. Errors are fault.Invalid.
+// Edited returns a subscription with a change applied. It returns fault.Invalid for an unacceptable change.
 func (e Editor) Edited(ctx context.Context, s Subscription, to Edit) (Subscription, error) {
 	if to.Note != nil {
 		s.Note = *to.Note
@@ -53,13 +53,13 @@ func (e Editor) Edited(ctx context.Context, s Subscription, to Edit) (Subscripti
 	return e.seal(ctx, s, k)
 }
 
-// Revealed is a signing secret that is in use.
+// Revealed holds a decrypted signing secret that is in use.
 type Revealed struct {
 	Secret    secret.Text
-	ExpiresAt time.Time // zero for the current one
+	ExpiresAt time.Time // zero for the current secret
 }
 
-// Reveal decrypts the signing secrets that are in use, newest first.
+// Reveal decrypts a subscription's signing secrets that are in use, newest first.
 func (e Editor) Reveal(ctx context.Context, s Subscription) ([]Revealed, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)

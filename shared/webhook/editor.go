@@ -18,25 +18,26 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Vault seals and opens a subscription's private data (kms.Sealer).
+// Vault encrypts and decrypts a subscription's private data (kms.Sealer).
 type Vault interface {
 	Opener
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 }
 
 // Editor creates and changes subscriptions; the caller stores the result. A change to any sealed value reseals all of
-// them, so that a worker needs one data key for a subscription.
+// them, so that a worker needs only one data key for a subscription.
 type Editor struct {
 	Vault  Vault
 	Reach  Reach
-	Own    weburl.Own // no webhook may lead to it
+	Own    weburl.Own // the service's own URLs, to which no webhook may point
 	Random io.Reader
 	Now    func() time.Time
 }
 
-// Reach reports which addresses a worker may send to (safehttp.Options).
+// Reach reports the hosts to which a worker may send (safehttp.Options).
 type Reach interface {
-	// MayReach reports whether a request to target would be tried; names are checked only after they are resolved.
+	// MayReach reports whether a request to target would be attempted. Host names are checked only after they are
+	// resolved.
 	MayReach(target *url.URL) bool
 }
 
@@ -46,22 +47,23 @@ type Draft struct {
 	Tenant     org.Tenant
 	URL        string
 	Note       string
-	Optional   []Type            // besides the required types
+	Optional   []Type            // event types besides the required ones
 	SigningKey bool              // also sign with an ed25519 key
-	Headers    map[string]string // sent with every attempt; the values are secrets
+	Headers    map[string]string // headers sent with every attempt; their values are secret
 	Rate       int               // attempts per second; 0 for the default
 }
 
 const (
-	// secretOverlap is the time for which an old secret continues to sign (docs/reference/deviations.md, Webhooks).
+	// secretOverlap is the period for which an old secret continues to sign (docs/reference/deviations.md, Webhooks).
 	secretOverlap = 24 * time.Hour
-	// maxOldSecrets limits the old secrets that sign at the same time.
+	// maxOldSecrets is the maximum number of old secrets that sign at the same time.
 	maxOldSecrets = 10
-	// maxRate exceeds the rate that any endpoint needs.
+	// maxRate is the maximum rate of an endpoint, in attempts per second. It is higher than any endpoint needs.
 	maxRate = 1000
 )
 
-// Create creates a subscription and its signing secret, which only this call returns. Errors are fault.Invalid.
+// Create creates a subscription and its signing secret, which only this call returns. It returns fault.Invalid for an
+// unacceptable draft.
 func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text, error) {
 	address, err := e.normalURL(d.Tenant.Mode, d.URL)
 	if err != nil {
@@ -94,8 +96,9 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 	return s, fresh, err
 }
 
-// Rotate gives the subscription a new signing secret. The previous one continues to sign for 24 hours; with atOnce,
-// every older one ends now, as is necessary after a leak. It returns fault.Conflict if there are too many old ones.
+// Rotate adds a new signing secret to the subscription. The previous one continues to sign for 24 hours; with atOnce,
+// all older secrets stop signing now, which is necessary after a leak. Rotate returns fault.Conflict if there are too
+// many old secrets.
 func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscription, secret.Text, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)
@@ -129,7 +132,7 @@ func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscr
 	return rotated, fresh, err
 }
 
-// Reseal seals all sealed values of a subscription again, under the present version of the key, and drops expired ones.
+// Reseal reseals all of a subscription's sealed values under the current version of the key, and drops expired secrets.
 func (e Editor) Reseal(ctx context.Context, s Subscription) (Subscription, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)
@@ -147,16 +150,16 @@ func checkRate(rate int) error {
 	return nil
 }
 
-// WithURL returns a subscription with another URL. Errors are fault.Invalid.
+// WithURL returns a subscription with another URL. It returns fault.Invalid for an unacceptable URL.
 func (e Editor) WithURL(s Subscription, address string) (Subscription, error) {
 	var err error
 	s.URL, err = e.normalURL(s.Tenant.Mode, address)
 	return s, err
 }
 
-// normalURL returns the URL of a webhook in the form in which it is registered in mode: https, or http to a loopback
-// address in test mode (docs/reference/deviations.md, Webhooks). URLs of this service and URLs that the worker would
-// refuse to dial are refused; resolved addresses are checked on delivery.
+// normalURL returns a webhook's URL in the form in which it is registered in mode: https, or http to a loopback address
+// in test mode (docs/reference/deviations.md, Webhooks). It rejects URLs of this service and URLs that the worker would
+// refuse to dial. Resolved IP addresses are checked on delivery.
 func (e Editor) normalURL(mode org.Mode, text string) (string, error) {
 	u, err := e.Own.Parse(text)
 	switch {
@@ -176,7 +179,7 @@ func (e Editor) normalURL(mode org.Mode, text string) (string, error) {
 	return u.String(), nil
 }
 
-// WithTypes returns the subscription with the required event types and those of optional.
+// WithTypes returns the subscription with the required event types and those in optional.
 func (s Subscription) WithTypes(optional []Type) Subscription {
 	s.Types = Required()
 	for _, t := range optional {
@@ -187,8 +190,8 @@ func (s Subscription) WithTypes(optional []Type) Subscription {
 	return s
 }
 
-// seal seals all private values of a subscription; s.Secrets has an entry for each secret of k. A subscription without
-// a log key gets one.
+// seal encrypts all private values of a subscription. s.Secrets must have an entry for each secret of k. A subscription
+// without a log key gets one.
 func (e Editor) seal(ctx context.Context, s Subscription, k keys) (Subscription, error) {
 	if len(k.private.LogKey) == 0 {
 		k.private.LogKey = make([]byte, secretBytes)
@@ -218,9 +221,9 @@ const (
 	maxHeaderValue = 2 << 10
 )
 
-// checkHeaders returns a subscription's own headers by their canonical names. They may include any header that a
-// receiver requires, even Authorization, but none that Recordbridge sets or that belongs to the connection (RFC 9110
-// section 7.6.1).
+// checkHeaders returns a subscription's own headers with canonical names. They may include any header that a receiver
+// requires, even Authorization, but none that Recordbridge sets or that belongs to the connection (RFC 9110 section
+// 7.6.1).
 func checkHeaders(headers map[string]string) (map[string]string, error) {
 	if len(headers) > maxHeaders {
 		return nil, fault.BadRequest("A webhook can have at most 20 custom headers.").About("header-file")
@@ -243,7 +246,7 @@ func checkHeaders(headers map[string]string) (map[string]string, error) {
 
 func notPrintable(r rune) bool { return r < ' ' || r > '~' }
 
-// canonicalHeader returns a header's name as Go sends it, such as Content-Type. It is empty for an invalid name (RFC
+// canonicalHeader returns a header's name as Go sends it, such as Content-Type. It returns "" for an invalid name (RFC
 // 9110 section 5.6.2).
 func canonicalHeader(name string) string {
 	words := strings.Split(strings.ToLower(name), "-")

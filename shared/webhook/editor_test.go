@@ -138,7 +138,7 @@ func TestRotatedSecretSignsForAnotherDay(t *testing.T) {
 	})
 }
 
-// verifiesPublicly verifies the v1a signature like a receiver without the secret.
+// verifiesPublicly reports whether the v1a signature verifies, as for a receiver without the secret.
 func verifiesPublicly(t *testing.T, p post, publicKey string) bool {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(publicKey, "whpk_"))
@@ -174,8 +174,8 @@ func TestRotateAllowsTenOldSecrets(t *testing.T) {
 	})
 }
 
-// The guard that dials a webhook's URL decides whether it is permitted, in both modes; exceptions beyond the public
-// internet are the stack's own.
+// TestCreateRefusesPrivateAddress checks that the guard that dials a webhook's URL decides whether the URL is
+// permitted, in both modes. Only the stack can add exceptions beyond the public internet.
 func TestCreateRefusesPrivateAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestCreateRefusesPrivateAddress(t *testing.T) {
 			netip.MustParsePrefix("127.0.0.0/8"),
 			netip.MustParsePrefix("::1/128"),
 		}}
-		for address, allowed := range map[string][2]bool{ // in any stack, and on a laptop
+		for address, allowed := range map[string][2]bool{ // allowed in any stack, and on a laptop
 			"https://alder.example/hook": {true, true}, "https://8.8.8.8/hook": {true, true},
 			"https://10.0.0.1/": {}, "https://169.254.169.254/": {}, "https://[fd00::1]/": {}, "https://[::ffff:10.0.0.1]/": {},
 			"https://167772161/": {}, "https://0xa000001/": {}, "https://[64:ff9b::a00:1]/": {},

@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Type names an event (docs/guide/webhook-reference.md, Events).
+// Type is the name of an event type (docs/guide/webhook-reference.md, Events).
 type Type string
 
-// The event types. Catalogue describes them.
+// Event types. Catalogue describes them.
 const (
 	ExportSucceeded       Type = "patient.ehi_export_success"
 	ExportFailed          Type = "patient.ehi_export_failed"
@@ -23,23 +23,23 @@ const (
 	AuthorizationEnded    Type = "patient.authorization_revoked"
 	HealthSystemRequested Type = "patient.request_health_system"
 	SupportRequested      Type = "patient.request_support"
-	// Extensions (docs/reference/deviations.md, Webhooks): off by default.
+	// Extension event types (docs/reference/deviations.md, Webhooks), which are off by default.
 	ConnectionFailed    Type = "patient.connection_failed"
 	AuthorizationEnding Type = "patient.authorization_expiring"
 	ExportProgressed    Type = "patient.ehi_export_progress"
 )
 
-// Event is one fact and its serialised form, which never changes between attempts.
+// Event holds an event and its serialised form, which never changes between attempts.
 type Event struct {
-	ID        string // UUIDv5: one fact can never yield two events
+	ID        string // UUIDv5, so that the same occurrence can't yield two events
 	Tenant    org.Tenant
 	Type      Type
-	Body      []byte // as stored; Wire returns the bytes to send
+	Body      []byte // body as stored; Wire returns the bytes to send
 	CreatedAt time.Time
-	FannedOut bool // the deliveries exist
+	FannedOut bool // the event's deliveries exist
 }
 
-// envelope is the body of every webhook (docs/reference/deviations.md, Webhooks).
+// envelope is the JSON body of every webhook (docs/reference/deviations.md, Webhooks).
 type envelope struct {
 	APIMode org.Mode `json:"api_mode"`
 	Date    string   `json:"date"`
@@ -48,14 +48,14 @@ type envelope struct {
 	Data    any      `json:"data"`
 }
 
-// EventID returns the id of the event about a fact: UUIDv5 of mode, organisation, type, subject and number
+// EventID returns an event's ID: a UUIDv5 of mode, organisation, type, subject and number
 // (docs/reference/deviations.md, Webhooks).
 func EventID(tenant org.Tenant, t Type, subject string, number int64) string {
 	return ids.Derive("event", tenant.Key(), string(t), subject, strconv.FormatInt(number, 10))
 }
 
-// NewEvent returns the event of a fact about subject at date. Number, such as the resend number of a task,
-// distinguishes several facts of one type about one subject. The only possible error is that of encoding data.
+// NewEvent returns the event of a type about subject at date. number, such as the resend number of a task,
+// distinguishes several events of one type about one subject. NewEvent fails only if data can't be encoded.
 func NewEvent(tenant org.Tenant, t Type, subject string, number int64, date time.Time, data any) (Event, error) {
 	id := EventID(tenant, t, subject, number)
 	body, err := json.Marshal(envelope{

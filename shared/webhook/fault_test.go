@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Internal failures use up no attempt: the same attempt is repeated once the lease has ended, and not before.
+// TestInternalErrorUsesNoAttempt checks that internal failures use up no attempt: the same attempt is repeated when the
+// lease has expired, and not before.
 func TestInternalErrorUsesNoAttempt(t *testing.T) {
 	t.Parallel()
 	noSockets := errors.New("no sockets left")
@@ -80,7 +81,7 @@ func (b brokenOpener) Open(context.Context, org.Tenant, string, []byte) ([]byte,
 	return nil, b.err
 }
 
-func TestLatePostDoesNotEndOtherClaim(t *testing.T) {
+func TestLatePostDoesNotEndNewerClaim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -91,7 +92,8 @@ func TestLatePostDoesNotEndOtherClaim(t *testing.T) {
 				return webhook.Answer{Status: http.StatusOK}, nil
 			}
 			sleepUntil(time.Now().Add(lease + time.Second))
-			expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, w.due(t)[0].ID)) // the second claim delivers
+			// the second claim delivers the event
+			expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, w.due(t)[0].ID))
 			return webhook.Answer{Status: http.StatusInternalServerError}, nil
 		}
 		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))

@@ -7,58 +7,58 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Reason is the reason for which a subscription is disabled.
+// Reason is the reason a subscription is disabled.
 type Reason string
 
-// The reasons.
+// Reasons for disabling a subscription.
 const (
 	ReasonGone    Reason = "gone"    // the receiver returned 410
 	ReasonAsked   Reason = "asked"   // the receiver returned "webhook-delivery: disable"
-	ReasonFailing Reason = "failing" // only failures for 120 hours
+	ReasonFailing Reason = "failing" // all attempts failed for 120 hours
 	ReasonByHand  Reason = "by_hand" // disabled by the operator
 )
 
-// Health records a subscription's results since its last success. A working subscription has no record: only failures,
-// the first success after them, and slow responses cost a write.
+// Health records a subscription's results since its last success. A working subscription has no record, so that only
+// failures, the first success after them, and slow responses cost a write.
 type Health struct {
-	Failures     int       // attempts that failed since the last success
-	FailingSince time.Time // time of the first of them
+	Failures     int       // number of attempts that failed since the last success
+	FailingSince time.Time // time of the first failure since the last success
 	LastFailure  time.Time
-	LastSuccess  time.Time // the success before the present run of failures; zero if there was none
-	Warned       int       // number of warnings sent in this run
-	OpenUntil    time.Time // time until which the breaker lets nothing through
-	Trips        int       // number of times it has opened in this run
+	LastSuccess  time.Time // last success before the current run of failures; zero if there was none
+	Warned       int       // number of warnings sent in the current run of failures
+	OpenUntil    time.Time // time until which the breaker admits no attempt
+	Trips        int       // number of times the breaker has opened in the current run of failures
 	NextSlot     time.Time // time of the next free slot in the endpoint's rate
-	// SlowUntil is the time until which the webhook counts as slow, whether or not it fails; Answers is its response time.
+	// SlowUntil is the time until which the webhook counts as slow, whether or not it fails. Answers is its response time.
 	SlowUntil time.Time
 	Answers   time.Duration
 }
 
 const (
-	// disableAfter is the time after which a subscription that does nothing but fail is disabled. The decision is always
-	// based on a failure, so the run of failures is at least that long. A run must also have fewestFailures, for the
-	// benefit of rarely used webhooks.
+	// disableAfter is the time after which a subscription whose attempts all fail is disabled. The decision is always
+	// based on a failure, so the run of failures is at least that long. A run must also have fewestFailures, which
+	// protects rarely used webhooks.
 	disableAfter   = 120 * time.Hour
 	fewestFailures = 5
-	// tripAfter consecutive failures open the breaker, for openFor and then for twice as long each time.
+	// tripAfter consecutive failures open the breaker, first for openFor and then for twice as long each time.
 	tripAfter   = 10
 	openFor     = time.Minute
 	longestOpen = 15 * time.Minute
 )
 
-// warnings returns the ages of a run of failures at which its owner is warned.
+// warnings returns the ages of a run of failures at which the subscription's owner is warned.
 func warnings() [2]time.Duration { return [2]time.Duration{24 * time.Hour, 96 * time.Hour} }
 
-// effect holds the consequences of a failure.
+// effect holds the consequences of a failed attempt.
 type effect struct {
-	next    Health // to be stored
+	next    Health // health to be stored
 	revised bool   // next differs from the stored health
 	warn    bool
 	disable bool
 }
 
 // afterFailure returns the consequences of the failure at h.LastFailure. A probe is the one attempt that an open
-// breaker lets through; failures of attempts that were under way when it opened are not new information.
+// breaker admits. Failures of attempts that were in progress when the breaker opened are not new information.
 func (h Health) afterFailure(isProbe bool) effect {
 	run := h.LastFailure.Sub(h.FailingSince)
 	e := effect{next: h}
@@ -78,35 +78,36 @@ func (h Health) afterFailure(isProbe bool) effect {
 	return e
 }
 
-// isOpen reports whether the breaker lets nothing through at now. After that, a breaker that was open lets one attempt
-// through, the probe.
+// isOpen reports whether the breaker admits no attempt at now. After that, a breaker that was open admits one attempt,
+// the probe.
 func (h Health) isOpen(now time.Time) bool { return now.Before(h.OpenUntil) }
 
 // HealthStore stores the health of subscriptions.
 type HealthStore interface {
-	// CountFailure adds a failure and returns the updated health.
+	// CountFailure adds a failure and returns the subscription's updated health.
 	CountFailure(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) (Health, error)
-	// ReviseHealth stores the breaker and the warnings of next; fault.Conflict if they no longer equal those of seen.
+	// ReviseHealth stores the breaker and the warnings of next. It returns fault.Conflict if the stored ones no longer
+	// equal those of seen.
 	ReviseHealth(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, next Health) error
-	// ClearFailures ends a run of failures with a success; fault.Conflict if there is none.
+	// ClearFailures ends a run of failures with a success. It returns fault.Conflict if there is no such run.
 	ClearFailures(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) error
-	// ReserveSlot takes the next free slot at or after now and returns its time. Slots are an interval apart. Seen is the
-	// next free slot as the caller read it, as a hint.
+	// ReserveSlot reserves the next free slot at or after now and returns its time. Slots are an interval apart. seen is
+	// the next free slot as the caller read it, as a hint.
 	ReserveSlot(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time,
 		interval time.Duration) (time.Time, error)
-	// MarkSlow stores the time until which a subscription counts as slow, and its response time; fault.Conflict if it
-	// already counts as slow for longer.
+	// MarkSlow stores the time until which a subscription counts as slow, and its response time. It returns fault.Conflict
+	// if the subscription already counts as slow for longer.
 	MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID string, until time.Time, answers time.Duration) error
-	// DisableSubscription stops all deliveries; fault.Conflict if it is already disabled.
+	// DisableSubscription stops all deliveries to a subscription. It returns fault.Conflict if the subscription is already
+	// disabled.
 	DisableSubscription(ctx context.Context, tenant org.Tenant, subscriptionID string, reason Reason, at time.Time) error
 }
 
-// Owners notifies the owners of subscriptions by e-mail of problems that deliveries reveal. It is idempotent for the
-// same occasion.
+// Owners notifies subscriptions' owners by email of problems with deliveries. It is idempotent for the same occasion.
 type Owners interface {
-	// NotifyFailing warns of a run of failures; h already counts the warning.
+	// NotifyFailing warns the owner of a run of failures. h already counts the warning.
 	NotifyFailing(ctx context.Context, s Subscription, h Health) error
-	// NotifyDisabled reports that s, as it was read, is about to be disabled. It returns once the notice is stored
-	// durably.
+	// NotifyDisabled notifies the owner that s, as it was read, is about to be disabled. It returns once the notice is
+	// stored durably.
 	NotifyDisabled(ctx context.Context, s Subscription, reason Reason, h Health, at time.Time) error
 }

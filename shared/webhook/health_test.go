@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// failed ends a delivery at its first attempt, so that tests control the times of failures.
+// failed returns a response that ends a delivery at its first attempt, so that tests control the times of failures.
 func failed(string, int) (webhook.Answer, error) {
 	return webhook.Answer{Status: 500, Control: "abort-message"}, nil
 }
@@ -66,12 +66,12 @@ func TestSuccessEndsRunOfFailures(t *testing.T) {
 			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, hour).ID))
 			<-time.After(4 * time.Hour)
 		}
-		// Warned at 24 and 96 hours and, failing since hour 120, at 144 and 216.
+		// Warnings are sent at 24 and 96 hours and, in the run of failures that begins at hour 120, at 144 and 216.
 		if s := w.subscription(t); s.Disabled || s.Health.Failures != 30 || len(w.told) != 4 ||
 			s.Health.LastSuccess.IsZero() {
 			t.Errorf("disabled: %t, health %+v, %d notices", s.Disabled, s.Health, len(w.told))
 		}
-		occasions := map[string]bool{} // as package notice distinguishes them
+		occasions := map[string]bool{} // occasions as package notice distinguishes them
 		for _, n := range w.told {
 			occasions[fmt.Sprint(n.health.FailingSince, n.health.Warned)] = true
 		}
@@ -100,8 +100,9 @@ func TestRarelyUsedWebhookIsNotDisabled(t *testing.T) {
 	})
 }
 
-// One event alone fails for 75 h 35 min: its owner is warned at the first attempt after a day.
-func TestScheduleOfOneEventWarnsOnce(t *testing.T) {
+// TestOwnerIsWarnedOncePerFailingEventSchedule covers a single event that fails for 75 h 35 min. The owner is warned at
+// the first attempt after a day.
+func TestOwnerIsWarnedOncePerFailingEventSchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -128,7 +129,7 @@ func TestScheduleOfOneEventWarnsOnce(t *testing.T) {
 	})
 }
 
-// nextAttempt returns the time at which the queue or the sweeper starts the delivery due at a time.
+// nextAttempt returns the time at which the queue or the sweeper starts a delivery due at a given time.
 func (w *world) nextAttempt(due time.Time) time.Time {
 	if n := len(w.queued); n > 0 {
 		due = time.Now().Add(w.queued[n-1].delay)
@@ -167,8 +168,8 @@ func TestBreakerPostponesWithoutUsingAttempts(t *testing.T) {
 				t.Fatalf("%d posts while the breaker was open, want %d", len(w.posts), 10+i)
 			}
 			sleepUntil(opened.Add(open))
-			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 100+i).ID)) // the probe
-			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 200+i).ID)) // too late
+			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 100+i).ID)) // this attempt is the probe
+			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 200+i).ID)) // after the probe has failed
 			if len(w.posts) != 11+i {
 				t.Fatalf("%d posts with a half-open breaker, want %d", len(w.posts), 11+i)
 			}
@@ -185,13 +186,13 @@ func TestBreakerPostponesWithoutUsingAttempts(t *testing.T) {
 	})
 }
 
-// runUntil simulates queue and sweeper until a time.
+// runUntil simulates the queue and the sweeper until a time.
 func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	t.Helper()
 	for rows := w.due(t); len(rows) > 0; rows = w.due(t) {
-		next := rows[0].At.Add(-30 * time.Second) // the message precedes the sweeper
+		next := rows[0].At.Add(-30 * time.Second) // the message arrives before the sweeper runs
 		if time.Until(rows[0].At) > 15*time.Minute || !next.After(time.Now()) {
-			next = rows[0].At // there was none
+			next = rows[0].At // there was no message
 		}
 		if next.After(end) {
 			break
@@ -204,8 +205,9 @@ func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	}
 }
 
-// Attempts that were under way when the breaker opened fail while it is open, and do not prolong that.
-func TestAttemptsUnderWayDoNotReopenBreaker(t *testing.T) {
+// TestInFlightAttemptsDoNotReopenBreaker checks that attempts in progress when the breaker opened, which fail while it
+// is open, do not prolong the open period.
+func TestInFlightAttemptsDoNotReopenBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -268,8 +270,9 @@ func TestHalfOpenBreakerAdmitsOneProbe(t *testing.T) {
 	})
 }
 
-// A burst goes out at the endpoint's rate: each delivery is scheduled once, and none loses an attempt.
-func TestBurstKeepsEndpointRate(t *testing.T) {
+// TestBurstIsSentAtEndpointRate checks that a burst is sent at the endpoint's rate: each delivery is scheduled once,
+// and none loses an attempt.
+func TestBurstIsSentAtEndpointRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -285,7 +288,7 @@ func TestBurstKeepsEndpointRate(t *testing.T) {
 		for _, p := range w.posts {
 			perSecond[int(p.at.Sub(started)/time.Second)]++
 		}
-		// One skips the bookkeeping, five start at once, and then five every second.
+		// One attempt needs no slot, five start at once, and then five start every second.
 		for second := range 7 {
 			want := 5
 			if second == 0 {
@@ -302,8 +305,9 @@ func TestBurstKeepsEndpointRate(t *testing.T) {
 	})
 }
 
-// After an outage all slots in the rate are late: waiting attempts must not start at once when the workers are back.
-func TestRateHoldsAfterOutage(t *testing.T) {
+// TestEndpointRateHoldsAfterOutage checks that waiting attempts do not all start at once after an outage of the
+// workers, when every slot in the rate is late.
+func TestEndpointRateHoldsAfterOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -332,7 +336,8 @@ func TestRateHoldsAfterOutage(t *testing.T) {
 	})
 }
 
-// The attempts that skip the bookkeeping add up to a tenth of the rate for the maximum number of processes.
+// TestPacerProcessesMatchTemplate checks that, with the maximum number of processes, attempts without a slot add up to
+// a tenth of the rate.
 func TestPacerProcessesMatchTemplate(t *testing.T) {
 	t.Parallel()
 	for _, f := range tables.Template(t).Functions {
@@ -349,7 +354,8 @@ func TestPacerProcessesMatchTemplate(t *testing.T) {
 	t.Error("template.yaml has no webhook worker")
 }
 
-// A process calls the store once for the slots of several attempts, and again for those that it does not use in time.
+// TestPacerReservesSlotsInAdvance checks that a process calls the store once for the slots of several attempts, and
+// again when unused slots have expired.
 func TestPacerReservesSlotsInAdvance(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -366,7 +372,7 @@ func TestPacerReservesSlotsInAdvance(t *testing.T) {
 			}
 			return n
 		}
-		for nth, want := range []int{0, 1, 1, 1} { // the first one skips the bookkeeping
+		for nth, want := range []int{0, 1, 1, 1} { // the first attempt needs no slot
 			if got := asked(); got != want {
 				t.Errorf("attempt %d: asked %d times, want %d", nth+1, got, want)
 			}

@@ -10,7 +10,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// A receiver may echo its request in its body and headers, completely or in parts.
+// TestHideLinksRemovesEchoedTokens covers a receiver that echoes its request in its body and headers, completely or in
+// parts.
 func TestHideLinksRemovesEchoedTokens(t *testing.T) {
 	t.Parallel()
 	const token = "1.dGhlLXRpY2tldC1vZi10aGUtZmlsZQ.c2lnbmF0dXJlLW9mLXRoZS10aWNrZXQ"

@@ -9,8 +9,9 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// tell logs an attempt that failed or after which its subscription is disabled; disabled is empty if it is not. d is in
-// the state that is about to be stored. Only the host of the URL is logged, because customers put secrets in the rest.
+// tell logs an attempt that failed or that disables its subscription. disabled is the reason, or empty if the
+// subscription is not disabled. d is in the state that is about to be stored. Only the URL's host is logged, because
+// customers may put secrets in the rest.
 func (d dispatch) tell(ctx context.Context, a Attempt, disabled Reason) {
 	spot := fault.Spot{
 		Step: fault.StepNotify, Host: fault.HostOf(d.subscription.URL), Status: a.Status,
@@ -27,7 +28,7 @@ func (d dispatch) tell(ctx context.Context, a Attempt, disabled Reason) {
 	logx.Note(ctx, "webhookworker.attempt", line...)
 }
 
-// count counts an attempt and its receiver's response time; for a delivery's first attempt also the age of the event.
+// count adds an attempt and its response time to the metrics; for a delivery's first attempt, also the event's age.
 func (d dispatch) count(ctx context.Context, a Attempt) {
 	outcome := string(a.Failure)
 	if a.Failure == "" {
@@ -39,7 +40,7 @@ func (d dispatch) count(ctx context.Context, a Attempt) {
 	}
 }
 
-// tellHeld logs a delivery that waits for its disabled subscription.
+// tellHeld logs a delivery that is held because its subscription is disabled.
 func (d dispatch) tellHeld(ctx context.Context) {
 	s := d.subscription
 	logx.Note(ctx, "webhookworker.held", append(d.attrs(),

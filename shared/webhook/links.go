@@ -9,26 +9,26 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// An event that leads to files is stored with download links that lack their token, so that no copy of a table, backup
-// or log can open a file. Wire completes the links when the event is sent or listed, and its result is never stored.
-// The result is the same each time (docs/develop/threat-model.md, Download links).
+// Download links are stored in events without their tokens, so that no copy of a table, backup or log grants access to
+// a file. Wire completes the links when the event is sent or listed, and its result is never stored. The result is the
+// same each time (docs/develop/threat-model.md, Download links).
 
 // LinkSigner adds the tokens to download links (export.Links).
 type LinkSigner interface {
-	// SignLink completes a tenant's stored link. A link that is already complete is returned unchanged.
+	// SignLink adds the token to a tenant's stored link. It returns a link that already has a token unchanged.
 	SignLink(tenant org.Tenant, address string) (string, error)
 }
 
-// linkToken separates the URL of a download link from its token.
+// linkToken separates a download link's URL from its token.
 const linkToken = "?token="
 
-// Wire returns the event's bytes for webhooks, the same in each attempt, and for the list of events. Errors are
+// Wire returns the event's bytes for webhooks and for the list of events. They are the same in each attempt. Errors are
 // internal errors from links.
 func (e Event) Wire(links LinkSigner) ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) { return links.SignLink(e.Tenant, address) })
 }
 
-// Shown returns the body for display, with download links that lack their tokens. Errors are internal.
+// Shown returns the event's body for display, with download links that lack their tokens. Errors are internal.
 func (e Event) Shown() ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) {
 		address, _, _ = strings.Cut(address, linkToken)
@@ -36,7 +36,7 @@ func (e Event) Shown() ([]byte, error) {
 	})
 }
 
-// withLinks returns the body with changed download links. Every other byte is unchanged.
+// withLinks returns the event's body with change applied to each download link. Every other byte is unchanged.
 func (e Event) withLinks(change func(address string) (string, error)) ([]byte, error) {
 	body := e.Body
 	if e.Type != ExportSucceeded || len(body) == 0 {
@@ -64,7 +64,7 @@ func (e Event) withLinks(change func(address string) (string, error)) ([]byte, e
 	return body, nil
 }
 
-// linksOf returns the download links of a patient.ehi_export_success as they are written in its body, including quotes.
+// linksOf returns the download links of a patient.ehi_export_success event as written in its body, including quotes.
 func linksOf(body []byte) ([]json.RawMessage, error) {
 	type link struct {
 		URL json.RawMessage `json:"url"`
@@ -91,16 +91,16 @@ func linksOf(body []byte) ([]json.RawMessage, error) {
 }
 
 const (
-	// hidden replaces parts of a download token.
+	// hidden replaces the parts of a download token in a stored response.
 	hidden = "[hidden]"
-	// minHiddenLength is the number of a token's characters from which a part is hidden wherever it occurs. With a shorter
-	// part, such as the end of a truncated token, too many characters are missing to be guessed.
+	// minHiddenLength is the minimum length of a part of a token that is hidden wherever it occurs. A shorter part, such
+	// as the end of a truncated token, leaves too many characters to guess.
 	minHiddenLength = 12
 )
 
-// HideLinks returns a response to the event with download tokens removed, so that it may be stored and shown: a
-// receiver that echoes its request echoes working links. Sent is the body that was sent. Tokens that a receiver has
-// encoded in its own way are not found. Errors are internal.
+// HideLinks returns a response to the event with download tokens removed, so that it may be stored and shown. A
+// receiver that echoes its request also echoes working links. sent is the body that was sent. Tokens that a receiver
+// has encoded in its own way are not found. Errors are internal.
 func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 	if e.Type != ExportSucceeded || len(sent) == 0 {
 		return a, nil
@@ -115,7 +115,7 @@ func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 		tokens = append(tokens, token)
 	}
 	a.Body = hide(tokens, a.Body)
-	var header map[string]string // a new map: the response's belongs to the caller
+	var header map[string]string // a new map, because the response's map belongs to the caller
 	for name, value := range a.Header {
 		if header == nil {
 			header = make(map[string]string, len(a.Header))
@@ -126,7 +126,7 @@ func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 	return a, nil
 }
 
-// hide returns text without any significant part of tokens.
+// hide returns text without any part of the tokens of at least minHiddenLength characters.
 func hide(tokens []string, text []byte) []byte {
 	isTelling := make([]bool, len(text))
 	for _, token := range tokens {
@@ -146,7 +146,7 @@ func hide(tokens []string, text []byte) []byte {
 	return shown
 }
 
-// mark marks the occurrences of a part in a text.
+// mark marks every occurrence of part in text.
 func mark(marks []bool, text, part []byte) {
 	for from := 0; ; {
 		at := bytes.Index(text[from:], part)

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// recorded is a store that keeps the recorded attempts.
+// recorded is a store that retains the recorded attempts.
 type recorded struct {
 	webhook.Store
 

@@ -28,7 +28,7 @@ const lease = 45 * time.Second
 
 var tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-// post is a request as a receiver sees it.
+// post holds a request as a receiver sees it.
 type post struct {
 	url    string
 	header map[string]string
@@ -36,20 +36,20 @@ type post struct {
 	at     time.Time
 }
 
-// message is a queued message.
+// message is a message in the delivery queue.
 type message struct {
 	id    string
 	delay time.Duration
 }
 
-// notice is a notification of an owner.
+// notice is a notification to an owner.
 type notice struct {
-	reason webhook.Reason // for a disabled subscription; empty for a warning
+	reason webhook.Reason // reason for disabling a subscription; empty for a warning
 	health webhook.Health
 	at     time.Time
 }
 
-// world contains the tables that template.yaml declares, the clock of the test's bubble, a receiver and a queue.
+// world holds the tables that template.yaml declares, the clock of the test's bubble, a receiver and a queue.
 type world struct {
 	store   store.Webhooks
 	sealer  *kms.Sealer
@@ -57,7 +57,7 @@ type world struct {
 		kms *awskms.Client
 		key string
 	}
-	answer func(url string, nth int) (webhook.Answer, error) // response to the nth POST, from 1
+	answer func(url string, nth int) (webhook.Answer, error) // returns the response to the nth POST, counted from 1
 	jitter float64
 
 	mu     sync.Mutex
@@ -65,7 +65,7 @@ type world struct {
 	queued []message
 	told   []notice
 	late   bool     // an owner was notified only after the subscription was disabled
-	calls  []string // AWS operations
+	calls  []string // names of the AWS operations called
 }
 
 func newWorld(t *testing.T) *world {
@@ -120,7 +120,7 @@ func (w *world) NotifyDisabled(ctx context.Context, s webhook.Subscription, reas
 	return err
 }
 
-// restart simulates a cold start, without data keys in memory.
+// restart simulates a cold start, after which no data keys are cached.
 func (w *world) restart() {
 	w.sealer = kms.New(w.clients.kms, w.clients.key, webhook.SecretPurpose, time.Now)
 }
@@ -142,7 +142,7 @@ func (w *world) count(next wire.Handler) wire.Handler {
 	}
 }
 
-// subscribe stores a subscription whose secrets are given newest first.
+// subscribe stores a subscription with the given secrets, newest first.
 func (w *world) subscribe(t *testing.T, id string, secrets ...signing) webhook.Subscription {
 	t.Helper()
 	s := webhook.Subscription{
@@ -167,7 +167,7 @@ func (w *world) editor() webhook.Editor {
 	}
 }
 
-// create stores a subscription to all types as operators create it.
+// create stores a subscription to all types, as an operator creates it.
 func (w *world) create(t *testing.T, d webhook.Draft) webhook.Subscription {
 	t.Helper()
 	d.ID, d.Tenant, d.URL = "s1", tenant, "https://s1.example/hook"
@@ -178,7 +178,7 @@ func (w *world) create(t *testing.T, d webhook.Draft) webhook.Subscription {
 	return s
 }
 
-// subscription reads the only subscription.
+// subscription returns the only subscription.
 func (w *world) subscription(t *testing.T) webhook.Subscription {
 	t.Helper()
 	all, err := w.store.Subscriptions(t.Context(), tenant)
@@ -204,7 +204,7 @@ func (w *world) emit(t *testing.T) webhook.Event {
 	return event
 }
 
-// due returns the events and deliveries that are due at any time. The mailer handles notices.
+// due returns all events and deliveries with a due time. The mailer handles notices.
 func (w *world) due(t *testing.T) []due.Item {
 	t.Helper()
 	all := make([]due.Item, 0, 8)
@@ -218,7 +218,7 @@ func (w *world) due(t *testing.T) []due.Item {
 	return all
 }
 
-// sleepUntil advances the bubble's time.
+// sleepUntil advances the bubble's clock to at.
 func sleepUntil(at time.Time) {
 	timer := time.NewTimer(time.Until(at))
 	<-timer.C

@@ -1,9 +1,9 @@
 package webhook
 
-// A member with omitempty may be absent; every other member is always present, even if it is empty. docs/asyncapi.yaml
-// states which of them TEFCA mode omits or requires.
+// A member with omitempty may be absent; every other member is always present, even if empty. docs/asyncapi.yaml states
+// which members TEFCA mode omits or requires.
 
-// DownloadLink is the download link of an export's file.
+// DownloadLink holds the download link of an export's file.
 type DownloadLink struct {
 	URL         string `json:"url"`
 	ExportType  string `json:"export_type"`
@@ -23,16 +23,16 @@ type ExportSuccess struct {
 	TaskID          string         `json:"task_id"`
 	OrgID           string         `json:"org_id"`
 	Stats           Stats          `json:"stats"`
-	// removed from the specification in June 2026; sent if an operator enables it
+	// DownloadLink was removed from the specification in June 2026. It is sent if an operator enables it.
 	DownloadLink *DownloadLink `json:"download_link,omitempty"`
 	Shortfall                  //nolint:embeddedstructfieldcheck // members are sent in this order
 }
 
-// Shortfall describes an incomplete record in members outside the specification; the zero value, for a complete record,
+// Shortfall describes an incomplete record in members outside the specification. Its zero value, for a complete record,
 // omits them all. Complete is never true.
 type Shortfall struct {
 	Complete *bool `json:"complete,omitempty"`
-	// reason by resource type, one of the words in docs/guide/incomplete-records.md
+	// Missing maps resource types to the reasons they are missing, in the words of docs/guide/incomplete-records.md.
 	Missing map[string]string `json:"missing,omitempty"`
 }
 
@@ -44,23 +44,23 @@ type ExportFailure struct {
 	OrgID           string `json:"org_id"`
 }
 
-// Progress is the progress of an export.
+// Progress counts an export's completed and planned requests.
 type Progress struct {
-	// completed requests for a list, a resource or an attachment
+	// QueriesDone is the number of completed requests for a list, a resource or an attachment.
 	QueriesDone int `json:"queries_done"`
-	// those, plus the known remaining ones; grows while references are found
+	// QueriesPlanned is the number of completed and known remaining requests. It grows while references are found.
 	QueriesPlanned int   `json:"queries_planned"`
 	Resources      int   `json:"resources"`
 	Bytes          int64 `json:"bytes"`
 }
 
-// ExportProgress is the data of patient.ehi_export_progress, an extension: sent at most every 30 seconds while an
-// export is running. Events may overtake one another; the one with the highest sequence is the latest.
+// ExportProgress is the data of patient.ehi_export_progress, an extension. It is sent at most every 30 seconds while an
+// export is running. Events may arrive out of order; the one with the highest sequence is the latest.
 type ExportProgress struct {
 	OrgConnectionID string `json:"org_connection_id"`
 	TaskID          string `json:"task_id"`
 	OrgID           string `json:"org_id"`
-	Sequence        int64  `json:"sequence"` // from 1
+	Sequence        int64  `json:"sequence"` // sequence number, counted from 1
 	Progress               //nolint:embeddedstructfieldcheck // members are sent in this order
 }
 
@@ -73,21 +73,21 @@ type ConnectionSuccess struct {
 	ConnectionStatus string `json:"connection_status"` // "authorized" or "rejected"
 	PlatformType     string `json:"platform_type"`
 	RequestID        string `json:"request_id"`
-	ExternalID       string `json:"external_id"`    // empty if the attempt had none: the specification requires both
-	ExternalState    string `json:"external_state"` // likewise
+	ExternalID       string `json:"external_id"`    // empty if the attempt had none; required by the specification
+	ExternalState    string `json:"external_state"` // empty if the attempt had none; required by the specification
 	Scope            string `json:"scope,omitempty"`
 	ConsentExpiresAt string `json:"consent_expires_at,omitempty"` // RFC 3339
 	TEFCADirectoryID string `json:"tefca_directory_id,omitempty"`
 }
 
-// ConnectionFailure is the data of patient.connection_failed, an extension: the fields of the widget event of that
-// name, and the recommended action. It does not exist in TEFCA mode.
+// ConnectionFailure is the data of patient.connection_failed, an extension. It contains the fields of the widget event
+// of that name, and the recommended action. It does not exist in TEFCA mode.
 type ConnectionFailure struct {
 	EndpointID       string `json:"endpoint_id"`
 	PortalID         string `json:"portal_id"`
 	BrandID          string `json:"brand_id"`
 	PlatformType     string `json:"platform_type,omitempty"`
-	OrgConnectionID  string `json:"org_connection_id,omitempty"` // of a reconnect
+	OrgConnectionID  string `json:"org_connection_id,omitempty"` // set only for a reconnect
 	RequestID        string `json:"request_id"`
 	ExternalID       string `json:"external_id,omitempty"`
 	ExternalState    string `json:"external_state,omitempty"`
@@ -119,7 +119,8 @@ type AuthorizationExpiring struct {
 	SuggestedAction  string `json:"suggested_action"`
 }
 
-// HealthSystemRequest is the data of patient.request_health_system: a patient misses a health system.
+// HealthSystemRequest is the data of patient.request_health_system, which reports that a health system is missing from
+// the catalogue.
 type HealthSystemRequest struct {
 	Email         string `json:"email"`
 	Name          string `json:"name"`
@@ -127,11 +128,11 @@ type HealthSystemRequest struct {
 	StreetAddress string `json:"street_address,omitempty"`
 }
 
-// SupportRequest is the data of patient.request_support, a beta: a patient needs help while connecting. Body holds the
-// patient's own words, which may contain health data.
+// SupportRequest is the data of patient.request_support, a beta, which reports that a patient needs help while
+// connecting. Body contains the patient's own words, which may include health data.
 type SupportRequest struct {
 	Email string `json:"email"`
-	Name  string `json:"name,omitempty"` // of the health system
+	Name  string `json:"name,omitempty"` // name of the health system
 	Body  string `json:"body"`
 }
 

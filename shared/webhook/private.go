@@ -12,19 +12,19 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// private holds the private values of a subscription other than its secrets, sealed together.
+// private holds a subscription's private values other than its secrets. They are sealed together.
 type private struct {
-	SigningKey string            `json:"signing_key,omitempty"` // "whsk_…"
-	Headers    map[string]string `json:"headers,omitempty"`     // by canonical name
-	// LogKey seals the responses in the delivery log (AES-256). It is the subscription's own, so that a worker which has
-	// decrypted a secret needs no further KMS call, and so that responses become unreadable with their subscription's
-	// removal.
+	SigningKey string            `json:"signing_key,omitempty"` // ed25519 key, "whsk_…"
+	Headers    map[string]string `json:"headers,omitempty"`     // header values by canonical name
+	// LogKey encrypts the responses in the delivery log (AES-256). Each subscription has its own key. A worker that has
+	// decrypted a secret therefore needs no further KMS call, and responses become unreadable when their subscription is
+	// removed.
 	LogKey []byte `json:"log_key,omitempty"`
 }
 
 func (s Subscription) privateBinding() string { return s.SecretBinding() + "|private" }
 
-// open decrypts the live secrets and the other private values. All were sealed together, so that one data key opens
+// open decrypts the live secrets and the other private values. All were sealed together, so that one data key decrypts
 // them.
 func (s Subscription) open(ctx context.Context, opener Opener, now time.Time) (keys, error) {
 	var k keys
@@ -58,8 +58,8 @@ func (s Subscription) openPrivate(ctx context.Context, opener Opener) (private, 
 	return p, nil
 }
 
-// OpenAnswer decrypts the body of a response in the delivery log: the Attempt.SealedBody of one of the delivery's
-// attempts. It is empty if there was none. Errors are internal.
+// OpenAnswer decrypts a response body in the delivery log, the Attempt.SealedBody of one of the delivery's attempts. It
+// returns nothing if there was no body. Errors are internal.
 func (s Subscription) OpenAnswer(ctx context.Context, opener Opener, deliveryID string, sealed []byte) ([]byte, error) {
 	if len(sealed) == 0 {
 		return nil, nil
@@ -79,7 +79,7 @@ func (s Subscription) OpenAnswer(ctx context.Context, opener Opener, deliveryID 
 	return body, nil
 }
 
-// sealAnswer seals the body of a response for the delivery log. For a subscription without a log key, it returns none.
+// sealAnswer encrypts a response body for the delivery log. It returns nothing for a subscription without a log key.
 func (s Subscription) sealAnswer(p private, deliveryID string, body []byte) ([]byte, error) {
 	if len(body) == 0 || len(p.LogKey) == 0 {
 		return nil, nil

@@ -38,7 +38,7 @@ func (plainVault) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte)
 	return sealed, nil
 }
 
-// trial is one run of the property test: workers over the tables, a clock, and receivers with arbitrary behaviour. One
+// trial is one run of the property test: workers with tables, a clock, and receivers with arbitrary behaviour. One
 // worker call runs at a time; while a receiver delays its response to a POST, the call is parked and others run.
 type trial struct {
 	*rapid.T
@@ -46,21 +46,21 @@ type trial struct {
 	store  store.Webhooks
 	log    store.DeliveryLog
 	events []string
-	seen   []webhook.Delivery // from the latest look
+	seen   []webhook.Delivery // deliveries from the latest look
 	worker webhook.Worker
 	now    time.Time
 	calm   bool
 	ended  map[string]webhook.DeliveryStatus
-	said   map[string]string // bodies by event id
-	wrong  string            // violation found in a POST; only the test's own goroutine may fail it
+	said   map[string]string // event bodies by event ID
+	wrong  string            // violation found in a POST; only the test's own goroutine may fail the test
 
-	mu          sync.Mutex // guards the three below: a worker calls DynamoDB concurrently
+	mu          sync.Mutex // guards the fields below, because a worker calls DynamoDB concurrently
 	isWorking   bool       // a worker call is running
-	callsLeft   int        // to DynamoDB, before the running call crashes
-	takesEffect bool       // the last one does
+	callsLeft   int        // number of DynamoDB calls before the running call crashes
+	takesEffect bool       // the last call takes effect
 
 	parked []chan webhook.Answer
-	yield  chan struct{} // the running call is parked or has ended
+	yield  chan struct{} // signals that the running call is parked or has ended
 }
 
 func newTrial(tb testing.TB, t *rapid.T) *trial {
@@ -80,7 +80,8 @@ func newTrial(tb testing.TB, t *rapid.T) *trial {
 		Own: ownhosts.Own(), Vault: plainVault{}, Reach: safehttp.Options{},
 		Random: rand.Reader, Now: clock,
 	}
-	// One subscription only: with concurrent POSTs in a fan-out, the same draws would not give the same result.
+	// There is only one subscription: with concurrent POSTs in a fan-out, the same draws would not produce the same
+	// result.
 	s, _, err := editor.Create(context.Background(),
 		webhook.Draft{ID: "s1", Tenant: tenant, URL: "https://s1.example", Rate: 1})
 	if err != nil {
@@ -114,7 +115,7 @@ func (r *trial) Post(ctx context.Context, _ string, header map[string]string, bo
 	return <-resume, nil
 }
 
-// EnqueueDelivery implements webhook.Queue: every message is lost, and step sends messages at any time.
+// EnqueueDelivery implements webhook.Queue. Every message is lost, and step sends messages at any time.
 func (r *trial) EnqueueDelivery(context.Context, org.Tenant, string, time.Duration) error {
 	return nil
 }
@@ -129,7 +130,7 @@ func (r *trial) NotifyDisabled(context.Context, webhook.Subscription, webhook.Re
 	return r.tell()
 }
 
-// fate draws the DynamoDB call at which the resumed worker call crashes: most do not.
+// fate draws the number of the DynamoDB call at which the resumed worker call crashes. Most worker calls do not crash.
 func (r *trial) fate() {
 	callsLeft, takesEffect := 100, false
 	if !r.calm && rapid.IntRange(0, 2).Draw(r.T, "crash") == 0 {
@@ -141,14 +142,14 @@ func (r *trial) fate() {
 	r.isWorking, r.callsLeft, r.takesEffect = true, callsLeft, takesEffect
 }
 
-// rest records that no worker call is running.
+// rest records that no worker call is running any more.
 func (r *trial) rest() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.isWorking = false
 }
 
-// spend counts a call to DynamoDB. It reports whether the call gets a response, and whether it takes effect.
+// spend counts a call to DynamoDB. It reports whether the call gets a response and whether it takes effect.
 func (r *trial) spend() (isAnswered, takesEffect bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +160,7 @@ func (r *trial) spend() (isAnswered, takesEffect bool) {
 	return r.callsLeft >= 0, r.callsLeft >= 0 || r.callsLeft == -1 && r.takesEffect
 }
 
-// around wraps every call to DynamoDB, one of which may be the worker's last.
+// around wraps the handler of DynamoDB calls, so that a call can be the worker's last.
 func (r *trial) around(next wire.Handler) wire.Handler {
 	return func(out http.ResponseWriter, in *http.Request, c wire.Call) {
 		isAnswered, takesEffect := r.spend()
@@ -170,11 +171,12 @@ func (r *trial) around(next wire.Handler) wire.Handler {
 		if takesEffect {
 			next(httptest.NewRecorder(), in, c)
 		}
-		wire.WriteJSONError(out, "1.0", wire.Fail("AccessDeniedException", "the worker crashed")) // which no SDK retries
+		// an error that no SDK retries
+		wire.WriteJSONError(out, "1.0", wire.Fail("AccessDeniedException", "the worker crashed"))
 	}
 }
 
-// tell notifies the owner, unless the worker has crashed or crashes now.
+// tell simulates a notification of the owner, unless the worker has crashed or crashes now.
 func (r *trial) tell() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,18 +186,18 @@ func (r *trial) tell() error {
 	return nil
 }
 
-// run starts a worker call and returns when it is parked or has ended.
+// run starts a worker call and returns when the call is parked or has ended.
 func (r *trial) run(call func() error) {
 	r.fate()
 	go func() {
-		_ = call() // an error is a drawn crash
+		_ = call() // the only errors are drawn crashes
 		r.yield <- struct{}{}
 	}()
 	<-r.yield
 	r.rest()
 }
 
-// resume lets one of the receivers respond.
+// resume lets one of the waiting receivers respond.
 func (r *trial) resume() {
 	if len(r.parked) == 0 {
 		return
@@ -250,9 +252,9 @@ func (r *trial) retry(id string) {
 	r.run(func() error { return r.worker.RetryDelivery(context.Background(), tenant, id) })
 }
 
-// sweep processes due rows like the sweeper.
+// sweep processes due rows as the sweeper does.
 func (r *trial) sweep(until time.Time) {
-	if len(r.seen) < len(r.events) { // a delivery is created in the transaction that marks its event as fanned out
+	if len(r.seen) < len(r.events) { // the transaction that creates a delivery also marks its event as fanned out
 		for _, id := range r.events {
 			if !slices.ContainsFunc(r.seen, func(d webhook.Delivery) bool { return d.EventID == id }) {
 				r.deliver(id)
@@ -267,7 +269,7 @@ func (r *trial) sweep(until time.Time) {
 	}
 }
 
-// look reads all deliveries.
+// look reads all deliveries from the tables.
 func (r *trial) look() {
 	r.seen = r.seen[:0]
 	for _, id := range r.events {
@@ -315,10 +317,11 @@ func (r *trial) checkAttempts() {
 	}
 }
 
-// inBubble is a test in a testing/synctest bubble, where rapid must not ask for the test's deadline.
+// inBubble is a test in a testing/synctest bubble, in which rapid must not read the test's deadline.
 type inBubble struct{ testing.TB }
 
-// The bubble's clock stands still while a receiver delays its response, so no POST is marked as slow by chance.
+// In TestDeliveryEndsOnceDespiteCrashes, the bubble's clock stands still while a receiver delays its response, so that
+// no POST is marked as slow by chance.
 func TestDeliveryEndsOnceDespiteCrashes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { rapid.Check(inBubble{t}, func(rt *rapid.T) { tryCrashes(t, rt) }) })
@@ -341,7 +344,7 @@ func tryCrashes(t *testing.T, rt *rapid.T) {
 	for range rapid.IntRange(0, 120).Draw(rt, "steps") {
 		r.step()
 	}
-	// The sweeper alone completes every delivery, whatever happened before.
+	// From here on, the sweeper alone must complete every delivery.
 	r.calm = true
 	for range 200 {
 		for len(r.parked) > 0 {
@@ -350,7 +353,7 @@ func tryCrashes(t *testing.T, rt *rapid.T) {
 		r.now = r.now.Add(2 * time.Hour)
 		r.sweep(r.now)
 		r.check()
-		if len(r.ended) == len(r.events) && len(r.parked) == 0 { // nothing is due any more, or ever will be
+		if len(r.ended) == len(r.events) && len(r.parked) == 0 { // nothing is due, now or later
 			r.checkAttempts()
 			return
 		}

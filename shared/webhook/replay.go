@@ -10,19 +10,20 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Replays finds deliveries and restarts them.
+// Replays looks up deliveries and restarts them.
 type Replays interface {
-	// Delivery reads a delivery, consistently.
+	// Delivery reads a delivery with a consistent read.
 	Delivery(ctx context.Context, tenant org.Tenant, id string) (Delivery, error)
-	// DeliveriesMade returns the ids of deliveries created from one time up to, but not including, another, oldest first,
-	// at most limit, and the time from which there may be more; zero if there are none.
+	// DeliveriesMade returns at most limit IDs of deliveries created from one time up to, but not including, another,
+	// oldest first. It also returns the time from which there may be more, or zero if there are none.
 	DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time, limit int) (ids []string,
 		next time.Time, err error)
-	// RestartDelivery stores d, which is scheduled, over an ended delivery; fault.Conflict if the delivery has not ended.
+	// RestartDelivery replaces an ended delivery with d, which is scheduled. It returns fault.Conflict if the stored
+	// delivery has not ended.
 	RestartDelivery(ctx context.Context, d Delivery) error
 }
 
-// Replayer resends deliveries that were delivered, failed or held. The event keeps its id and its bytes, the schedule
+// Replayer resends deliveries that were delivered, failed or held. The event keeps its ID and its bytes, the schedule
 // restarts, and the log continues. Replays count towards the endpoint's rate like all other attempts.
 type Replayer struct {
 	Store Replays
@@ -30,16 +31,17 @@ type Replayer struct {
 	Now   func() time.Time
 }
 
-// replayAtOnce limits the number of replays in one call, to bound its duration.
+// replayAtOnce limits the number of replays in one call, to limit the call's duration.
 const replayAtOnce = 100
 
-// Replayed is the result of one call.
+// Replayed holds the result of one replay call.
 type Replayed struct {
 	Deliveries int
-	Next       time.Time // starting point of the next call; zero when done
+	Next       time.Time // starting point of the next call; zero if there is nothing more to replay
 }
 
-// One replays a delivery, whatever its status. Errors are fault.NotFound, and fault.Conflict while it is under way.
+// One replays a delivery, whatever its status. It can fail with fault.NotFound, or fault.Conflict while the delivery is
+// in progress.
 func (r Replayer) One(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := r.Store.Delivery(ctx, tenant, id)
 	if err != nil {
@@ -48,7 +50,7 @@ func (r Replayer) One(ctx context.Context, tenant org.Tenant, id string) error {
 	return r.restart(ctx, d)
 }
 
-// FailedSince replays the failed and held deliveries that were created for a subscription since a time.
+// FailedSince replays a subscription's failed and held deliveries that were created since a time.
 func (r Replayer) FailedSince(ctx context.Context, tenant org.Tenant, subscriptionID string,
 	since time.Time,
 ) (Replayed, error) {
@@ -57,8 +59,8 @@ func (r Replayer) FailedSince(ctx context.Context, tenant org.Tenant, subscripti
 	})
 }
 
-// Range replays the deliveries that were created for a subscription from one time up to, but not including, another,
-// delivered or not.
+// Range replays a subscription's deliveries that were created from one time up to, but not including, another, whether
+// or not they succeeded.
 func (r Replayer) Range(ctx context.Context, tenant org.Tenant, subscriptionID string, from,
 	to time.Time,
 ) (Replayed, error) {
@@ -76,7 +78,7 @@ func (r Replayer) each(ctx context.Context, tenant org.Tenant, from, to time.Tim
 	for _, id := range ids {
 		d, err := r.Store.Delivery(ctx, tenant, id)
 		if errors.Is(err, fault.NotFound) {
-			continue // the index lags behind
+			continue // the index is not up to date
 		}
 		if err != nil {
 			return done, fmt.Errorf("read delivery: %w", err)

@@ -2,7 +2,7 @@ package webhook
 
 import "time"
 
-// delays returns the wait before each attempt, measured from the previous one: 75 h 35 min in all
+// delays returns the wait before each attempt, measured from the previous one, 75 h 35 min in total
 // (docs/reference/deviations.md, Webhooks).
 func delays() [10]time.Duration {
 	return [10]time.Duration{
@@ -12,16 +12,16 @@ func delays() [10]time.Duration {
 }
 
 const (
-	// spread is the jitter of a delay in either direction, so that many failed attempts do not recur at once.
+	// spread is the jitter of a delay in either direction, so that many failed attempts are not retried at once.
 	spread = 0.2
-	// restFor is the minimum pause for a receiver that is overloaded or slow (Standard Webhooks 1.0).
+	// restFor is the minimum pause before the next attempt if a receiver is overloaded or slow (Standard Webhooks 1.0).
 	restFor = time.Minute
-	// mostAsked is the maximum wait that a receiver may request, as a multiple of the step (docs/reference/deviations.md,
+	// mostAsked limits the wait that a receiver may request, as a multiple of the step (docs/reference/deviations.md,
 	// Webhooks).
 	mostAsked = 2
 )
 
-// nextDelay returns the wait before attempt number next after a response received at now, spread by jitter in [0, 1);
+// nextDelay returns the wait before attempt number next after a response received at now, spread by jitter in [0, 1).
 // ok is false after the last attempt. A Retry-After between one and two steps is followed exactly.
 func nextDelay(next int, answer Answer, now time.Time, jitter float64) (wait time.Duration, ok bool) {
 	all := delays()

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The prefixes of keys as text (Standard Webhooks 1.0, "Signature scheme").
+// Prefixes of encoded keys (Standard Webhooks 1.0, "Signature scheme").
 const (
 	secretPrefix    = "whsec_"
 	signingPrefix   = "whsk_"
@@ -24,7 +24,8 @@ const (
 	secretBytes     = 32
 )
 
-// newSecret returns a signing secret: "whsec_" and 32 random bytes in padded standard base64 (Standard Webhooks 1.0).
+// newSecret returns a new signing secret: "whsec_" and 32 random bytes in padded standard base64 (Standard Webhooks
+// 1.0).
 func newSecret(random io.Reader) (secret.Text, error) {
 	key := make([]byte, secretBytes)
 	if _, err := io.ReadFull(random, key); err != nil {
@@ -33,7 +34,7 @@ func newSecret(random io.Reader) (secret.Text, error) {
 	return secret.New(secretPrefix + base64.StdEncoding.EncodeToString(key)), nil
 }
 
-// newSigningKey returns an ed25519 key: "whsk_" and its seed, and "whpk_" and the public key, in base64.
+// newSigningKey returns a new ed25519 key pair in base64: "whsk_" with the seed, and "whpk_" with the public key.
 func newSigningKey(random io.Reader) (private, public string, err error) {
 	seed := make([]byte, ed25519.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {
@@ -44,14 +45,14 @@ func newSigningKey(random io.Reader) (private, public string, err error) {
 		publicKeyPrefix + base64.StdEncoding.EncodeToString(key[ed25519.SeedSize:]), nil
 }
 
-// keys holds an attempt's signing secrets and keys, its headers, and the key for its log.
+// keys holds an attempt's signing secrets and keys, the subscription's own headers, and the key for its log.
 type keys struct {
-	secrets []secret.Text // the live ones, newest first
+	secrets []secret.Text // live secrets, newest first
 	private private
 }
 
-// sign returns the value of the webhook-signature header: one v1 entry per secret and one v1a entry if there is an
-// ed25519 key, separated by spaces (Standard Webhooks 1.0, "Signature scheme").
+// sign returns the value of the webhook-signature header, whose entries are separated by spaces: one v1 entry per
+// secret, and one v1a entry if there is an ed25519 key (Standard Webhooks 1.0, "Signature scheme").
 func (k keys) sign(eventID string, at time.Time, body []byte) (string, error) {
 	content := fmt.Appendf(nil, "%s.%d.", eventID, at.Unix())
 	content = append(content, body...)
@@ -99,7 +100,7 @@ func (k keys) headers(eventID string, at time.Time, body []byte) (map[string]str
 	return header, nil
 }
 
-// redacted replaces, in the log, a value that only the receiver may know.
+// redacted replaces, in the delivery log, a value meant only for the receiver.
 const redacted = "[redacted]"
 
 // shown returns headers in the form that the delivery log stores.

@@ -28,14 +28,14 @@ func newSecret(t *testing.T) secret.Text {
 	return text
 }
 
-// verify verifies with the reference library, as a receiver would.
+// verify verifies a POST with the reference library, as a receiver would.
 func verify(t *testing.T, p post, text secret.Text) error {
 	t.Helper()
 	verifier, header := reference(t, p, text)
 	return verifier.Verify([]byte(p.body), header)
 }
 
-// verifyLater verifies an older POST, which the library would refuse for its age.
+// verifyLater verifies an older POST, which the library would reject for its age.
 func verifyLater(t *testing.T, p post, text secret.Text) error {
 	t.Helper()
 	verifier, header := reference(t, p, text)
@@ -81,8 +81,8 @@ func (l tokenLinks) SignLink(_ org.Tenant, address string) (string, error) {
 	return address + "?token=" + l.token, nil
 }
 
-// The stored event opens no file; the sent one does, and is what the receiver verifies. A receiver that echoes it
-// leaves no working link in the log.
+// TestDownloadLinksAreSentCompleteAndNeverStored checks that the stored event grants access to no file. The sent event
+// does, and is the one that the receiver verifies. A receiver that echoes it leaves no working link in the log.
 func TestDownloadLinksAreSentCompleteAndNeverStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

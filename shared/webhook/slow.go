@@ -9,31 +9,31 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// A slow webhook is one that was seen not to respond at once. Its attempts have the usual time-out
-// (docs/guide/webhooks.md, Retries), but the number under way at a time is limited, because each holds a worker's
-// connection, and all receivers share these (docs/adr/0014-who-waits-works-on.md). They are not counted, since a crash
-// would leave a wrong count; instead, they start far enough apart not to exceed the limit. A webhook that responds at
-// once incurs no cost here.
+// A webhook is slow if a recent response took longer than answersAtOnce. Its attempts have the usual time-out
+// (docs/guide/webhooks.md, Retries), but the number in progress at a time is limited. Each attempt occupies one of a
+// worker's connections, which all receivers share (docs/adr/0014-who-waits-works-on.md). Attempts are not counted,
+// because a crash would leave a wrong count; instead, they start far enough apart not to exceed the limit. For a
+// webhook that responds at once, this costs nothing.
 
 const (
 	// answersAtOnce is the response time up to which a webhook does not count as slow.
 	answersAtOnce = time.Second
-	// slowFor is the time for which a webhook counts as slow after a slow response.
+	// slowFor is the period for which a webhook counts as slow after a slow response.
 	slowFor = 2 * time.Minute
-	// slowAtOnce is the number of attempts to a slow webhook that may be under way at a time.
+	// slowAtOnce is the maximum number of attempts to a slow webhook in progress at a time.
 	slowAtOnce = 50
-	// longestAnswer is the maximum response time of a webhook, and therefore the assumed one of a webhook that has not
-	// responded yet.
+	// longestAnswer is the maximum response time of a webhook. It is also assumed for a webhook that has not responded
+	// yet.
 	longestAnswer = 30 * time.Second
-	// slowAhead is the time for which slots are reserved in advance for a slow webhook, so that few attempts wait long
-	// once it is fast again.
+	// slowAhead limits how far ahead slots are reserved for a slow webhook, so that few attempts wait long once it is fast
+	// again.
 	slowAhead = time.Minute
 )
 
 // isSlow reports whether a webhook recently responded slowly.
 func (h Health) isSlow(now time.Time) bool { return now.Before(h.SlowUntil) }
 
-// interval returns the time that one attempt at now takes up in the endpoint's rate.
+// interval returns the time in the endpoint's rate that one attempt at now occupies.
 func (s Subscription) interval(now time.Time) time.Duration {
 	rate := s.Rate
 	if rate <= 0 {
@@ -46,15 +46,15 @@ func (s Subscription) interval(now time.Time) time.Duration {
 	return max(agreed, s.Health.Answers/slowAtOnce)
 }
 
-// posted is a POST that was sent: its response counts, and the attempt must not be repeated.
+// posted holds the result of a POST that was sent. Its response counts, and the attempt must not be repeated.
 type posted struct {
 	answer Answer
-	// unmarked is the error of marking a slow webhook, or nil. It is reported after the attempt is recorded.
+	// unmarked is the error of marking a webhook as slow, or nil. It is reported after the attempt is recorded.
 	unmarked error
 }
 
-// post sends the POST. It marks a webhook as slow before the response arrives, because other workers assume until then
-// that it is fast. An error means that no POST was sent.
+// post sends the POST. It marks a webhook as slow before the response arrives, because other workers otherwise assume
+// that the webhook is fast. An error means that no POST was sent.
 func (w Worker) post(ctx context.Context, s Subscription, header map[string]string, body []byte) (posted, error) {
 	began := w.Now()
 	marked := make(chan error, 1)
@@ -80,7 +80,7 @@ func (w Worker) post(ctx context.Context, s Subscription, header map[string]stri
 	return made, nil
 }
 
-// markSlow records a webhook's response time as slow, unless that is already known.
+// markSlow records a webhook as slow with its response time, unless that is already recorded.
 func (w Worker) markSlow(ctx context.Context, s Subscription, takes time.Duration) error {
 	now, known := w.Now(), s.Health.Answers
 	isKnown := s.Health.SlowUntil.Sub(now) > slowFor/2 && takes <= 2*known && known <= 2*takes

@@ -12,19 +12,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// slowAtOnce is the number of attempts to a slow webhook that may be under way at a time (docs/guide/webhooks.md,
+// slowAtOnce is the maximum number of attempts to a slow webhook in progress at a time (docs/guide/webhooks.md,
 // Retries).
 const slowAtOnce = 50
 
-// crowd sends many deliveries to a world's webhook at once, and processes each when its message arrives.
+// crowd sends many deliveries to a world's webhook at once, and processes each one when its message arrives.
 type crowd struct {
 	world   *world
 	worker  webhook.Worker
 	running sync.WaitGroup
 
 	mu        sync.Mutex
-	now, most int            // attempts under way
-	first     map[string]int // attempts, by event
+	now, most int            // current and maximum number of attempts in progress
+	first     map[string]int // number of attempts by event
 }
 
 func newCrowd(t *testing.T, answers func() (time.Duration, webhook.Answer)) *crowd {
@@ -54,16 +54,16 @@ func (p poster) Post(_ context.Context, _ string, header map[string]string, _ []
 	return p(header), nil
 }
 
-// EnqueueDelivery implements webhook.Queue; like SQS, it supports only whole seconds.
+// EnqueueDelivery implements webhook.Queue. Like SQS, it supports only whole seconds.
 func (c *crowd) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error {
 	c.running.Go(func() {
 		<-time.After((delay + time.Second - 1).Truncate(time.Second))
-		_ = c.worker.RetryDelivery(ctx, tenant, id) // a failure leaves the delivery undelivered, which the test detects
+		_ = c.worker.RetryDelivery(ctx, tenant, id) // if it fails, the delivery stays undelivered, which the test detects
 	})
 	return nil
 }
 
-// deliver creates events at a rate per second.
+// deliver creates a number of events at a rate per second.
 func (c *crowd) deliver(t *testing.T, events, rate int) {
 	t.Helper()
 	for n := range events {
@@ -73,7 +73,7 @@ func (c *crowd) deliver(t *testing.T, events, rate int) {
 	}
 }
 
-// attempts returns the number of events attempted once, and of those attempted more often.
+// attempts returns the number of events attempted once and the number attempted more often.
 func (c *crowd) attempts() (once, more int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,8 @@ func (c *crowd) attempts() (once, more int) {
 	return once, more
 }
 
-// A slow receiver is given enough time and receives everything once; only the number of attempts under way is limited.
+// TestSlowWebhookReceivesEverythingOnce checks that a slow receiver has enough time to respond and receives everything
+// once. Only the number of attempts in progress is limited.
 func TestSlowWebhookReceivesEverythingOnce(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -111,7 +112,7 @@ func TestSlowWebhookReceivesEverythingOnce(t *testing.T) {
 					t.Errorf("%d events arrived once and %d more often, within %v; want %d and within %v", once, more, took,
 						events, test.within)
 				}
-				if most := 40 + slowAtOnce + 5; c.most > most { // 40 start before it is known to be slow
+				if most := 40 + slowAtOnce + 5; c.most > most { // 40 attempts start before the webhook is known to be slow
 					t.Errorf("%d were under way at once, want at most %d", c.most, most)
 				}
 				if h := c.world.subscription(t).Health; h.SlowUntil.IsZero() == test.isSlow || test.isSlow &&
@@ -123,9 +124,9 @@ func TestSlowWebhookReceivesEverythingOnce(t *testing.T) {
 	}
 }
 
-// A receiver that hangs is not sent attempts that got slots in its rate while it worked: of 200 concurrent events, 50
-// may start, and the others have slots in the next three seconds. Once it responds again, the waiting ones arrive
-// within two minutes.
+// TestHangingWebhookGetsNoReservedAttempts checks that a receiver that hangs is not sent attempts whose slots were
+// reserved while it worked. Of 200 concurrent events, 50 may start, and the others have slots in the next three
+// seconds. When it responds again, the waiting ones are delivered within two minutes.
 func TestHangingWebhookGetsNoReservedAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,27 +16,26 @@ type Subscription struct {
 	ID      string // UUID
 	Tenant  org.Tenant
 	URL     string
-	Note    string // its owner's label
+	Note    string // label chosen by the owner
 	Types   []Type
-	Secrets []SealedSecret // newest first; older ones still sign until they expire
-	// Private holds the other private values, sealed together: the ed25519 key, the values of the headers, and the log
-	// key.
+	Secrets []SealedSecret // newest first; older secrets sign until they expire
+	// Private holds the other private values, sealed together: the ed25519 key, the header values, and the log key.
 	Private     []byte
-	PublicKey   string   // "whpk_…" of the ed25519 key; empty without one
-	HeaderNames []string // of the subscription's own headers
+	PublicKey   string   // "whpk_…" of the ed25519 key; empty if there is none
+	HeaderNames []string // names of the subscription's own headers
 	Rate        int      // attempts per second; 0 means defaultRate
 	Disabled    bool
 	DisabledAt  time.Time
 	DisabledFor Reason
 	CreatedAt   time.Time
 	Rev         int64
-	Health      Health // read with the subscription, stored beside it
+	Health      Health // read with the subscription; stored in a separate row
 }
 
-// SealedSecret is a signing secret, sealed under the key for webhook secrets and bound to its subscription.
+// SealedSecret is an encrypted signing secret, bound to its subscription.
 type SealedSecret struct {
 	Sealed    []byte
-	ExpiresAt time.Time // zero for the current one
+	ExpiresAt time.Time // zero for the current secret
 }
 
 func (s SealedSecret) isLive(now time.Time) bool {
@@ -46,7 +45,7 @@ func (s SealedSecret) isLive(now time.Time) bool {
 // SecretBinding returns the binding of the subscription's sealed secrets.
 func (s Subscription) SecretBinding() string { return "webhook|" + s.Tenant.Key() + "|" + s.ID }
 
-// Directed returns the delivery of an event for this subscription alone, due at now.
+// Directed returns the event's delivery to this subscription alone, due at now.
 func (s Subscription) Directed(event Event, now time.Time) Delivery {
 	d := Delivery{
 		ID: DeliveryID(event.ID, s.ID), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
@@ -63,8 +62,8 @@ func (s Subscription) has(t Type) bool { return slices.Contains(s.Types, t) }
 // Retries).
 const defaultRate = 50
 
-// DeliveryID returns the id of an event's delivery to a subscription. It is derived, so that a repeated fan-out creates
-// the same rows (docs/reference/deviations.md, Webhooks).
+// DeliveryID returns the ID of an event's delivery to a subscription. It is derived from both IDs, so that a repeated
+// fan-out creates the same rows (docs/reference/deviations.md, Webhooks).
 func DeliveryID(eventID, subscriptionID string) string {
 	return ids.Derive("delivery", eventID, subscriptionID)
 }

@@ -9,38 +9,38 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Reference names an event.
+// Reference identifies an event by its tenant and ID.
 type Reference struct {
 	Tenant org.Tenant
 	ID     string
 }
 
-// BatchStore reads and writes events of several tenants together.
+// BatchStore reads and writes events of several tenants in one call.
 type BatchStore interface {
-	// Events reads events, consistently, and omits those that do not exist.
+	// Events reads events with a consistent read. It omits those that do not exist.
 	Events(ctx context.Context, references []Reference) (map[Reference]Event, error)
-	// FanOutAll does the work of Store.FanOut for all events or none. Together they have at most 100 events and
+	// FanOutAll is like Store.FanOut, but for several events, all or none. Together they may have at most 100 events and
 	// deliveries.
 	FanOutAll(ctx context.Context, all []FanOut) error
 }
 
-// FanOut is an event with its new deliveries.
+// FanOut holds an event and its new deliveries.
 type FanOut struct {
 	Event      Event
 	Deliveries []Delivery
 }
 
 const (
-	// longestTogether limits the time that the events of a batch wait for one another: an event that takes longer to read
-	// or to admit is left to its own message.
+	// longestTogether limits how long the events of a batch wait for one another. An event that takes longer to read or to
+	// admit is handled with its own message.
 	longestTogether = 500 * time.Millisecond
-	// mostWrites limits the events and deliveries of one transaction (DynamoDB's limit is 100).
+	// mostWrites limits the events and deliveries in one transaction; DynamoDB allows 100.
 	mostWrites = 100
 )
 
-// PlanTogether plans the deliveries of distinct events with fewer calls than DeliverEvent needs for each, and creates
-// those deliveries if there are several events. It returns the plans for Deliver. Events without a plan must go to
-// DeliverEvent, which will encounter and report their errors. An error means that none of the events can be read.
+// PlanTogether plans the deliveries of distinct events with fewer calls than DeliverEvent needs for each. If there are
+// several events, it also stores the deliveries. It returns the plans for Deliver. Events without a plan must be passed
+// to DeliverEvent, which reports their errors. An error means that none of the events can be read.
 func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[Reference]Plan, error) {
 	plans, err := w.planAll(ctx, references)
 	if err != nil {
@@ -60,7 +60,7 @@ func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[R
 		all = append(all, FanOut{Event: p.event, Deliveries: deliveriesOf(p.dispatches)})
 	}
 	if isStored := len(all) > 1 && w.Batches.FanOutAll(ctx, all) == nil; !isStored {
-		return plans, nil // Deliver creates their deliveries
+		return plans, nil // Deliver stores the deliveries
 	}
 	for _, r := range stored {
 		p := plans[r]
@@ -101,7 +101,7 @@ func (w Worker) planAll(ctx context.Context, references []Reference) (map[Refere
 }
 
 // readAll reads events and, concurrently and once for each tenant, the subscriptions, as far as they can be read in
-// time. The error is that of the events.
+// time. The error is that of reading the events.
 func (w Worker) readAll(
 	ctx context.Context, references []Reference,
 ) (events map[Reference]Event, subscriptions map[org.Tenant][]Subscription, err error) {
@@ -126,12 +126,12 @@ func (w Worker) readAll(
 	events, err = w.readEvents(ctx, references)
 	reading.Wait()
 	if ctx.Err() != nil {
-		err = nil // too late for the batch; the events may be fine
+		err = nil // too late for the batch; the events may be readable
 	}
 	return events, subscriptions, err
 }
 
-// readEvents reads several events in one call. DeliverEvent reports errors of single ones.
+// readEvents reads several events in one call. DeliverEvent reports the errors of single events.
 func (w Worker) readEvents(ctx context.Context, references []Reference) (map[Reference]Event, error) {
 	if len(references) == 1 {
 		only := references[0]

@@ -20,7 +20,7 @@ import (
 
 var neighbour = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 
-// batching returns the worker of a world that plans events together.
+// batching returns a worker that plans the world's events together.
 func (w *world) batching(t *testing.T) webhook.Worker {
 	t.Helper()
 	db, ok := w.store.Events.DB.(store.EventDB)
@@ -32,7 +32,7 @@ func (w *world) batching(t *testing.T) webhook.Worker {
 	return worker
 }
 
-// subscribeFor stores a subscription of another tenant.
+// subscribeFor stores a subscription for a given tenant.
 func (w *world) subscribeFor(t *testing.T, of org.Tenant, id string) {
 	t.Helper()
 	s := webhook.Subscription{
@@ -66,7 +66,7 @@ func planned(t *testing.T, worker webhook.Worker, references []webhook.Reference
 	return plans
 }
 
-// deliver delivers all plans, and events without a plan individually.
+// deliver delivers all plans, and individually the events without a plan.
 func deliver(t *testing.T, worker webhook.Worker, references []webhook.Reference,
 	plans map[webhook.Reference]webhook.Plan,
 ) {
@@ -81,7 +81,7 @@ func deliver(t *testing.T, worker webhook.Worker, references []webhook.Reference
 	}
 }
 
-func TestPlanTogetherSharesCallsOfEvents(t *testing.T) {
+func TestPlanTogetherSharesCallsBetweenEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -91,7 +91,7 @@ func TestPlanTogetherSharesCallsOfEvents(t *testing.T) {
 		w.calls = nil
 		worker := w.batching(t)
 		plans := planned(t, worker, references)
-		// UpdateItem reserves slots in the rates of the webhooks, for all but their first attempts.
+		// UpdateItem reserves slots in the webhooks' rates for all but their first attempts.
 		got := slices.DeleteFunc(slices.Clone(w.calls), func(call string) bool { return call == "dynamodb UpdateItem" })
 		slices.Sort(got)
 		want := []string{"dynamodb BatchGetItem", "dynamodb Query", "dynamodb Query", "dynamodb TransactWriteItems"}
@@ -113,7 +113,7 @@ func TestPlanTogetherSharesCallsOfEvents(t *testing.T) {
 	})
 }
 
-func TestPlanTogetherOfOneEventMakesCallsOfDeliverEvent(t *testing.T) {
+func TestPlanTogetherWithOneEventMakesSameCallsAsDeliverEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -149,7 +149,7 @@ func TestPlanTogetherKeepsTenantsApart(t *testing.T) {
 	})
 }
 
-// brokenBatches fails to fan out together, after the writes took effect if isLost.
+// brokenBatches is a store in which FanOutAll fails, after the writes took effect if isLost.
 type brokenBatches struct {
 	webhook.BatchStore
 
@@ -197,7 +197,7 @@ func TestDeliverFansOutUnstoredPlan(t *testing.T) {
 		worker := w.batching(t)
 		worker.Batches = brokenBatches{BatchStore: worker.Batches}
 		plans := planned(t, worker, references)
-		// Another worker gets the same message and is faster.
+		// Another worker processes the same message first.
 		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, references[1].ID))
 		deliver(t, worker, references, plans)
 		if rows := w.due(t); len(w.posts) != 3 || len(rows) != 0 {
@@ -229,7 +229,7 @@ func TestSweeperDeliversFanOutWithLostResponse(t *testing.T) {
 	})
 }
 
-func TestPlanTogetherKeepsTransactionLimit(t *testing.T) {
+func TestPlanTogetherRespectsTransactionLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -240,7 +240,7 @@ func TestPlanTogetherKeepsTransactionLimit(t *testing.T) {
 		references := w.emitFor(t, tenant, events)
 		worker := w.batching(t)
 		deliver(t, worker, references, planned(t, worker, references))
-		for len(w.due(t)) > 0 { // attempts beyond the rates
+		for len(w.due(t)) > 0 { // attempts that exceed the rates
 			sleepUntil(time.Now().Add(time.Minute))
 			for _, row := range w.due(t) {
 				expect.NoError(t, worker.RetryDelivery(t.Context(), tenant, row.ID))
@@ -252,7 +252,7 @@ func TestPlanTogetherKeepsTransactionLimit(t *testing.T) {
 	})
 }
 
-// stuck is a store whose list of one tenant's subscriptions blocks until the caller gives up.
+// stuck is a store whose list of one tenant's subscriptions blocks until the caller cancels.
 type stuck struct {
 	webhook.Store
 

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// sweepGrace is the time after a message should have taken effect until the sweeper steps in.
+	// sweepGrace is the time between the expected effect of a message and the sweeper's intervention.
 	sweepGrace = 30 * time.Second
-	// longestDelay is SQS's limit; later attempts depend on the sweeper alone.
+	// longestDelay is SQS's maximum delay. Later attempts are started only by the sweeper.
 	longestDelay = 15 * time.Minute
-	// parallelPosts limits the sockets that one fan-out opens at once. It covers the maximum number of subscriptions, so
-	// that slow receivers do not wait for one another beyond the lease.
+	// parallelPosts limits the number of sockets that one fan-out opens at once. It equals the maximum number of
+	// subscriptions, so that waiting for a slow receiver does not outlast another delivery's lease.
 	parallelPosts = 25
 )
 
-// Worker delivers events. Its methods are idempotent: a duplicate or late call finds nothing to claim.
+// Worker delivers events to webhooks. Its methods are idempotent: a duplicate or late call finds nothing to claim.
 type Worker struct {
 	Store   Store
-	Batches BatchStore // only PlanTogether needs it
+	Batches BatchStore // required only by PlanTogether
 	Health  HealthStore
 	Owners  Owners
 	Secrets Opener
@@ -33,19 +33,19 @@ type Worker struct {
 	Queue   Queue
 	Pacer   *Pacer
 	Now     func() time.Time
-	Jitter  func() float64 // in [0, 1)
-	Lease   time.Duration  // longer than a POST may take
+	Jitter  func() float64 // returns a number in [0, 1)
+	Lease   time.Duration  // must exceed the duration of a POST
 }
 
-// dispatch is one delivery with everything needed to attempt it.
+// dispatch holds one delivery with everything needed to attempt it.
 type dispatch struct {
 	event        Event
 	subscription Subscription
 	delivery     Delivery
-	isProbe      bool // the subscription's open breaker lets only this attempt through
+	isProbe      bool // the subscription's open breaker admits only this attempt
 }
 
-// DeliverEvent creates the deliveries of an event and makes the first attempt of each. An error is internal.
+// DeliverEvent creates an event's deliveries and makes the first attempt of each. An error is internal.
 func (w Worker) DeliverEvent(ctx context.Context, tenant org.Tenant, id string) error {
 	event, err := w.Store.Event(ctx, tenant, id)
 	if err != nil {
@@ -73,7 +73,7 @@ func deliveriesOf(all []dispatch) []Delivery {
 	return deliveries
 }
 
-// RetryDelivery makes the due attempt of a delivery. An error is internal.
+// RetryDelivery makes a delivery's due attempt. An error is internal.
 func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	now := w.Now()
 	claimed, err := w.Store.ClaimDelivery(ctx, tenant, id, now, now.Add(w.Lease))
@@ -96,7 +96,7 @@ func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string)
 			s.has(event.Type)
 	})
 	if i < 0 {
-		// The subscription was removed or no longer receives the type, so no request may be sent.
+		// Without its subscription, or if the subscription no longer receives the type, the delivery must not send a request.
 		claimed.end(Exhausted)
 		return w.record(ctx, claimed, Attempt{
 			Number: claimed.Attempt, Trigger: claimed.Trigger, At: now,
@@ -136,7 +136,7 @@ func (w Worker) first(ctx context.Context, event Event, s Subscription) (dispatc
 	return w.admit(ctx, d)
 }
 
-// begin performs the immediate action for a new delivery.
+// begin attempts, queues or logs a new delivery, depending on its status.
 func (w Worker) begin(ctx context.Context, d dispatch) error {
 	switch d.delivery.Status {
 	case InFlight:
@@ -150,15 +150,15 @@ func (w Worker) begin(ctx context.Context, d dispatch) error {
 	return nil
 }
 
-// end puts a delivery into a final status, without a lease and invisible to the sweeper.
+// end sets a delivery's final status, without a lease and invisible to the sweeper.
 func (d *Delivery) end(status DeliveryStatus) {
 	d.Status, d.DueAt, d.LeaseUntil = status, time.Time{}, time.Time{}
 }
 
-// hold holds a disabled subscription's delivery for a replay.
+// hold marks a disabled subscription's delivery as held for a replay.
 func (d *Delivery) hold() { d.end(Held) }
 
-// schedule postpones the next attempt until at, without a lease: any worker may claim the delivery then.
+// schedule postpones the next attempt until at, without a lease, so that any worker may then claim the delivery.
 func (d *Delivery) schedule(now, at time.Time) {
 	d.Status, d.NextAt, d.DueAt, d.LeaseUntil = Scheduled, at, at, time.Time{}
 	if at.Sub(now) <= longestDelay {
@@ -166,8 +166,8 @@ func (d *Delivery) schedule(now, at time.Time) {
 	}
 }
 
-// enqueue schedules a message for a delivery. A delivery that has to wait longer than a message's maximum delay is left
-// to the sweeper.
+// enqueue queues a message for a delivery. If the delivery has to wait longer than a message's maximum delay, only the
+// sweeper starts it.
 func (w Worker) enqueue(ctx context.Context, d Delivery) error {
 	wait := d.NextAt.Sub(w.Now())
 	if wait > longestDelay {
@@ -180,7 +180,7 @@ func (w Worker) enqueue(ctx context.Context, d Delivery) error {
 }
 
 func (w Worker) record(ctx context.Context, d Delivery, a Attempt) error {
-	// The POST has been sent; a deadline that passes now must not lose its outcome.
+	// The POST has been sent; its outcome is stored even after the deadline.
 	err := w.Store.RecordAttempt(context.WithoutCancel(ctx), d, a)
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("record attempt: %w", err)

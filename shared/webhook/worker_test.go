@@ -24,8 +24,8 @@ func schedule() []time.Duration {
 	}
 }
 
-// A receiver that never works gets ten attempts: the queue's delay handles the short waits, the due index the long
-// ones. A message that is a millisecond early has no effect.
+// TestFailingReceiverGetsTenAttempts checks that a receiver that always fails gets ten attempts. The queue's delay
+// provides the short waits, and the due index the long ones. A message that is a millisecond early has no effect.
 func TestFailingReceiverGetsTenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ jitter, factor float64 }{
@@ -59,7 +59,7 @@ func TestFailingReceiverGetsTenAttempts(t *testing.T) {
 	}
 }
 
-// followSchedule simulates queue and sweeper until nothing is due any more.
+// followSchedule simulates the queue and the sweeper until nothing is due.
 func (w *world) followSchedule(t *testing.T) {
 	t.Helper()
 	for range 20 {
@@ -105,7 +105,7 @@ func TestSuccessfulDeliveryEnds(t *testing.T) {
 		if len(w.posts) != 4 {
 			t.Errorf("%d attempts, want 4", len(w.posts))
 		}
-		// Late and duplicate messages have no effect.
+		// These are late and duplicate messages, which must have no effect.
 		for range 3 {
 			expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
 			expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, id))
@@ -122,7 +122,7 @@ func TestDuplicateMessagesDeliverOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.answer = func(string, int) (webhook.Answer, error) {
-			sleepUntil(time.Now().Add(10 * time.Second)) // so that all of them run together
+			sleepUntil(time.Now().Add(10 * time.Second)) // lets all deliveries run concurrently
 			return webhook.Answer{Status: 500}, nil
 		}
 		for _, id := range []string{"s1", "s2", "s3"} {
@@ -252,7 +252,7 @@ func TestSlowReceiversAreCalledConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		const receivers = 25 // the maximum number
+		const receivers = 25 // the maximum number of subscriptions
 		for i := range receivers {
 			w.subscribe(t, fmt.Sprint("s", i))
 		}

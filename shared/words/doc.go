@@ -1,17 +1,17 @@
 // Package words groups the vocabulary that all other packages share.
 //
-// It imports no package outside this directory, no AWS and no HTTP. Its packages:
+// It imports no AWS or HTTP package and none of this module's other packages. Its packages:
 //
-//   - cache keeps in memory what a warm function has read, bounded in number and age.
-//   - cursor seals the position in a list, bound to tenant and use.
+//   - cache provides an in-memory cache with a maximum size and age.
+//   - cursor encrypts list positions and ties them to a tenant and a use.
 //   - fault defines the kinds, codes and public texts of errors.
-//   - ids parses and formats ids.
+//   - ids parses and formats IDs.
 //   - logx writes one redacted log line per unit of work.
 //   - metric names every metric and its dimensions.
-//   - org holds the tenant (mode and organisation), credentials, key formats and redirect URIs.
+//   - org defines tenants (mode and organisation), credentials, key formats and redirect URIs.
 //   - retry repeats an operation that lost a compare-and-swap.
-//   - secret holds the redacting text type and numbered keyrings; secret/jws verifies and signs tokens.
+//   - secret provides a self-redacting text type and versioned keyrings; secret/jws verifies and signs tokens.
 //   - timestamp formats times for responses, pages and messages.
-//   - trace carries the id that joins the log lines of one request.
-//   - weburl parses external URLs and reports which hosts are the service's own (ADR 40).
+//   - trace carries the ID that correlates the log lines of one request.
+//   - weburl parses external URLs and identifies the service's own hosts (ADR 40).
 package words

@@ -1,4 +1,4 @@
-// Command bootstrap is the authorizevault Lambda function.
+// Command bootstrap runs the authorizevault Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the callback Lambda function.
+// Command bootstrap runs the callback Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the catalogprobe Lambda function.
+// Command bootstrap runs the catalogprobe Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the connect Lambda function.
+// Command bootstrap runs the connect Lambda function.
 package main
 
 import (

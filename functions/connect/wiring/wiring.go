@@ -1,5 +1,5 @@
-// Package wiring connects the connect function to its adapters. The function links only those imported here. Production
-// and tests run the same wiring; only the Process differs.
+// Package wiring assembles the connect function from its adapters. The function links only the adapters imported here.
+// Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -24,7 +24,7 @@ type Environment struct {
 	SecretsKey string `env:"SECRETS_KEY,required"`
 }
 
-// Build returns the function's handler. It reads secrets and a parameter, once per cold start.
+// Build returns the function's handler. It is called once per cold start and reads secrets and a parameter.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p.Process, "connect")
 	if err != nil {

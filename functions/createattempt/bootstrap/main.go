@@ -1,4 +1,4 @@
-// Command bootstrap is the createattempt Lambda function.
+// Command bootstrap runs the createattempt Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the createexport Lambda function.
+// Command bootstrap runs the createexport Lambda function.
 package main
 
 import (

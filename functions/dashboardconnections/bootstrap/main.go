@@ -1,4 +1,4 @@
-// Command bootstrap is the dashboardconnections Lambda function.
+// Command bootstrap runs the dashboardconnections Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the dashboardcredentials Lambda function.
+// Command bootstrap runs the dashboardcredentials Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the dashboarddeliveries Lambda function.
+// Command bootstrap runs the dashboarddeliveries Lambda function.
 package main
 
 import (

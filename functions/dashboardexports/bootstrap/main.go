@@ -1,4 +1,4 @@
-// Command bootstrap is the dashboardexports Lambda function.
+// Command bootstrap runs the dashboardexports Lambda function.
 package main
 
 import (

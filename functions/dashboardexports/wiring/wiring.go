@@ -1,5 +1,5 @@
-// Package wiring connects the dashboardexports function to its adapters. The function links only those imported here.
-// Production and tests run the same wiring; only the Process differs.
+// Package wiring assembles the dashboardexports function from its adapters. The function links only the adapters
+// imported here. Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -21,7 +21,7 @@ type Environment struct {
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 }
 
-// Build returns the function's handler. It reads a secret, once per cold start.
+// Build returns the function's handler. It is called once per cold start and reads a secret.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewMember(ctx, env.MemberEnv, p)
 	if err != nil {

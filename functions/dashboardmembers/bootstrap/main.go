@@ -1,4 +1,4 @@
-// Command bootstrap is the dashboardmembers Lambda function.
+// Command bootstrap runs the dashboardmembers Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the dashboardorg Lambda function.
+// Command bootstrap runs the dashboardorg Lambda function.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package wiring connects the dashboardorg function to its adapters. The function links only those imported here.
-// Production and tests run the same wiring; only the Process differs.
+// Package wiring assembles the dashboardorg function from its adapters. The function links only the adapters imported
+// here. Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -33,11 +33,11 @@ type Environment struct {
 	ownurls.URLEnv
 
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
-	MailFrom        string `env:"MAIL_FROM"`               // empty: no e-mails are sent
-	CodesPerHour    int    `env:"CODES_PER_HOUR,required"` // limit per mailbox
+	MailFrom        string `env:"MAIL_FROM"`               // if empty, no e-mails are sent
+	CodesPerHour    int    `env:"CODES_PER_HOUR,required"` // limit on codes per mailbox
 }
 
-// Build returns the function's handler. It reads a secret and a parameter, once per cold start.
+// Build returns the function's handler. It is called once per cold start and reads a secret and a parameter.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewMember(ctx, env.MemberEnv, p)
 	if err != nil {
@@ -47,7 +47,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	var mailer verification.Mailer // nil: no e-mails are sent
+	var mailer verification.Mailer // nil if no e-mails are sent
 	var answers inquiry.Mailer
 	if env.MailFrom != "" {
 		from := mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
@@ -58,10 +58,10 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	inquiries := store.Inquiries(work)
 	keys := e.Limiter.Hashing
 	limits := maillimit.Limiter{Buckets: e.Flow, Keys: keys, Now: p.Now}
-	// Members don't reply as the operator, so there is no support address.
+	// Replies from members don't come from the operator, so they have no support address.
 	inbox := inquiry.Inbox{Rows: inquiries, Mailer: answers, Limits: limits, Support: "", Now: p.Now}
 	audited := audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
-	// It sends no invitations, so it needs no dashboard URL.
+	// This service sends no invitations, so it needs no dashboard URL.
 	founder := members.Service{
 		Rows: e.Accounts, Audit: audited, Mailer: mailer, Limits: limits, Dashboard: "", Random: rand.Reader,
 		NewID: ids.Random, Now: p.Now,

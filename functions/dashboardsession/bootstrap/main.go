@@ -1,4 +1,4 @@
-// Command bootstrap is the dashboardsession Lambda function.
+// Command bootstrap runs the dashboardsession Lambda function.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package wiring connects the dashboardsession function to its adapters. The function links only those imported here.
-// Production and tests run the same wiring; only the Process differs.
+// Package wiring assembles the dashboardsession function from its adapters. The function links only the adapters
+// imported here. Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -27,14 +27,15 @@ import (
 type Environment struct {
 	dashboard.Env
 
-	AuditTable       string `env:"AUDIT_TABLE,required"`
-	SecretsKey       string `env:"SECRETS_KEY,required"`
-	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"` // hashes recovery codes, as long-lived as private keys
-	RequestsPerHour  int    `env:"REQUESTS_PER_HOUR,required"`  // limit on code requests per client address
-	CodesPerHour     int    `env:"CODES_PER_HOUR,required"`     // limit per mailbox
+	AuditTable string `env:"AUDIT_TABLE,required"`
+	SecretsKey string `env:"SECRETS_KEY,required"`
+	// hashes recovery codes, which are as long-lived as private keys
+	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
+	RequestsPerHour  int    `env:"REQUESTS_PER_HOUR,required"` // limit on code requests per client address
+	CodesPerHour     int    `env:"CODES_PER_HOUR,required"`    // limit on codes per mailbox
 }
 
-// Build returns the function's handler. It reads secrets and a parameter, once per cold start.
+// Build returns the function's handler. It is called once per cold start and reads secrets and a parameter.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := dashboard.New(ctx, env.Env, p)
 	if err != nil {

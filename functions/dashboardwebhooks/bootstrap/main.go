@@ -1,4 +1,4 @@
-// Command bootstrap is the dashboardwebhooks Lambda function.
+// Command bootstrap runs the dashboardwebhooks Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the deleteconnection Lambda function.
+// Command bootstrap runs the deleteconnection Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the deleteexportfiles Lambda function.
+// Command bootstrap runs the deleteexportfiles Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the downloadexport Lambda function.
+// Command bootstrap runs the downloadexport Lambda function.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package wiring connects the downloadexport function to its adapters. The function links only those imported here.
-// Production and tests run the same wiring; only the Process differs.
+// Package wiring assembles the downloadexport function from its adapters. The function links only the adapters imported
+// here. Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -24,7 +24,7 @@ type Environment struct {
 	ExportsBucket  string `env:"EXPORTS_BUCKET,required"`
 }
 
-// Build returns the function's handler. It reads secrets, once per cold start.
+// Build returns the function's handler. It is called once per cold start and reads secrets.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command bootstrap is the eraser Lambda function.
+// Command bootstrap runs the eraser Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the exportcatalog Lambda function.
+// Command bootstrap runs the exportcatalog Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the exportworker Lambda function.
+// Command bootstrap runs the exportworker Lambda function.
 package main
 
 import (
@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// memoryLimit is the Go runtime's soft memory limit in bytes: the most that an export holds
-// (docs/develop/architecture.md, Bounds) plus room for the garbage collector. The function has far more memory, but no
-// record may need it.
+// memoryLimit is the Go runtime's soft memory limit in bytes. It covers the maximum that an export holds in memory
+// (docs/develop/architecture.md, Bounds), plus room for the garbage collector. The function has much more memory, but
+// no record may require it.
 const memoryLimit = 72 << 20
 
 func main() {

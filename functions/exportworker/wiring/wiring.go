@@ -1,5 +1,5 @@
-// Package wiring connects the exportworker function to its adapters. The function links only those imported here.
-// Production and tests run the same wiring; only the Process differs.
+// Package wiring assembles the exportworker function from its adapters. The function links only the adapters imported
+// here. Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -32,7 +32,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// maxWait is the time that a refresh waits for a slot at its token endpoint before the task is deferred.
+// maxWait is how long a token refresh waits for a slot at its token endpoint before the task is deferred.
 const maxWait = 15 * time.Second
 
 // Environment holds the function's environment variables, as set in template.yaml.
@@ -58,7 +58,7 @@ type Environment struct {
 	AddMetaSource    bool          `env:"ADD_META_SOURCE,required"`
 }
 
-// Build returns the function's handler. It reads a secret and a parameter, once per cold start.
+// Build returns the function's handler. It is called once per cold start and reads a secret and a parameter.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	db := store.NewClient(p.AWS)
 	signing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.DownloadSecret)

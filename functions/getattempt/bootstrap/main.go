@@ -1,4 +1,4 @@
-// Command bootstrap is the getattempt Lambda function.
+// Command bootstrap runs the getattempt Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the getcatalog Lambda function.
+// Command bootstrap runs the getcatalog Lambda function.
 package main
 
 import (

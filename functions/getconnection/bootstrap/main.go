@@ -1,4 +1,4 @@
-// Command bootstrap is the getconnection Lambda function.
+// Command bootstrap runs the getconnection Lambda function.
 package main
 
 import (

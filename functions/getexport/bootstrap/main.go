@@ -1,4 +1,4 @@
-// Command bootstrap is the getexport Lambda function.
+// Command bootstrap runs the getexport Lambda function.
 package main
 
 import (

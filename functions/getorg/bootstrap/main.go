@@ -1,4 +1,4 @@
-// Command bootstrap is the getorg Lambda function.
+// Command bootstrap runs the getorg Lambda function.
 package main
 
 import (

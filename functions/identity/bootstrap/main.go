@@ -1,4 +1,4 @@
-// Command bootstrap is the identity Lambda function.
+// Command bootstrap runs the identity Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the identitycallback Lambda function.
+// Command bootstrap runs the identitycallback Lambda function.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package wiring connects the identitycallback function to its adapters. The function links only those imported here.
-// Production and tests run the same wiring; only the Process differs.
+// Package wiring assembles the identitycallback function from its adapters. The function links only the adapters
+// imported here. Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -31,7 +31,7 @@ type Environment struct {
 	TEFCAQueueURL string `env:"TEFCA_QUEUE_URL,required"`
 }
 
-// Build returns the function's handler. It reads secrets, once per cold start.
+// Build returns the function's handler. It is called once per cold start and reads secrets.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.New(ctx, env.Env, p.Process, "identitycallback", env.LimitSecret)
 	if err != nil {

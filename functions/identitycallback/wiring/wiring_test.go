@@ -20,15 +20,15 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// nobody is an HTTP client without servers.
+// nobody is an HTTP client that reaches no server.
 type nobody struct{}
 
-// Do always fails.
+// Do implements the client's interface. It always fails.
 func (nobody) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
-// TestReturnsHaveTheirOwnRateLimit checks that leaving for a provider does not count against the limit on returns
-// (docs/reference/deviations.md, "HTTP").
-func TestReturnsHaveTheirOwnRateLimit(t *testing.T) {
+// TestCallbacksHaveSeparateRateLimit checks that starting an attempt does not count against the rate limit for
+// callbacks (docs/reference/deviations.md, "HTTP").
+func TestCallbacksHaveSeparateRateLimit(t *testing.T) {
 	t.Parallel()
 	made := tables.New(t)
 	name, value := "limits", `{"current":"1","1":"`+strings.Repeat("k", 43)+`"}`

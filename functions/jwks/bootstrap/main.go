@@ -1,4 +1,4 @@
-// Command bootstrap is the jwks Lambda function.
+// Command bootstrap runs the jwks Lambda function.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package wiring connects the jwks function to its adapters. The function links only those imported here. Production
-// and tests run the same wiring; only the Process differs.
+// Package wiring assembles the jwks function from its adapters. The function links only the adapters imported here.
+// Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -18,11 +18,12 @@ import (
 type Environment struct {
 	edge.Env
 
-	ClientKeys  []string `env:"CLIENT_KEYS"` // ARNs, the signing keys first; if empty, the set is empty
+	ClientKeys  []string `env:"CLIENT_KEYS"` // ARNs, signing keys first; may be empty
 	LimitSecret string   `env:"LIMIT_SECRET,required"`
 }
 
-// Build returns the function's handler. It reads secrets once per cold start, and the keys only with the first request.
+// Build returns the function's handler. It is called once per cold start and reads secrets. The keys are read only when
+// the first request arrives.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.New(ctx, env.Env, p, "jwks", env.LimitSecret)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command bootstrap is the listevents Lambda function.
+// Command bootstrap runs the listevents Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the locaterecords Lambda function.
+// Command bootstrap runs the locaterecords Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the reconnect Lambda function.
+// Command bootstrap runs the reconnect Lambda function.
 package main
 
 import (

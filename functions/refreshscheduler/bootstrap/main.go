@@ -1,4 +1,4 @@
-// Command bootstrap is the refreshscheduler Lambda function.
+// Command bootstrap runs the refreshscheduler Lambda function.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package wiring connects the refreshscheduler function to its adapters. The function links only those imported here.
-// Production and tests run the same wiring; only the Process differs.
+// Package wiring assembles the refreshscheduler function from its adapters. The function links only the adapters
+// imported here. Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (

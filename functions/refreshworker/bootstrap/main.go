@@ -1,4 +1,4 @@
-// Command bootstrap is the refreshworker Lambda function.
+// Command bootstrap runs the refreshworker Lambda function.
 package main
 
 import (

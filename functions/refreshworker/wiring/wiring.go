@@ -1,5 +1,5 @@
-// Package wiring connects the refreshworker function to its adapters. The function links only those imported here.
-// Production and tests run the same wiring; only the Process differs.
+// Package wiring assembles the refreshworker function from its adapters. The function links only the adapters imported
+// here. Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -27,9 +27,9 @@ import (
 )
 
 const (
-	// maxWait is the time that a refresh waits for a slot at its token endpoint before it is deferred.
+	// maxWait is how long a refresh waits for a slot at its token endpoint before it is deferred.
 	maxWait = 10 * time.Second
-	// concurrency equals the batch size, so that a slow token endpoint does not delay the other messages.
+	// concurrency equals the batch size, so that a slow token endpoint does not delay other messages.
 	concurrency = 10
 )
 

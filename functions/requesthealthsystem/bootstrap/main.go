@@ -1,4 +1,4 @@
-// Command bootstrap is the requesthealthsystem Lambda function.
+// Command bootstrap runs the requesthealthsystem Lambda function.
 package main
 
 import (

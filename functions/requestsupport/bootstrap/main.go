@@ -1,4 +1,4 @@
-// Command bootstrap is the requestsupport Lambda function.
+// Command bootstrap runs the requestsupport Lambda function.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package wiring connects the requestsupport function to its adapters. The function links only those imported here.
-// Production and tests run the same wiring; only the Process differs.
+// Package wiring assembles the requestsupport function from its adapters. The function links only the adapters imported
+// here. Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -15,7 +15,7 @@ type Environment struct {
 	recorder.Env
 }
 
-// Build returns the function's handler. It reads secrets, once per cold start.
+// Build returns the function's handler. It is called once per cold start and reads secrets.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, inquiries, err := recorder.New(ctx, env.Env, p, "requestsupport")
 	if err != nil {

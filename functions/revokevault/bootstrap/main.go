@@ -1,4 +1,4 @@
-// Command bootstrap is the revokevault Lambda function.
+// Command bootstrap runs the revokevault Lambda function.
 package main
 
 import (

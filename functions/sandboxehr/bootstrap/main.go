@@ -1,4 +1,4 @@
-// Command bootstrap is the sandboxehr Lambda function.
+// Command bootstrap runs the sandboxehr Lambda function.
 package main
 
 import (

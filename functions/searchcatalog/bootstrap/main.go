@@ -1,4 +1,4 @@
-// Command bootstrap is the searchcatalog Lambda function.
+// Command bootstrap runs the searchcatalog Lambda function.
 package main
 
 import (

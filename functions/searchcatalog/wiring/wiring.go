@@ -1,5 +1,5 @@
-// Package wiring connects the searchcatalog function to its adapters. The function links only those imported here.
-// Production and tests run the same wiring; only the Process differs.
+// Package wiring assembles the searchcatalog function from its adapters. The function links only the adapters imported
+// here. Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -27,7 +27,8 @@ type Environment struct {
 	CursorSecret  string `env:"CURSOR_SECRET,required"`
 }
 
-// Build returns the function's handler. It reads secrets and loads the live catalogue, once per cold start.
+// Build returns the function's handler. It is called once per cold start and reads secrets and loads the live
+// catalogue.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "searchcatalog")
 	if err != nil {

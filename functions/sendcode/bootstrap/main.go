@@ -1,4 +1,4 @@
-// Command bootstrap is the sendcode Lambda function.
+// Command bootstrap runs the sendcode Lambda function.
 package main
 
 import (

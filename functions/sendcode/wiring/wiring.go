@@ -1,5 +1,5 @@
-// Package wiring connects the sendcode function to its adapters. The function links only those imported here.
-// Production and tests run the same wiring; only the Process differs.
+// Package wiring assembles the sendcode function from its adapters. The function links only the adapters imported here.
+// Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -22,11 +22,11 @@ import (
 type Environment struct {
 	edge.HourlyEnv
 
-	CodesPerHour int    `env:"CODES_PER_HOUR,required"` // limit per mailbox
-	MailFrom     string `env:"MAIL_FROM"`               // empty: no e-mails are sent
+	CodesPerHour int    `env:"CODES_PER_HOUR,required"` // limit on codes per mailbox
+	MailFrom     string `env:"MAIL_FROM"`               // if empty, no e-mails are sent
 }
 
-// Build returns the function's handler. It reads secrets, once per cold start.
+// Build returns the function's handler. It is called once per cold start and reads secrets.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewHourly(ctx, env.HourlyEnv, p, "sendcode")
 	if err != nil {

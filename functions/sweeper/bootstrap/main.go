@@ -1,4 +1,4 @@
-// Command bootstrap is the sweeper Lambda function.
+// Command bootstrap runs the sweeper Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command bootstrap is the tefcaworker Lambda function.
+// Command bootstrap runs the tefcaworker Lambda function.
 package main
 
 import (

@@ -22,16 +22,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// membership holds the credentials for a network: the service's certificate with its chain, its private key, and the
-// network's trust anchors, all PEM.
+// membership holds a network's credentials, all in PEM: the service's certificate with its chain, its private key, and
+// the network's trust anchors.
 type membership struct {
 	Certificate string `json:"certificate"`
 	Key         string `json:"key"`
 	Anchors     string `json:"anchors"`
 }
 
-// networks returns the networks of each mode: the configured ones, and in test mode the simulated one if the sandbox is
-// deployed. The secret is read only if a network is configured. Errors quote nothing from it.
+// networks returns each mode's combined network. It consists of the configured networks and, in test mode, the
+// simulated one if the sandbox is deployed. The secret is read only if a network is configured. Errors never quote the
+// secret.
 func networks(ctx context.Context, env Environment, p outbound.Process) (map[org.Mode]tefca.Network, error) {
 	members := map[org.Mode][]joint.Member{org.Test: nil, org.Live: nil}
 	if env.EnableSandbox {
@@ -65,7 +66,7 @@ func networks(ctx context.Context, env Environment, p outbound.Process) (map[org
 	return made, nil
 }
 
-// memberships reads the secret and returns the memberships by network.
+// memberships reads the secret and returns the membership of each network.
 func memberships(ctx context.Context, env Environment, p outbound.Process,
 	configured int,
 ) (map[string]membership, error) {
@@ -86,7 +87,7 @@ func memberships(ctx context.Context, env Environment, p outbound.Process,
 	return held, nil
 }
 
-// live returns a configured network.
+// live returns the joint.Member for a configured network.
 func live(c setting.Network, as membership, env Environment, p outbound.Process) (joint.Member, error) {
 	if c.Name == setting.IHE {
 		return gateways(c, as, env, p)
@@ -94,7 +95,7 @@ func live(c setting.Network, as membership, env Environment, p outbound.Process)
 	return servers(c, as, p)
 }
 
-// gateways returns the network of XCPD and XCA gateways.
+// gateways returns the joint.Member for a network of XCPD and XCA gateways.
 func gateways(c setting.Network, as membership, env Environment, p outbound.Process) (joint.Member, error) {
 	var config ihe.Config
 	if json.Unmarshal(c.Config, &config) != nil {
@@ -117,7 +118,7 @@ func gateways(c setting.Network, as membership, env Environment, p outbound.Proc
 	return joint.Member{Name: c.Name, Network: network, Places: led}, nil
 }
 
-// servers returns the network of facilities with FHIR servers.
+// servers returns the joint.Member for a network of facilities with FHIR servers.
 func servers(c setting.Network, as membership, p outbound.Process) (joint.Member, error) {
 	var config facilitated.Config
 	if json.Unmarshal(c.Config, &config) != nil {
@@ -125,7 +126,7 @@ func servers(c setting.Network, as membership, p outbound.Process) (joint.Member
 	}
 	config.Certificates, config.Anchors = as.Certificate, as.Anchors
 	network, err := facilitated.New(config, secret.New(as.Key), facilitated.Deps{
-		// it refreshes no tokens, so it needs no client
+		// This Portal refreshes no tokens, so it needs no client.
 		Doer: p.HTTP, Portals: smart.NewPortal(p.HTTP, nil, nil, p.Now), Now: p.Now, NewID: ids.Random,
 	})
 	if err != nil {

@@ -28,15 +28,15 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// nobody is an HTTP client without servers.
+// nobody is an HTTP client that reaches no server.
 type nobody struct{}
 
-// Do always fails.
+// Do implements the client's interface. It always fails.
 func (nobody) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
-// TestBuildRefusesIncompleteNetwork checks that the error names the network and quotes neither the
-// configuration nor the secret.
-func TestBuildRefusesIncompleteNetwork(t *testing.T) {
+// TestBuildRejectsIncompleteNetwork also checks that the error names the network but quotes neither the configuration
+// nor the secret.
+func TestBuildRejectsIncompleteNetwork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ config, held, secret, want string }{
 		"no configuration":   {"", "", "", ""},
@@ -62,12 +62,12 @@ func TestBuildRefusesIncompleteNetwork(t *testing.T) {
 	}
 }
 
-// text matches a member whose value is a string or a list that begins with one.
+// text matches JSON members whose value is a string or a list that begins with a string.
 var text = regexp.MustCompile(`"(\w+)":(\[?)"[^"]*"`)
 
-// TestBuildErrorQuotesNoMember checks every member with a text value, because a key could have been put in the
-// wrong document.
-func TestBuildErrorQuotesNoMember(t *testing.T) {
+// TestBuildErrorDoesNotQuoteConfiguration checks every text member, because a key may have been put in the wrong
+// document by mistake.
+func TestBuildErrorDoesNotQuoteConfiguration(t *testing.T) {
 	t.Parallel()
 	const (
 		place = `"name":"Example","city":"Madison","state":"WI"`
@@ -84,9 +84,9 @@ func TestBuildErrorQuotesNoMember(t *testing.T) {
 	damaged := `{"ihe":{"certificate":"SENTINEL","key":"SENTINEL","anchors":"SENTINEL"}}`
 	for _, c := range []struct {
 		config, held string
-		free         []string // members that accept any text
+		free         []string // members for which any text is valid
 	}{
-		{ihe, damaged, nil}, // the certificate is wrong in either case
+		{ihe, damaged, nil}, // the certificate is invalid in both cases
 		{facilitated, membership(t), []string{"client_name", "organization_name", "name", "city", "state"}},
 	} {
 		if err := build(t, c.config, c.held, "held"); (err == nil) != (c.free != nil) {
@@ -102,7 +102,7 @@ func TestBuildErrorQuotesNoMember(t *testing.T) {
 	}
 }
 
-// build builds the worker with a configuration, and with a secret named "held" if there is one.
+// build builds the worker with a configuration and, if held is not empty, a secret named "held" with that content.
 func build(t *testing.T, document, held, secret string) error {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{URL: "http://127.0.0.1"})
@@ -137,10 +137,10 @@ func build(t *testing.T, document, held, secret string) error {
 	return err
 }
 
-// memberURI is the URI in the certificate of membership.
+// memberURI is the URI contained in the certificate of membership.
 const memberURI = "https://us.example/udap#T-IAS"
 
-// membership returns the secret of a member of a trust community of one.
+// membership returns a secret with the credentials of the only member of a trust community.
 func membership(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -1,5 +1,5 @@
-// Package wiring connects the tefcaworker function to its adapters. The function links only those imported here.
-// Production and tests run the same wiring; only the Process differs.
+// Package wiring assembles the tefcaworker function from its adapters. The function links only the adapters imported
+// here. Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -41,11 +41,12 @@ type Environment struct {
 	TokensKey        string `env:"TOKENS_KEY,required"`
 	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
-	// keys and certificates of the configured networks; empty if there are none
+	// TEFCASecret names the secret that contains the configured networks' keys and certificates. It is empty if there are
+	// no networks.
 	TEFCASecret string `env:"TEFCA_SECRET"`
 }
 
-// Build returns the function's handler. It reads secrets, once per cold start.
+// Build returns the function's handler. It is called once per cold start and reads secrets.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	hashing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.KeyHashingSecret)
 	if err != nil {

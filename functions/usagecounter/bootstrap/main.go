@@ -1,4 +1,4 @@
-// Command bootstrap is the usagecounter Lambda function.
+// Command bootstrap runs the usagecounter Lambda function.
 package main
 
 import (

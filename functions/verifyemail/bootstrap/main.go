@@ -1,4 +1,4 @@
-// Command bootstrap is the verifyemail Lambda function.
+// Command bootstrap runs the verifyemail Lambda function.
 package main
 
 import (

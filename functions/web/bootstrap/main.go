@@ -1,4 +1,4 @@
-// Command bootstrap is the web Lambda function.
+// Command bootstrap runs the web Lambda function.
 package main
 
 import (

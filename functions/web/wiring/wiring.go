@@ -1,5 +1,5 @@
-// Package wiring connects the web function to its adapters. The function links only those imported here. Production and
-// tests run the same wiring; only the Process differs.
+// Package wiring assembles the web function from its adapters. The function links only the adapters imported here.
+// Production and tests use the same wiring and differ only in the Process.
 package wiring
 
 import (
@@ -25,14 +25,15 @@ type Environment struct {
 	ownurls.URLEnv
 
 	DashboardURL string `env:"DASHBOARD_URL"`
-	UIDir        string `env:"UI_DIR,required"` // folder of the pages, deployed with the binary
+	UIDir        string `env:"UI_DIR,required"` // directory of the pages, deployed with the binary
 	WidgetBucket string `env:"WIDGET_BUCKET,required"`
 }
 
-// Build returns the function's handler. It reads secrets, a parameter and the pages, once per cold start.
+// Build returns the function's handler. It is called once per cold start and reads secrets, a parameter and the pages.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	built, err := pages.Load(os.DirFS(filepath.Join(p.Root, env.UIDir)))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // without pages, the service responds with an error
+	// a build without pages is allowed; its page routes respond with an error
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	baseURL, own, err := ownurls.Read(ctx, p, env.URLEnv)

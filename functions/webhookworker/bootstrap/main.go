@@ -1,4 +1,4 @@
-// Command bootstrap is the webhookworker Lambda function.
+// Command bootstrap runs the webhookworker Lambda function.
 package main
 
 import (
@@ -9,8 +9,8 @@ import (
 )
 
 // garbage is the GOGC value in percent. A delivery allocates half a megabyte and retains nothing. At Go's default of
-// 100, garbage collection was an eighth of the work, and the function has far more memory than the few megabytes in
-// use.
+// 100, garbage collection took an eighth of the time, although the function has much more memory than the few megabytes
+// it uses.
 const garbage = 400
 
 func main() {

@@ -14,35 +14,35 @@ import (
 //go:embed calls.csv
 var calls []byte
 
-// Services of Cost that are not AWS names.
+// Values of Cost.Service that are not service names of wire.Call.
 const (
-	// Lambda rows count invocations.
+	// Lambda rows count function invocations.
 	Lambda = "lambda"
-	// Logs rows hold the bytes of log lines.
+	// Logs rows hold the number of bytes logged.
 	Logs = "logs"
 	// Outside rows count requests to servers outside AWS: health systems and webhooks.
 	Outside = "outside"
 )
 
-// Cost is one row: one operation's share of a journey's cost.
+// Cost is one row of the table: the share of a journey's cost that one operation causes.
 type Cost struct {
 	Journey   string
-	Function  string // its folder; empty in rows of Outside and Logs
-	Service   string // as in wire.Call, or one of the constants
+	Function  string // the function's folder; empty in Outside and Logs rows
+	Service   string // a service as in wire.Call, or one of the constants
 	Operation string
 	// On is the operation's target: the kind of a table's rows ("Work EVENT"), one of its indexes ("Work byDue"), or a
 	// queue.
 	On     string
 	Calls  int
-	Reads  float64 // DynamoDB read units
-	Writes float64 // DynamoDB write units
-	Bytes  int     // sent to S3, logged, or received from outside
-	// Waits of a Lambda row is the invocation time in seconds if each outside server takes one second to respond and AWS
-	// none. It counts the responses awaited in sequence.
+	Reads  float64 // DynamoDB read units consumed
+	Writes float64 // DynamoDB write units consumed
+	Bytes  int     // bytes sent to S3, logged, or received from outside
+	// Waits, on a Lambda row, is the invocation time in seconds, assuming that each outside server takes one second to
+	// respond and AWS no time. It counts the responses awaited in sequence.
 	Waits float64
 }
 
-// Table returns the table in the order of its file.
+// Table returns the rows in file order.
 func Table() ([]Cost, error) {
 	rows, err := csv.NewReader(bytes.NewReader(calls)).ReadAll()
 	if err != nil {

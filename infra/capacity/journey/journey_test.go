@@ -13,13 +13,13 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// row is one journey of the table of docs/operate/scaling.md.
+// row is one journey in the table in docs/operate/scaling.md.
 type row struct {
 	Invocations, Calls int
 	Reads, Writes      float64
 }
 
-func TestScalingDocumentHasCountedJourneys(t *testing.T) {
+func TestScalingDocumentMatchesCountedJourneys(t *testing.T) {
 	t.Parallel()
 	table, err := journey.Table()
 	expect.NoError(t, err)

@@ -1,8 +1,8 @@
-// Package us generates a list of institutions as large and as untidy as all lists that vendors publish in the United
-// States. It has the same shares of rows per vendor and per server, of duplicate rows, of names in capitals or with a
-// legal form, degree or state, and of rows with a ZIP code. All data is invented: proper names, towns and customer
-// numbers are built from syllables and servers are below us.example (RFC 2606). Only the vocabulary of health care and
-// the first three digits of ZIP codes are real. The list is the same on every run.
+// Package us generates a synthetic institution list as large and as untidy as all lists that vendors publish in the
+// United States combined. It reproduces the shares of rows per vendor and per server, of duplicate rows, of names in
+// capitals or with a legal form, degree or state, and of rows with a ZIP code. All data is invented: proper names,
+// towns and customer numbers are built from syllables, and server names end in us.example (RFC 2606). Only the health
+// care vocabulary and the first three digits of ZIP codes are real. The list is the same on every run.
 package us
 
 import (
@@ -16,24 +16,24 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-// Name and id of the list as a source of the catalogue.
+// Name and ID of the list as a catalogue source.
 const (
 	Source  = "us-synthetic"
 	Name    = "Synthetic: a made-up list the size of the United States"
 	License = "Synthetic: contains no real institution, person or address. Apache-2.0, like the whole repository"
 )
 
-// List is the list in the format lantern-ndjson. It is generated while it is read.
+// List is the list in the format lantern-ndjson. It generates rows as it is read.
 type List struct {
 	random  *rand.Rand
 	invent  inventor
 	vendors []vendor
-	made    int           // rows generated of vendors[0]
+	made    int           // rows generated so far for vendors[0]
 	copied  []institution // rows that the collector copies from other vendors
 	unread  bytes.Buffer
 }
 
-// NewList returns a list that is at its first row.
+// NewList returns a list positioned at its first row.
 func NewList() *List {
 	random := rand.New(rand.NewPCG(2026, 47_650)) //nolint:gosec // G404: chance that can be had again, and no secret
 	return &List{random: random, invent: newInventor(random), vendors: vendors()}
@@ -67,7 +67,7 @@ type institution struct {
 	name, town, state, zip, number, host string
 }
 
-// row is a row of the list as shared/catalog/listing reads it.
+// row is a list row in the form that shared/catalog/listing reads.
 type row struct {
 	List string `json:"list"`
 	Name string `json:"name"`
@@ -76,7 +76,8 @@ type row struct {
 	ZIP  string `json:"zip"`
 }
 
-// next returns the institution of the vendor's next row: a new one, or for the collector one that another vendor lists.
+// next returns the institution for the vendor's next row: a new one or, for the collector, one that another vendor also
+// lists.
 func (l *List) next(v vendor) institution {
 	if v.copies > 0 && len(l.copied) > 0 && l.chance(v.copies) {
 		at, last := l.random.IntN(len(l.copied)), len(l.copied)-1
@@ -100,7 +101,7 @@ func (l *List) next(v vendor) institution {
 	return i
 }
 
-// rows returns a vendor's rows for an institution: one for each of its addresses.
+// rows returns a vendor's rows for an institution, one for each of its addresses.
 func (l *List) rows(v vendor, i institution) []row {
 	r := row{List: v.label, Name: i.name}
 	switch {
@@ -125,7 +126,7 @@ func (l *List) rows(v vendor, i institution) []row {
 	return rows
 }
 
-// place returns a state with one of its ZIP codes.
+// place returns a random state with one of its ZIP codes.
 func (l *List) place() (state, zip string) {
 	for state == "" {
 		zip = fmt.Sprintf("%05d", l.random.IntN(100_000))
@@ -134,7 +135,7 @@ func (l *List) place() (state, zip string) {
 	return state, zip
 }
 
-// number returns a vendor's number for a customer.
+// number returns a random customer number in the vendor's format.
 func (l *List) number() string {
 	const digits = "ABCDEFGHJKLMNPQRSTUVWXYZ0123456789"
 	text := make([]byte, 14)

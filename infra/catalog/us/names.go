@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// inventor generates names.
+// inventor generates institution names.
 type inventor struct {
 	random *rand.Rand
 	words  map[string]choices
 	common []string // names that several institutions share
 }
 
-// choices holds texts with their relative frequencies.
+// choices holds alternative texts with their relative frequencies.
 type choices struct {
 	texts  []string
 	shares []int
@@ -42,10 +42,10 @@ func newInventor(random *rand.Rand) inventor {
 
 const (
 	commonNames = 250
-	commonOneIn = 30 // one institution in this many has a common name
+	commonOneIn = 30 // one institution in commonOneIn has a common name
 )
 
-// pick returns a random text of a kind.
+// pick returns a random text of the given kind.
 func (n inventor) pick(kind string) string {
 	c := n.words[kind]
 	left := n.random.IntN(c.all)
@@ -57,7 +57,7 @@ func (n inventor) pick(kind string) string {
 	return ""
 }
 
-// name returns the name of an institution.
+// name returns a random institution name.
 func (n inventor) name() string {
 	if n.random.IntN(commonOneIn) == 0 {
 		return n.common[n.random.IntN(len(n.common))]
@@ -65,7 +65,7 @@ func (n inventor) name() string {
 	return n.fill(n.pick("names"))
 }
 
-// fill replaces the placeholders of a pattern by words of their kinds.
+// fill replaces each placeholder in pattern with a word of its kind.
 func (n inventor) fill(pattern string) string {
 	words := strings.Fields(pattern)
 	for i, word := range words {
@@ -88,16 +88,16 @@ func (n inventor) fill(pattern string) string {
 	return strings.Join(words, " ")
 }
 
-// proper returns a unique proper name.
+// proper returns a random proper name.
 func (n inventor) proper(end string) string { return n.pick("begin") + n.pick("middle") + n.pick(end) }
 
-// town returns an invented town.
+// town returns an invented town name.
 func (n inventor) town() string { return n.proper("end") + n.pick("town") }
 
-// form returns a legal form, as it follows a name.
+// form returns a legal form as it appears after a name, such as a suffix after a comma.
 func (n inventor) form() string { return n.pick("comma") + n.pick("form") }
 
-// otherwise returns a variant of a name as another list may write it.
+// otherwise returns a variant of a name, as another list might write it.
 func (n inventor) otherwise(name string) string {
 	for _, pair := range [][2]string{
 		{"Center", "Ctr"},

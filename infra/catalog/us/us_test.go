@@ -22,17 +22,17 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// realList is the vendors' published list, stored beside the project but not part of it.
+// realList is the path of the vendors' published list, which is stored beside the project but not part of it.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-// row is a row of a list, with its name as the catalogue reads it.
+// row is a list row with its name as the catalogue reads it.
 type row struct {
 	List, Name, URL, NPI, ZIP string
 
 	state, key string
 }
 
-// Rows of both lists, shared by all tests so that 47,650 rows are read only once.
+// Rows of both lists, shared by all tests so that the 47,650 rows are read only once.
 var (
 	invented = sync.OnceValues(func() ([]row, error) { return rowsIn(us.NewList()) })
 	actual   = sync.OnceValues(func() ([]row, error) {
@@ -94,7 +94,7 @@ var (
 	letters    = regexp.MustCompile(`[A-Za-z]`)
 )
 
-// statistics returns a list's characteristics: counts, and shares of rows.
+// statistics returns the characteristics of a list: counts, and shares of rows.
 func statistics(rows []row) map[string]float64 {
 	lists, servers, said := map[string]float64{}, map[string]float64{}, map[string]float64{}
 	states := map[string]map[string]bool{}
@@ -146,7 +146,7 @@ func statistics(rows []row) map[string]float64 {
 	return s
 }
 
-// within is the permitted deviation of the invented list from the real one, relative to the latter.
+// within is the permitted relative deviation of the synthetic list from the real one.
 var within = map[string]float64{
 	"rows": 0.001, "lists": 0.05, "largest list": 0.01, "servers": 0.03, "largest server": 0.01, "alone at a server": 0.04,
 	"with a ZIP code": 0.05, "with an NPI": 0.2,
@@ -155,7 +155,7 @@ var within = map[string]float64{
 	"names": 0.05, "said more than once": 0.1, "names in several states": 0.35,
 }
 
-func TestListStatisticsMatchRealList(t *testing.T) {
+func TestListStatisticsMatchPublishedList(t *testing.T) {
 	t.Parallel()
 	actual, invented := statistics(realRows(t)), statistics(inventedRows(t))
 	for what, tolerance := range within {
@@ -166,12 +166,12 @@ func TestListStatisticsMatchRealList(t *testing.T) {
 	}
 }
 
-// tradeWords lists the most frequent words of real names.
+// tradeWords lists the most frequent words in real names.
 const tradeWords = "md medical health center llc care family clinic associates medicine group hospital practice " +
 	"healthcare wellness pediatrics services pain specialists " +
 	"primary internal institute physicians county"
 
-func TestListNamesUseTradeWords(t *testing.T) {
+func TestListNamesUseTradeWordsAsOftenAsRealNames(t *testing.T) {
 	t.Parallel()
 	actual, invented := wordShares(realRows(t)), wordShares(inventedRows(t))
 	for word := range strings.FieldsSeq(tradeWords) {
@@ -218,7 +218,7 @@ func TestListIsDeterministicAndValid(t *testing.T) {
 	}
 	report, err := listing.Read(t.Context(), listing.LanternNDJSON, bytes.NewReader(first),
 		func(listing.Listing) error { return nil })
-	twice := report.Entries - report.Listings // same name at the largest server; the real list has 19
+	twice := report.Entries - report.Listings // rows with the same name at the largest server; the real list has 19
 	if err != nil || twice > 40 || len(report.Problems) != 1 || report.Problems[0].Reason != listing.DuplicateKey {
 		t.Errorf("%+v, %v", report, err)
 	}

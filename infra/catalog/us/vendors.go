@@ -2,21 +2,21 @@ package us
 
 import "slices"
 
-// vendor is an invented publisher of a list, with the statistics of a real one.
+// vendor is an invented list publisher with the statistics of a real one.
 type vendor struct {
 	label string
 	rows  int
-	// URLs of an institution's servers: "#" is its number, "@" its own host; a base without either is shared
+	// base URLs of its servers; "#" stands for the institution's number, "@" for its own host; otherwise shared
 	bases []string
 
-	// Shares of rows.
+	// Shares of rows with the respective property.
 	zip, npi, capitals, legal, stateFirst, townLast, noise float64
 
-	isCopied bool    // the collector also lists some of its rows
-	copies   float64 // for a collector: the share of rows copied from other vendors
+	isCopied bool    // the collector also lists some of this vendor's rows
+	copies   float64 // for the collector: the share of rows copied from other vendors
 }
 
-// vendors returns all vendors, the collector last.
+// vendors returns all vendors, with the collector last.
 func vendors() []vendor {
 	return append(slices.Concat(largeVendors(), smallVendors(), synthetic()), vendor{
 		label: "Allfound", rows: 6808, bases: []string{"fhir.hallow.us.example/FHIRServer/fhir/#"}, zip: 0.82, capitals: 0.02,
@@ -24,7 +24,7 @@ func vendors() []vendor {
 	})
 }
 
-// largeVendors returns the publishers of more than a thousand rows, with their additional lists.
+// largeVendors returns the publishers of more than a thousand rows, including their additional lists.
 func largeVendors() []vendor {
 	return []vendor{
 		{label: "Onehall_Clinicals", rows: 17019, bases: []string{onehall}, capitals: 0.16, legal: 0.31, stateFirst: 0.72},
@@ -61,7 +61,7 @@ func largeVendors() []vendor {
 	}
 }
 
-// smallVendors returns the publishers of a hundred to a thousand rows.
+// smallVendors returns the publishers of between a hundred and a thousand rows.
 func smallVendors() []vendor {
 	return []vendor{
 		{
@@ -99,7 +99,7 @@ func smallVendors() []vendor {
 	}
 }
 
-// synthetic returns the many publishers of a few rows each.
+// synthetic returns the many publishers of only a few rows each.
 func synthetic() []vendor {
 	names := []string{
 		"Alba", "Brio", "Cirra", "Dova", "Ember", "Folia", "Gala", "Helio", "Iris", "Juno", "Kite", "Lumen", "Mira", "Nova",
@@ -117,5 +117,5 @@ func synthetic() []vendor {
 	return all
 }
 
-// onehall is the server that two lists share. It is by far the largest.
+// onehall is the URL of the server that two lists share. It is by far the largest server.
 const onehall = "api.platform.onehall.us.example/fhir/r4"

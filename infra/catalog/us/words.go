@@ -1,7 +1,7 @@
 package us
 
-// tables holds the parts of names by kind, each with its relative frequency behind "=". A word of a pattern that is
-// itself a kind is replaced by a text of that kind.
+// tables holds name parts by kind, each followed by "=" and its relative frequency. A word in a pattern that is itself
+// a kind is replaced with a text of that kind.
 var tables = map[string]string{
 	"names": "First I Surname, Degree=90|First I Surname Degree=30|First Surname, Degree=60|Surname, First Degree=20|Dr " +
 		"First Surname=18|First Surname=42|" +

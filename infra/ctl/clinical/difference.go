@@ -12,24 +12,24 @@ type Difference struct {
 	Changed []Change `json:"changed"`
 }
 
-// Change is a fact that both sets state differently.
+// Change is a fact that both sets contain with different values.
 type Change struct {
-	Fact // before the change
+	Fact // the fact before the change
 
-	Parts map[string]Sides `json:"parts"` // by the path of the differing element
+	Parts map[string]Sides `json:"parts"` // the differing values by element path
 }
 
-// Sides holds the values of one part before and after.
+// Sides holds the values of one element before and after.
 type Sides struct {
 	Before []string `json:"before,omitempty"`
 	After  []string `json:"after,omitempty"`
 }
 
-// Equal reports whether there is no difference.
+// Equal reports whether the two sets contain the same facts.
 func (d Difference) Equal() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
 
-// Compare pairs identical facts, then facts with the same type, code and time, then those with the same type and code.
-// The remaining facts were added or removed.
+// Compare pairs identical facts first, then facts with the same type, code and time, then facts with the same type and
+// code. The remaining facts count as added or removed.
 func Compare(before, after []Fact) Difference {
 	d := Difference{Added: []Fact{}, Removed: []Fact{}, Changed: []Change{}}
 	removed, added := slices.Clone(before), slices.Clone(after)
@@ -54,10 +54,10 @@ func Compare(before, after []Fact) Difference {
 	return d
 }
 
-// named reports whether two facts are about the same subject.
+// named reports whether two facts have the same type and code.
 func (f Fact) named(other Fact) bool { return f.Type == other.Type && f.Code == other.Code }
 
-// parts lists the differing parts.
+// parts returns the elements in which two facts differ, by path.
 func parts(before, after Fact) map[string]Sides {
 	differ := map[string]Sides{}
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(before.parts)), slices.Collect(maps.Keys(after.parts))) {

@@ -19,7 +19,7 @@ const (
 		"\n" + `{"resourceType":"Medication","id":"x","code":{"text":"syrup"}}`
 )
 
-func TestCompareIgnoresForm(t *testing.T) {
+func TestCompareIgnoresIDsNarrativesAndOrder(t *testing.T) {
 	t.Parallel()
 	before := patient + practitioner + fever + order
 	for name, test := range map[string]struct{ after, want string }{

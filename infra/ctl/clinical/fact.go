@@ -1,5 +1,5 @@
-// Package clinical compares two sets of FHIR resources of a patient fact by fact: type, code, time, value and status.
-// It ignores ids, narratives and order, so two conversions of the same document are equal regardless of the converter.
+// Package clinical compares two sets of a patient's FHIR resources fact by fact: type, code, time, value and status. It
+// ignores IDs, narratives and order, so two conversions of the same document are equal regardless of the converter.
 package clinical
 
 import (
@@ -14,22 +14,23 @@ import (
 	"strings"
 )
 
-// Fact is the content of one resource.
+// Fact holds the content of one resource.
 type Fact struct {
 	Type string `json:"type"`           // resourceType
-	Code string `json:"code,omitempty"` // code of the subject: system|code, or a text if it has no code
-	Time string `json:"time,omitempty"` // when it applied or was done
+	Code string `json:"code,omitempty"` // the subject's code as system|code, or its text if it has no code
+	Time string `json:"time,omitempty"` // time at which it applied or was done
 
 	parts map[string][]string // all other elements by path
 }
 
-// contextTypes lists types that are not facts themselves. Facts refer to them for persons, locations and provenance.
+// contextTypes lists resource types that are not facts themselves. Facts refer to them for persons, locations and
+// provenance.
 var contextTypes = []string{
 	"Binary", "Composition", "Location", "Medication", "Organization", "Practitioner",
 	"PractitionerRole", "Provenance",
 }
 
-// Read lists the facts of resources, one JSON object a line, in order.
+// Read returns the facts in resources, which holds one JSON object a line, in order.
 func Read(resources []byte) ([]Fact, error) {
 	var all []map[string]any
 	known := map[string]map[string]any{}
@@ -70,7 +71,8 @@ func Read(resources []byte) ([]Fact, error) {
 	return facts, nil
 }
 
-// flatten adds a value under its path. A reference is replaced by a label of its target, since ids are not facts.
+// flatten adds a value to parts under its path. It replaces a reference with a label of its target, since IDs are not
+// facts.
 func flatten(parts map[string][]string, path string, value any, known map[string]map[string]any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -90,7 +92,7 @@ func flatten(parts map[string][]string, path string, value any, known map[string
 	}
 }
 
-// label returns a name for the target of a reference: its type with its code, number or name.
+// label returns a label for a reference's target: its type with its code, number or name.
 func label(reference string, known map[string]map[string]any) string {
 	resource, ok := known[reference]
 	if !ok {
@@ -114,7 +116,7 @@ func number(resource map[string]any) string {
 	return ""
 }
 
-// subject returns what a resource is about, from the first of its elements that is present.
+// subject returns the subject of a resource, taken from the first subject element that is present.
 func subject(resource map[string]any, known map[string]map[string]any) string {
 	if medication, ok := resource["medicationReference"].(map[string]any); ok {
 		if product, ok := known[text(medication, "reference")]; ok {
@@ -132,7 +134,7 @@ func subject(resource map[string]any, known map[string]map[string]any) string {
 	return text(resource, "name")
 }
 
-// concept returns a CodeableConcept, or the first of several, as one string.
+// concept returns a CodeableConcept, or the first of several, as a string.
 func concept(value any) string {
 	if list, ok := value.([]any); ok && len(list) > 0 {
 		value = list[0]
@@ -150,7 +152,7 @@ func concept(value any) string {
 	return text(object, "text")
 }
 
-// moment returns the time of a resource, from the first of its elements that is present.
+// moment returns a resource's time, taken from the first time element that is present.
 func moment(resource map[string]any) string {
 	for _, name := range []string{
 		"effectiveDateTime", "effectivePeriod", "onsetDateTime", "onsetPeriod", "performedDateTime", "performedPeriod",

@@ -15,29 +15,29 @@ const (
 	ValueChanged = "value changed"
 )
 
-// Kind counts the differences of one kind, at one element of one type of resource.
+// Kind counts the differences of one kind at one element of one resource type.
 type Kind struct {
 	Difference string `json:"difference"`
 	Type       string `json:"type"`
-	Path       string `json:"path,omitempty"` // of an element, below the resource
+	Path       string `json:"path,omitempty"` // element path within the resource
 	Count      int    `json:"count"`
-	Documents  int    `json:"documents"` // number of documents
-	Example    string `json:"example"`   // document, fact and values
+	Documents  int    `json:"documents"` // number of documents with this difference
+	Example    string `json:"example"`   // an example: its document, fact and values
 }
 
-// Summary counts the differences between many conversions by kind.
+// Summary counts the differences between many pairs of conversions, by kind.
 type Summary struct {
 	Documents  int      `json:"documents"`
-	Different  int      `json:"different"` // documents with a difference
+	Different  int      `json:"different"` // number of documents with a difference
 	OnlyBefore []string `json:"only_before"`
 	OnlyAfter  []string `json:"only_after"`
 	Kinds      []*Kind  `json:"kinds"` // most frequent first
 }
 
-// Equal reports whether the same documents state the same facts.
+// Equal reports whether both sides hold the same documents with the same facts.
 func (s *Summary) Equal() bool { return s.Different+len(s.OnlyBefore)+len(s.OnlyAfter) == 0 }
 
-// Add counts the differences of a document.
+// Add counts a document's differences.
 func (s *Summary) Add(document string, d Difference) {
 	s.Documents++
 	if d.Equal() {
@@ -82,7 +82,7 @@ func (s *Summary) Add(document string, d Difference) {
 	})
 }
 
-// kind returns the counter of a kind and creates it at the first difference.
+// kind returns the counter for a kind of difference, creating it on first use.
 func (s *Summary) kind(difference, kind, path string) *Kind {
 	at := slices.IndexFunc(s.Kinds, func(k *Kind) bool {
 		return k.Difference == difference && k.Type == kind && k.Path == path
@@ -94,7 +94,7 @@ func (s *Summary) kind(difference, kind, path string) *Kind {
 	return s.Kinds[at]
 }
 
-// short returns values as one text of at most 60 characters.
+// short joins values into one text of at most 60 characters.
 func short(values []string) string {
 	text := []rune(strings.Join(values, ", "))
 	if len(text) > 60 {

@@ -1,6 +1,6 @@
 // Package cloudformation reads a deployed stack's outputs and resources for operators' programs and protects the stack
-// from deletion. It replaces the SDK's CloudFormation client, which has 3.7 MB of sources and requires a different core
-// version from the functions'.
+// from deletion. It replaces the SDK's CloudFormation client, which has 3.7 MB of source code and requires a core
+// version different from the functions'.
 package cloudformation
 
 import (
@@ -17,10 +17,11 @@ import (
 	"recordbridge/shared/platform/config/awscall"
 )
 
-// version is the API version that every request states.
+// version is the API version sent with every request.
 const version = "2010-05-15"
 
-// Outputs returns the outputs of a stack, by its name or ARN (AWS CloudFormation API Reference, DescribeStacks).
+// Outputs returns the outputs of the stack with the given name or ARN (AWS CloudFormation API Reference,
+// DescribeStacks).
 func Outputs(ctx context.Context, cfg aws.Config, now func() time.Time, stack string) (map[string]string, error) {
 	var described struct {
 		Outputs []struct {
@@ -44,7 +45,7 @@ func IsMissing(err error) bool {
 	return ok && refused.Code == "ValidationError" && strings.HasSuffix(refused.Message, " does not exist")
 }
 
-// PhysicalID returns the physical id of one of the template's resources (DescribeStackResource).
+// PhysicalID returns the physical ID of a resource, given its logical ID in the template (DescribeStackResource).
 func PhysicalID(ctx context.Context, cfg aws.Config, now func() time.Time, stack, logicalID string) (string, error) {
 	var described struct {
 		ID string `xml:"DescribeStackResourceResult>StackResourceDetail>PhysicalResourceId"`

@@ -9,7 +9,7 @@ import (
 
 const portalMoved = "portal_moved"
 
-// commands returns the commands that show more about a line's subject or repair it, with the ids filled in.
+// commands returns the ctl commands that show details of the line's subject or repair it, with the IDs filled in.
 func (l Line) commands() []string {
 	var all []string
 	endpoint, mode, owner := l.id("endpoint_id"), l.mode(), l.id("org_id")
@@ -28,8 +28,8 @@ func (l Line) commands() []string {
 	return all
 }
 
-// atEndpoint returns commands about an external server and our client there, unless the patient caused the outcome or
-// the failure is in one of our rows.
+// atEndpoint returns commands about an external server and our client there. It returns none if the patient caused the
+// outcome or if one of our own rows failed.
 func (l Line) atEndpoint(endpoint, mode, owner string) []string {
 	class, step := l.Fields["class"], l.Fields["step"]
 	isPatients := slices.Contains([]string{"declined", "invalid_grant", "not_granted"}, class)
@@ -60,7 +60,7 @@ func (l Line) atEndpoint(endpoint, mode, owner string) []string {
 	return append(all, test)
 }
 
-// ofTenant returns commands about the objects of an organisation in a mode.
+// ofTenant returns commands about a tenant's objects.
 func (l Line) ofTenant(tenant string) []string {
 	var all []string
 	if id := l.id("subscription_id"); id != "" {
@@ -82,7 +82,7 @@ func (l Line) ofTenant(tenant string) []string {
 	return all
 }
 
-// mode returns the mode in the line, or "" if it is not a valid one.
+// mode returns the line's mode, or "" if it is not valid.
 func (l Line) mode() string {
 	mode, ok := org.ParseMode(l.Fields["mode"])
 	if !ok {
@@ -91,7 +91,7 @@ func (l Line) mode() string {
 	return string(mode)
 }
 
-// id returns a field of the line if it is an id, else "", since commands are pasted into a shell.
+// id returns a field's value if it is a valid ID, or "" otherwise, since commands are pasted into a shell.
 func (l Line) id(name string) string {
 	value := l.Fields[name]
 	isForeign := func(r rune) bool { return !strings.ContainsRune("0123456789abcdef-", r) }

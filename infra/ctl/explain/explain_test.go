@@ -33,7 +33,7 @@ func fieldsOf(name, result string, more ...string) map[string]string {
 	return all
 }
 
-func TestExplainChoosesBestRowWithoutContradiction(t *testing.T) {
+func TestExplainChoosesBestMatchingRow(t *testing.T) {
 	t.Parallel()
 	const none = "no row in docs/operate/failures.md matches this failure: "
 	attempt := func(result string, more ...string) map[string]string {
@@ -91,8 +91,7 @@ func TestExplainChoosesBestRowWithoutContradiction(t *testing.T) {
 	}
 }
 
-// TestExplainChoosesFirstOfEqualRows covers rows without any other difference; tests with the real document
-// cover the rest.
+// TestExplainChoosesFirstOfEqualRows covers rows with equal scores. Tests with the real document cover other rows.
 func TestExplainChoosesFirstOfEqualRows(t *testing.T) {
 	t.Parallel()
 	table, err := explain.NewTable("| Failure | Line | Fields | What to do |\n|---|---|---|---|\n" +
@@ -110,7 +109,7 @@ func TestExplainChoosesFirstOfEqualRows(t *testing.T) {
 	}
 }
 
-func TestReadLineAcceptsAllFormats(t *testing.T) {
+func TestReadLineParsesAllLogFormats(t *testing.T) {
 	t.Parallel()
 	const line = `{"level":"INFO","msg":"http.request","result":"failed","upstream_status":503,` +
 		`"limiter_failed":false,"host":"","cause":"[redacted]","answer":{"class":"x"},"list":["x"],"nothing":null}`
@@ -222,7 +221,7 @@ func TestExplainCommandsMatchLineSubject(t *testing.T) {
 	}
 }
 
-func TestNewTableRefusesDocumentWithoutTables(t *testing.T) {
+func TestNewTableRejectsDocumentWithoutTables(t *testing.T) {
 	t.Parallel()
 	words := strings.Index(docs.Failures(), "| Word |")
 	for _, document := range []string{"", docs.Failures()[:words], docs.Failures()[words:]} {

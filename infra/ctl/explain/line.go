@@ -10,18 +10,19 @@ import (
 
 // Line is one log line.
 type Line struct {
-	Function string            // function that wrote it, if the text in front names it
-	Fields   map[string]string // empty for text that is not a function's line
+	Function string            // function that wrote the line, if the prefix names it
+	Fields   map[string]string // empty if the text is not a function's log line
 }
 
-// errBroken does not repeat the text, since its content is unknown.
+// errBroken means that a line looks like JSON but can't be parsed. It does not repeat the text, whose content is
+// unknown.
 var errBroken = errors.New("a line that looks like JSON is none")
 
-// announced matches the prefix that make run prints in front of a function's line.
+// announced matches the prefix that make run prints before a function's line.
 var announced = regexp.MustCompile(`^([0-9A-Za-z]+) \| $`)
 
-// ReadLine reads a line as a function writes it, as make run prints it, or as CloudWatch shows it, with text in front.
-// Text without JSON, as Lambda itself writes, has no fields. Empty and redacted values count as absent.
+// ReadLine parses a line as a function writes it, as make run prints it, or as CloudWatch shows it with a prefix. Text
+// without JSON, such as Lambda's own messages, yields no fields. Empty and redacted values count as absent.
 func ReadLine(text string) (Line, error) {
 	line := Line{Fields: map[string]string{}}
 	begin := strings.IndexByte(text, '{')
@@ -55,7 +56,7 @@ func scalar(value json.RawMessage) string {
 	return string(value)
 }
 
-// Failed reports whether a line is about a failure, even one that resolves itself.
+// Failed reports whether the line reports a failure, even one that resolves itself.
 func (l Line) Failed() bool {
 	f := l.Fields
 	return f["msg"] != "" && (slices.Contains([]string{"failed", "partial", "put_off"}, f["result"]) ||
@@ -63,7 +64,7 @@ func (l Line) Failed() bool {
 		f["limiter_failed"] == "true" || f["level"] == "ERROR")
 }
 
-// Agrees reports whether a field of the line matches the value in a row of the table.
+// Agrees reports whether a field of the line matches the documented value from the table.
 func (l Line) Agrees(name, documented string) bool {
 	value := l.Fields[name]
 	inner := strings.Trim(documented, "…")

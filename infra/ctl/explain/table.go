@@ -1,5 +1,5 @@
-// Package explain explains a failure's log line: the failure, its owner, location and cause, the remedy, and the ctl
-// commands for it. It reads lines as functions write them and takes its knowledge of failures only from
+// Package explain explains the log line of a failure: the failure's name, owner, location, cause and remedy, and the
+// ctl commands for it. It reads lines in the form that functions write them. All its knowledge of failures comes from
 // docs/operate/failures.md, which people also read. It queries no stack and prints only known fields of a line.
 package explain
 
@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// Failure is a row of the table of failures.
+// Failure is a row of the failures table.
 type Failure struct {
 	Name string
-	// Fields holds the fields of its line, including msg: "" stands for any value, "-" for none, and text between … for a
-	// part of the value.
+	// Fields holds the line's expected fields, including msg. "" stands for any value, "-" for no value, and text between
+	// … for part of a value.
 	Fields map[string]string
-	Advice string // what to do
+	Advice string // recommended action
 }
 
-// Table is the content of docs/operate/failures.md.
+// Table holds the content of docs/operate/failures.md.
 type Table struct {
 	failures []Failure
 	words    map[string]string // meanings of class, reason and similar codes
@@ -30,7 +30,7 @@ const (
 	wordsHead    = "| Word | Means |\n|---|---|\n"
 )
 
-// NewTable reads docs/operate/failures.md.
+// NewTable parses docs/operate/failures.md.
 func NewTable(document string) (Table, error) {
 	t := Table{words: map[string]string{}}
 	for _, cells := range rows(document, failuresHead, 4) {
@@ -45,10 +45,10 @@ func NewTable(document string) (Table, error) {
 	return t, nil
 }
 
-// Failures returns the rows in their order.
+// Failures returns the rows in document order.
 func (t Table) Failures() []Failure { return t.failures }
 
-// rows returns the cells of the table with this head.
+// rows returns the cells of the table that begins with the header line head.
 func rows(document, head string, width int) [][]string {
 	_, table, _ := strings.Cut(document, head)
 	var all [][]string
@@ -67,7 +67,7 @@ var (
 	link   = regexp.MustCompile(`\[[^\]]+\]\(([^)]+)\)`)
 )
 
-// fields reads the fields of a row and adds those that every line has unless the row overrides them.
+// fields parses a row's field cell and adds the fields that every line has, unless the row overrides them.
 func fields(message, cell string) map[string]string {
 	all := map[string]string{"msg": strings.Trim(message, "`"), "result": "failed", "org_id": "", "mode": ""}
 	for _, field := range marked.FindAllStringSubmatch(cell, -1) {
@@ -77,7 +77,7 @@ func fields(message, cell string) map[string]string {
 	return all
 }
 
-// advice replaces links by the paths of documents, since a terminal has no links to click.
+// advice replaces links with document paths, since links can't be clicked in a terminal.
 func advice(cell string) string {
 	return link.ReplaceAllStringFunc(cell,
 		func(l string) string { return path.Join("docs/operate", link.FindStringSubmatch(l)[1]) })

@@ -1,6 +1,6 @@
-// Package target finds a running stack and the way to access it: on AWS by its name, or by a file with its outputs,
-// such as .local/run.json. It owns the errors for a stack that can't be found. The operator's command line and the
-// checks of running stacks use it; no Lambda links it.
+// Package target locates a running stack and the means to access it, either on AWS by name or from a file with its
+// outputs, such as .local/run.json. It owns the errors for a stack that can't be found. The operator's command line and
+// the checks of running stacks use it; no Lambda links it.
 package target
 
 import (
@@ -23,15 +23,15 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Stack is a stack that was found.
+// Stack describes a stack and how to access it.
 type Stack struct {
-	Name    string // its name for display
+	Name    string // display name
 	Config  aws.Config
 	Outputs map[string]string
-	Run     runfile.Run // further content of the file if it is a run file
+	Run     runfile.Run // other content of the file, if it is a run file
 }
 
-// Options returns the options that an operator on this machine takes from the environment. actor is named in audit
+// Options returns the options for an operator on this machine, read from the environment. actor is recorded in audit
 // rows.
 func (s Stack) Options(actor string) wiring.Options {
 	return wiring.Options{
@@ -45,7 +45,7 @@ func (s Stack) Open(ctx context.Context, actor string) (*wiring.Operator, error)
 	return wiring.Open(ctx, s.Config, s.Outputs, s.Options(actor))
 }
 
-// Named finds a stack on AWS, or on the AWS_ENDPOINT_URL that replaces it, by its name or ARN.
+// Named returns the stack with this name or ARN on AWS, or on the AWS_ENDPOINT_URL that replaces it.
 func Named(ctx context.Context, name string) (Stack, error) {
 	cfg, err := signedIn(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func Named(ctx context.Context, name string) (Stack, error) {
 	return Stack{Name: "stack " + name + " in " + cfg.Region, Config: cfg, Outputs: outputs}, nil
 }
 
-// Protect makes CloudFormation refuse to delete a stack until the protection is removed manually.
+// Protect makes CloudFormation refuse to delete a stack until an operator removes the protection.
 func Protect(ctx context.Context, name string) error {
 	cfg, err := signedIn(ctx)
 	if err != nil {
@@ -70,8 +70,8 @@ func Protect(ctx context.Context, name string) error {
 	return nil
 }
 
-// FromFile finds the stack of a file. A file of make run holds outputs and credentials, which take precedence over the
-// environment's.
+// FromFile returns the stack that a file describes. The outputs and credentials in a run file of make run take
+// precedence over the environment's.
 func FromFile(ctx context.Context, file string) (Stack, error) {
 	body, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {
@@ -101,7 +101,7 @@ func FromFile(ctx context.Context, file string) (Stack, error) {
 // answerTimeout limits how long a local run may take to respond.
 const answerTimeout = 2 * time.Second
 
-// checkRunning checks that the local run of a file still responds.
+// checkRunning checks that the local run described by a file still responds.
 func checkRunning(ctx context.Context, file, address string) error {
 	at, err := url.Parse(address)
 	if err != nil {
@@ -115,7 +115,7 @@ func checkRunning(ctx context.Context, file, address string) error {
 	return connection.Close()
 }
 
-// readOutputs reads the outputs of a stack as CloudFormation lists them or as one JSON object.
+// readOutputs parses a stack's outputs, either as CloudFormation lists them or as one JSON object.
 func readOutputs(body []byte) (map[string]string, error) {
 	outputs := map[string]string{}
 	if json.Unmarshal(body, &outputs) == nil {

@@ -25,7 +25,8 @@ type catalogue struct {
 	publisher publish.Publisher
 }
 
-// catalogParts returns the catalogue's adapters for the stack with these outputs, the same as in catalogsync.
+// catalogParts returns the catalogue's adapters for the stack with these outputs. They are the same as in the
+// catalogsync function.
 func catalogParts(cfg aws.Config, outputs map[string]string, o Options, own weburl.Own) (catalogue, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

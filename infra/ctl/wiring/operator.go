@@ -32,7 +32,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Operator holds every noun of package operator, opened on one stack. Create it with Open. It is safe for concurrent
+// Operator combines all parts of package operator, opened on one stack. Create it with Open. It is safe for concurrent
 // use.
 type Operator struct {
 	Organisations    operator.Organisations
@@ -61,7 +61,7 @@ type Operator struct {
 	CatalogOverrides operator.CatalogOverrides
 }
 
-// adapters holds the adapters that several nouns share.
+// adapters holds the adapters that several parts of Operator share.
 type adapters struct {
 	cfg     aws.Config
 	outputs map[string]string
@@ -74,7 +74,7 @@ type adapters struct {
 	notices     notice.Outbox
 	log         deliverylog.Details
 	editor      webhook.Editor
-	clients     *kms.Sealer // seals client secrets
+	clients     *kms.Sealer // encrypts client secrets
 	hashing     secret.Keyring
 	own         weburl.Own
 	servers     operator.Servers
@@ -111,9 +111,9 @@ func newAdapters(
 	}
 }
 
-// Groups of Control rows that one noun uses together.
+// Groups of Control rows that one part of Operator uses together.
 type (
-	// owned is everything that an organisation may own.
+	// owned groups everything that an organisation may own.
 	owned struct {
 		store.Directory
 		store.Hooks
@@ -172,7 +172,7 @@ func newOperator(a adapters, parts catalogue) *Operator {
 }
 
 // Restore returns the restorer of token sets, which copies them from a table into which DynamoDB has restored the
-// stack's tokens. It needs permissions on both tables that operators do not normally have (docs/operate/incidents.md,
+// stack's tokens. It needs permissions on both tables that operators normally lack (docs/operate/incidents.md,
 // "Break-glass").
 func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, from string) (operator.TokenRows, error) {
 	switch outputs["TokensTable"] {
@@ -189,13 +189,13 @@ func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, fro
 		From:        store.Tokens{DB: db, Table: from},
 	}
 	if _, err := rows.Restored(ctx, org.Tenant{}, ids.Random()); err != nil && !errors.Is(err, fault.NotFound) {
-		return nil, fmt.Errorf("read the restored table: %w", err) // before anything is restored
+		return nil, fmt.Errorf("read the restored table: %w", err) // fails before anything is restored
 	}
 	return rows, nil
 }
 
-// NewProbe returns the tester of endpoints for the stack with these outputs, using the rules that were opened on it.
-// Our client authenticates as in the functions (shared/wiring/portal), with the operator's own permissions.
+// NewProbe returns the endpoint tester for the stack with these outputs, using the rules already opened on it. Our
+// client authenticates as in the functions (shared/wiring/portal), but with the operator's own permissions.
 func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Operator) (probe.Probe, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package wiring opens the operator's rules (shared/manage/operator) on a running stack: a laptop, LocalStack or AWS.
-// It selects their adapters by the outputs of template.yaml, as a function's wiring does. The command line, the runner
-// that seeds a fresh stack, and tests use it; no Lambda links it.
+// Package wiring opens the operator's rules (shared/manage/operator) on a running stack, whether on a laptop,
+// LocalStack or AWS. It selects their adapters by the outputs of template.yaml, as a function's wiring does. The
+// command line, the runner that seeds a new stack, and tests use it; no Lambda links it.
 package wiring
 
 import (
@@ -28,9 +28,9 @@ import (
 )
 
 const (
-	// getTimeout limits a request to the service.
+	// getTimeout limits the duration of a request to the service.
 	getTimeout = 20 * time.Second
-	// maxDocument limits its response in bytes. A set of four RSA keys is below 2 KiB.
+	// maxDocument limits the size of its response in bytes. A set of four RSA keys is smaller than 2 KiB.
 	maxDocument = 64 << 10
 )
 
@@ -39,13 +39,13 @@ type Options struct {
 	Now    func() time.Time
 	NewID  ids.Source
 	Random io.Reader
-	Actor  string // the actor named in audit rows
-	// HTTP sends requests to health systems, with the same guard as in the functions. It is nil for an operator that sends
-	// none.
+	Actor  string // the actor recorded in audit rows
+	// HTTP sends requests to health systems, with the same network guard as in the functions. It is nil for an operator
+	// that sends none.
 	HTTP smart.Doer
 }
 
-// Open returns the operator of the stack with these outputs (see Outputs in template.yaml).
+// Open opens the operator's rules on the stack with these outputs (see Outputs in template.yaml).
 func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Options) (*Operator, error) {
 	for _, name := range []string{
 		"ControlTable", "WorkTable", "AuditTable", "ConnectionTable", "CatalogTable", "CatalogBucket", "KeyHashingSecret",
@@ -55,7 +55,7 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 			return nil, fmt.Errorf("the stack has no output %s", name)
 		}
 	}
-	// Signed with this machine's time, as every other call, regardless of the clock that the rules use.
+	// Requests are signed with this machine's time, like every other AWS call, regardless of the clock that the rules use.
 	hashing, err := awssecret.Keyring(ctx, cfg, time.Now, outputs["KeyHashingSecret"])
 	if err != nil {
 		return nil, fmt.Errorf("open stack: %w", err)
@@ -71,11 +71,11 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 	return newOperator(newAdapters(cfg, outputs, o, own, hashing), parts), nil
 }
 
-// OwnURLs returns the hosts of the stack with these outputs.
+// OwnURLs returns the hosts that belong to the stack with these outputs.
 func OwnURLs(outputs map[string]string) (weburl.Own, error) { return weburl.NewOwn(outputs["OwnUrls"]) }
 
-// Members returns the administration of members for the stack with these outputs. Without a sender address for e-mails,
-// nobody can be invited.
+// Members returns the member administration for the stack with these outputs. Without a sender address for e-mails, it
+// can't invite anybody.
 func Members(cfg aws.Config, outputs map[string]string, o Options) members.Service {
 	made := members.Service{
 		Rows: store.Accounts{DB: store.NewClient(cfg), Table: outputs["ControlTable"]}, Audit: AuditLog(cfg, outputs),
@@ -88,7 +88,7 @@ func Members(cfg aws.Config, outputs map[string]string, o Options) members.Servi
 	return made
 }
 
-// inbox returns the service that replies to inquiries to the stack with these outputs. Without a sender address for
+// inbox returns the service for replying to inquiries to the stack with these outputs. Without a sender address for
 // e-mails, it can't reply.
 func inbox(cfg aws.Config, outputs map[string]string, o Options) inquiry.Inbox {
 	made := inquiry.Inbox{
@@ -101,13 +101,13 @@ func inbox(cfg aws.Config, outputs map[string]string, o Options) inquiry.Inbox {
 	return made
 }
 
-// AuditLog returns the reader of the audit log of the stack with these outputs.
+// AuditLog returns the audit log reader for the stack with these outputs.
 func AuditLog(cfg aws.Config, outputs map[string]string) audit.Log {
 	return audit.Log{Rows: store.Audit{DB: store.NewClient(cfg), Table: outputs["AuditTable"]}}
 }
 
-// PrivateRanges returns the addresses outside the public internet that health systems and webhooks of the stack with
-// these outputs may have: this machine's for a stack that runs on it (AllowedPrivateRanges of make run), else none.
+// PrivateRanges returns the private address ranges in which the stack's health systems and webhooks may be. Only a
+// stack on this machine has any (AllowedPrivateRanges of make run).
 func PrivateRanges(outputs map[string]string) []netip.Prefix {
 	base, err := url.Parse(outputs["BaseUrl"])
 	if err != nil || base.Scheme != "http" {
@@ -119,7 +119,8 @@ func PrivateRanges(outputs map[string]string) []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
 
-// get follows no redirect: the registered keys must come from the URL that health systems request themselves.
+// get fetches a document without following redirects: the registered keys must come from the URL that health systems
+// request themselves.
 func get(ctx context.Context, address string) ([]byte, error) {
 	client := http.Client{
 		Timeout:       getTimeout,

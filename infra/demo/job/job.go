@@ -1,5 +1,5 @@
-// Package job performs the main job against a running stack, in the roles of an application, its patient and its
-// webhook receiver: connect, request the export, receive the webhook, download.
+// Package job performs the main job against a running stack as an application, its patient and its webhook receiver: it
+// connects, requests the export, receives the webhook and downloads the file.
 package job
 
 import (
@@ -22,7 +22,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Job is one run of the main job for the stack's first seeded organisation.
+// Job is one run of the main job for the first organisation seeded in the stack.
 type Job struct {
 	stack   runfile.Run
 	org     runfile.Organisation
@@ -32,8 +32,8 @@ type Job struct {
 	cookies map[string]*http.Cookie
 }
 
-// New returns a job for the record of a persona, by default the sandbox's third. It writes its progress to out. The
-// error names what the stack lacks.
+// New returns a job for a persona's record, by default that of the sandbox's third persona. The job writes its progress
+// to out. The error names anything that the stack lacks.
 func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 	if len(stack.Organisations) == 0 || len(stack.Sandbox.Personas) < 3 {
 		return nil, errors.New("the stack was started without its seed")
@@ -75,8 +75,8 @@ func (j *Job) Perform(ctx context.Context) error {
 	return j.Finish(ctx, taskID)
 }
 
-// Finish waits for the event that ends an export and downloads the file it refers to. If the organisation has no
-// webhook, it polls the API instead.
+// Finish waits for the event that ends an export and downloads the file that it refers to. If the organisation has no
+// webhook, Finish polls the API instead.
 func (j *Job) Finish(ctx context.Context, taskID string) error {
 	j.sayf("3. Waiting for the webhook")
 	hook, err := j.await(ctx, taskID)
@@ -95,7 +95,7 @@ func (j *Job) Finish(ctx context.Context, taskID string) error {
 	return j.download(ctx, hook.Data.Links[0].URL, hook.Data.Stats.Total)
 }
 
-// Connect follows the flow of a patient's browser, consents, and returns the connection's id.
+// Connect follows the patient's browser through the flow, consents, and returns the connection's ID.
 func (j *Job) Connect(ctx context.Context) (string, error) {
 	address := j.stack.BaseURL + "/bridge/connect?" + url.Values{
 		"public_id": {j.org.PublicID}, "endpoint_id": {j.stack.Sandbox.EndpointID}, "redirect_uri": {j.org.RedirectURI},
@@ -128,7 +128,7 @@ func (j *Job) Connect(ctx context.Context) (string, error) {
 	return "", errors.New("too many redirects")
 }
 
-// Request requests the export of a connection and returns the task's id.
+// Request requests a connection's export and returns the task's ID.
 func (j *Job) Request(ctx context.Context, connectionID string) (string, error) {
 	body, err := json.Marshal(map[string]string{"org_connection_id": connectionID})
 	if err != nil {
@@ -182,7 +182,7 @@ func (j *Job) get(ctx context.Context, address string) (*http.Response, error) {
 	return response, nil
 }
 
-// succeeded is the event type of a successful export.
+// succeeded is the type of the event for a successful export.
 const succeeded = "patient.ehi_export_success"
 
 // event is a webhook's body.
@@ -207,11 +207,11 @@ type result struct {
 }
 
 const (
-	pollEvery = 5 * time.Millisecond // interval of reading the inbox
-	askEvery  = time.Second          // interval of polling the API, which is rate-limited
+	pollEvery = 5 * time.Millisecond // polling interval of the inbox
+	askEvery  = time.Second          // polling interval of the API, which is rate-limited
 )
 
-// await polls the inbox, which receives the webhook, and verifies the messages for the task.
+// await polls the inbox, which receives the webhook, and verifies the messages about the task.
 func (j *Job) await(ctx context.Context, taskID string) (event, error) {
 	look, every := j.ask, askEvery
 	if j.org.WebhookURL != "" {
@@ -265,7 +265,7 @@ func (j *Job) look(ctx context.Context, taskID string, verifier *standardwebhook
 	return event{}, nil
 }
 
-// shownLines and shownWidth limit how much of the file is printed.
+// shownLines and shownWidth limit how much of the file the job prints.
 const (
 	shownLines = 5
 	shownWidth = 110

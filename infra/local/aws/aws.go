@@ -1,6 +1,6 @@
-// Package aws assembles the embedded AWS: it joins the services on one HTTP handler, identifies the call in a request,
-// has its signature verified, runs the middleware around it, and writes the journal. It emulates no service itself;
-// each service is a package beside this one, and they share package wire.
+// Package aws assembles the embedded AWS. It serves all services from one HTTP handler, which identifies each call,
+// verifies its signature, runs the middleware and writes the journal. It emulates no service itself; each service is a
+// package beside this one, and they share package wire.
 //
 // The same Cloud serves a loopback port (ServeHTTP) and SDK clients in the same process (Do, Config). The latter opens
 // no socket, so it works under the virtual clock of testing/synctest.
@@ -31,7 +31,7 @@ import (
 )
 
 const (
-	// An IP address rather than a name makes the SDKs put S3 buckets into the path.
+	// An IP address instead of a name makes the SDKs put the S3 bucket into the path.
 	defaultURL    = "http://127.0.0.1:4566"
 	region        = "us-east-1"
 	defaultSecret = "local"
@@ -39,14 +39,14 @@ const (
 
 // Options configures New. The zero value is an empty AWS in memory.
 type Options struct {
-	URL string // URL of the cloud, with which queue URLs start; "" is http://127.0.0.1:4566
+	URL string // base URL of the cloud and its queue URLs; "" means http://127.0.0.1:4566
 	Dir string // folder of the journal and S3's objects; "" stores everything in memory
-	// SecretKey belongs to every access key, so its holder may use any access key id. "" means "local", for tests; a cloud
-	// that listens on a port needs a secret one.
+	// SecretKey is the secret key for every access key, so its holder may use any access key ID. "" means "local", for
+	// tests. A cloud that listens on a port needs a confidential one.
 	SecretKey  string
-	Middleware []wire.Middleware // around every call; the first is outermost
-	// Skew returns how far the cloud's clock, used for signatures and the Date header, is ahead of the clock of the caller
-	// who signs. If Skew is nil, the clocks agree.
+	Middleware []wire.Middleware // wraps every call; the first is outermost
+	// Skew returns how far the cloud's clock is ahead of the clock of the caller who signs. It affects signatures and the
+	// Date header. If Skew is nil, the clocks agree.
 	Skew func(caller string) time.Duration
 }
 
@@ -56,9 +56,9 @@ type Cloud struct {
 	secretKey  string
 	skew       func(caller string) time.Duration
 	signatures *sigv4.Verifier
-	journal    *journal.Log // nil if in memory
+	journal    *journal.Log // nil if the cloud is only in memory
 	services   map[string]wire.Service
-	handlers   map[string]wire.Handler // the services behind the middleware
+	handlers   map[string]wire.Handler // each service's handler, wrapped in the middleware
 
 	dynamodb *ddb.Server
 	s3       *s3.Server
@@ -66,8 +66,9 @@ type Cloud struct {
 	sqs      *sqs.Server
 }
 
-// New builds the services and, if o.Dir is set, restores the state that an earlier Cloud stored there. If the directory
-// is damaged or another process uses it, New returns an error with the remedy. Close the Cloud after use.
+// New creates the services and, if o.Dir is set, restores the state that an earlier Cloud stored there. If the
+// directory is damaged or in use by another process, New returns an error that states the remedy. Close the Cloud after
+// use.
 func New(o Options) (*Cloud, error) {
 	c, err := build(o)
 	if err != nil || c.journal == nil {
@@ -79,7 +80,7 @@ func New(o Options) (*Cloud, error) {
 	return c, nil
 }
 
-// build returns a Cloud that has not read its journal yet.
+// build returns a Cloud that has not yet read its journal.
 func build(o Options) (*Cloud, error) {
 	c := &Cloud{
 		url: cmp.Or(o.URL, defaultURL), secretKey: cmp.Or(o.SecretKey, defaultSecret), skew: o.Skew,
@@ -113,7 +114,7 @@ func build(o Options) (*Cloud, error) {
 	return c, nil
 }
 
-// Close closes the journal. If the Cloud has a directory, calls that change state fail from now on.
+// Close closes the journal. If the Cloud has a directory, later calls that change state fail.
 func (c *Cloud) Close() error {
 	if c.journal == nil {
 		return nil
@@ -121,7 +122,7 @@ func (c *Cloud) Close() error {
 	return c.journal.Close()
 }
 
-// DynamoDB returns the tables, for the console and for the caller that removes expired rows.
+// DynamoDB returns the DynamoDB service, for the console and for the caller that removes expired rows.
 func (c *Cloud) DynamoDB() *ddb.Server { return c.dynamodb }
 
 // SES returns the mail service.
@@ -130,8 +131,8 @@ func (c *Cloud) SES() *ses.Server { return c.ses }
 // SQS returns the queue service.
 func (c *Cloud) SQS() *sqs.Server { return c.sqs }
 
-// Config returns an SDK configuration whose clients reach this cloud without a socket. caller is their access key,
-// which middleware sees as Call.Caller. The other settings are those of config.LoadDefaultConfig.
+// Config returns an SDK configuration whose clients call this cloud without a socket. caller is their access key, which
+// middleware receives as Call.Caller. The other settings are those of config.LoadDefaultConfig.
 func (c *Cloud) Config(caller string) awssdk.Config {
 	return awssdk.Config{
 		Region:                     region,
@@ -151,7 +152,8 @@ func (c *Cloud) replay(name string, record json.RawMessage) error {
 	return service.Replay(record)
 }
 
-// dump emits the complete state of the services, for a start. Sorting them by name makes two dumps of one state equal.
+// dump emits the complete state of the services for a start. It sorts services by name so that dumps of equal states
+// are equal.
 func (c *Cloud) dump(emit func(service string, record any) error) error {
 	for _, name := range slices.Sorted(maps.Keys(c.services)) {
 		if err := c.services[name].Dump(func(record any) error { return emit(name, record) }); err != nil {
@@ -161,8 +163,8 @@ func (c *Cloud) dump(emit func(service string, record any) error) error {
 	return nil
 }
 
-// abandon closes what New opened and returns err.
+// abandon releases everything that New has opened and returns err.
 func (c *Cloud) abandon(err error) error {
-	_ = c.Close() // the caller needs the first error
+	_ = c.Close() // the caller needs only the first error
 	return err
 }

@@ -25,7 +25,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-// probe is one service in these tests: fill stores data under fixed names, check finds it again.
+// probe tests one service: fill stores data under fixed names, and check verifies it.
 type probe struct {
 	service string
 	fill    func(ctx context.Context, cfg awssdk.Config) error
@@ -137,7 +137,7 @@ func fillKey(ctx context.Context, cfg awssdk.Config) error {
 	if err != nil {
 		return err
 	}
-	// Both forms are stored in the description of a second key, so that the check needs no state of its own.
+	// Both are stored in the description of a second key, so that check needs no state of its own.
 	note := base64.StdEncoding.EncodeToString(sealed.CiphertextBlob) + " " +
 		base64.StdEncoding.EncodeToString(sealed.Plaintext)
 	described, err := client.CreateKey(ctx, &kms.CreateKeyInput{Description: &note})

@@ -17,7 +17,7 @@ import (
 
 const clientsPerCore = 4
 
-// BenchmarkPutItemOverLoopback writes items of about 400 bytes through SDK clients and a real server on a port.
+// BenchmarkPutItemOverLoopback writes items of about 400 bytes, using SDK clients and a real server on a loopback port.
 func BenchmarkPutItemOverLoopback(b *testing.B) {
 	cloud := benchCloud(b)
 	server := httptest.NewServer(cloud)

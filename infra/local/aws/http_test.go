@@ -22,7 +22,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// counter is a middleware that records every call and refuses those of one operation.
+// counter is middleware that records every call and refuses calls of one operation.
 type counter struct {
 	refused string
 
@@ -43,7 +43,7 @@ func (c *counter) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-func TestMiddlewareSeesServiceOperationAndCaller(t *testing.T) {
+func TestMiddlewareReceivesServiceOperationAndCaller(t *testing.T) {
 	t.Parallel()
 	want := map[string][]string{
 		"dynamodb": {"CreateTable", "PutItem", "GetItem"},
@@ -80,7 +80,7 @@ func TestMiddlewareSeesServiceOperationAndCaller(t *testing.T) {
 	}
 }
 
-func TestMiddlewareRefusesCall(t *testing.T) {
+func TestMiddlewareCanRejectCall(t *testing.T) {
 	t.Parallel()
 	outer, inner := counter{refused: "SendMessage"}, counter{}
 	cloud := newCloud(t, aws.Options{Middleware: []wire.Middleware{outer.middleware, inner.middleware}})
@@ -114,7 +114,7 @@ func TestEveryServiceRespondsOverPort(t *testing.T) {
 	}
 }
 
-func TestPresignedURLNeedsNoHeader(t *testing.T) {
+func TestPresignedURLWorksWithoutHeaders(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{})
 	cfg := overPort(t, cloud)
@@ -196,7 +196,7 @@ func TestHandlesDistinguishesAWSFromOtherRoutes(t *testing.T) {
 	}
 }
 
-func TestEndedContextSendsNothing(t *testing.T) {
+func TestInProcessCallWithEndedContextSendsNothing(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -209,7 +209,7 @@ func TestEndedContextSendsNothing(t *testing.T) {
 	}
 }
 
-func TestInProcessClientMatchesPort(t *testing.T) {
+func TestInProcessResponsesMatchPort(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{})
 	ports := map[string]awssdk.Config{"in process": cloud.Config("test"), "over a port": overPort(t, cloud)}
@@ -280,7 +280,7 @@ func TestManyClientsWaitOnOneQueueWithVirtualClock(t *testing.T) {
 	})
 }
 
-// overPort serves cloud on a free loopback port and returns a configuration that uses it.
+// overPort serves cloud on a free loopback port and returns a client configuration for it.
 func overPort(t *testing.T, cloud *aws.Cloud) awssdk.Config {
 	t.Helper()
 	server := httptest.NewServer(cloud)

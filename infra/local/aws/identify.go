@@ -7,11 +7,11 @@ import (
 
 // identity is a request's unverified claim about its caller and service.
 type identity struct {
-	service string // as in wire.Call; may be a service that the embedded AWS does not have
-	caller  string // access key id, "" if the request is not signed
+	service string // as in wire.Call; the embedded AWS may not have this service
+	caller  string // access key ID, or "" if the request is not signed
 }
 
-// identify returns false if r is not a call to AWS.
+// identify extracts the identity from r. It returns false if r is not an AWS call.
 func identify(r *http.Request) (identity, bool) {
 	caller, scope, signed := credential(r)
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
@@ -31,7 +31,7 @@ func serviceOfTarget(prefix string) string {
 		return "kms"
 	case "AmazonSSM":
 		return "ssm"
-	default: // "secretsmanager" is its own prefix
+	default: // "secretsmanager" is also its signing name
 		return prefix
 	}
 }

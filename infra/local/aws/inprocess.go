@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// Do implements the SDK's HTTPClient: it serves r in the caller's goroutine and returns the buffered response. A call
-// that waits, such as a long poll, ends with the request's context, and Do returns the context's error.
+// Do implements the SDK's HTTPClient. It serves r in the caller's goroutine and returns the buffered response. If the
+// request's context ends during a call that waits, such as a long poll, Do returns the context's error.
 func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	incoming := serverSide(r)
-	defer incoming.Body.Close() // as an HTTP client does, whatever the outcome
+	defer incoming.Body.Close() // like an HTTP client, regardless of the outcome
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -35,14 +35,14 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (broken bool) {
 		if reason := recover(); reason == http.ErrAbortHandler { //nolint:errorlint // what was thrown, not what it wraps
 			broken = true
 		} else if reason != nil {
-			panic(reason) // any other panic is not handled here
+			panic(reason) // re-panics, since only http.ErrAbortHandler is handled here
 		}
 	}()
 	c.ServeHTTP(w, r)
 	return false
 }
 
-// serverSide returns r in the form that net/http's server produces from a socket.
+// serverSide returns r as net/http's server would present it after reading it from a socket.
 func serverSide(r *http.Request) *http.Request {
 	in := r.Clone(r.Context())
 	in.URL = &url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}
@@ -56,19 +56,19 @@ func serverSide(r *http.Request) *http.Request {
 	if r.Body == nil {
 		in.Body = http.NoBody
 	}
-	if r.ContentLength > 0 { // the transport writes this header, and SDKs sign it
+	if r.ContentLength > 0 { // a transport writes this header, and SDKs sign it
 		in.Header.Set("Content-Length", strconv.FormatInt(r.ContentLength, 10))
 	}
 	return in
 }
 
-// maxReserved limits the memory that is reserved for a response based on its header.
+// maxReserved limits, in bytes, the memory reserved for a response based on its Content-Length header.
 const maxReserved = 64 << 20
 
-// bufferedResponse is a ResponseWriter that buffers the response in memory.
+// bufferedResponse is an http.ResponseWriter that buffers the response in memory.
 type bufferedResponse struct {
 	header http.Header
-	sent   http.Header // the headers at the time the status was sent
+	sent   http.Header // headers at the time when the status was sent
 	status int
 	body   bytes.Buffer
 }

@@ -29,7 +29,7 @@ func TestEveryServiceSurvivesRestart(t *testing.T) {
 			for _, start := range []string{"reads changes", "reads a snapshot"} {
 				copied := afterKill(t, dir)
 				cloud := newCloud(t, aws.Options{Dir: copied})
-				dir = afterKill(t, copied) // before the check changes anything
+				dir = afterKill(t, copied) // copied before the check changes anything
 				if err := p.check(t.Context(), cloud.Config("test")); err != nil {
 					t.Errorf("a start that %s: %v", start, err)
 				}
@@ -57,7 +57,7 @@ func TestEveryServiceSurvivesRestart(t *testing.T) {
 	})
 }
 
-// TestRestartDropsExpiredRows checks that the next start, which rewrites the data, removes expired rows.
+// TestRestartDropsExpiredRows checks that a restart, which rewrites the data, removes expired rows.
 func TestRestartDropsExpiredRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -101,8 +101,8 @@ func TestRestartDropsExpiredRows(t *testing.T) {
 	}
 }
 
-// A second start reads the first one's output for the same state, and must not lose anything.
-func TestSnapshotOfSnapshotIsEqual(t *testing.T) {
+// A second start reads the first one's snapshot of the same state, and must not lose anything.
+func TestSecondRestartKeepsState(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cloud := newCloud(t, aws.Options{Dir: dir})
@@ -129,7 +129,7 @@ func TestSnapshotOfSnapshotIsEqual(t *testing.T) {
 	}
 }
 
-func TestNewRefusesUnreadableFolder(t *testing.T) {
+func TestNewFailsOnUnreadableFolder(t *testing.T) {
 	t.Parallel()
 	header := `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
 	tests := map[string]struct{ line, want string }{
@@ -157,7 +157,7 @@ func TestNewRefusesUnreadableFolder(t *testing.T) {
 	}
 }
 
-func TestNewRefusesObjectWithoutFile(t *testing.T) {
+func TestNewFailsWhenObjectFileIsMissing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cloud := newCloud(t, aws.Options{Dir: dir})
@@ -174,7 +174,7 @@ func TestNewRefusesObjectWithoutFile(t *testing.T) {
 	}
 }
 
-func TestClosedCloudRefusesChanges(t *testing.T) {
+func TestClosedCloudRejectsChanges(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{Dir: t.TempDir()})
 	if err := cloud.Close(); err != nil {
@@ -190,7 +190,7 @@ func TestClosedCloudRefusesChanges(t *testing.T) {
 	}
 }
 
-// afterKill copies a data directory in the state in which killing its process now would leave it.
+// afterKill copies a data directory in the state that killing its process now would leave.
 func afterKill(t *testing.T, dir string) string {
 	t.Helper()
 	copied := t.TempDir()

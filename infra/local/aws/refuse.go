@@ -8,14 +8,14 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// refuse writes the error response of a call that does not reach its service, in the service's protocol: XML for S3,
-// JSON for a request with a target, else the XML of the Query protocol.
+// refuse writes the error response for a call that does not reach its service, in the service's protocol: XML for S3,
+// JSON for a request with a target, and the Query protocol's XML otherwise.
 func (c *Cloud) refuse(w http.ResponseWriter, r *http.Request, id identity, code, message string) {
 	switch {
 	case id.service == c.s3.Name():
 		c.s3.Refuse(w, r, code, message)
 	case id.service == c.sqs.Name():
-		// SQS retained the codes and the status of the Query protocol.
+		// SQS has kept the error codes and statuses of the Query protocol.
 		w.Header().Set("X-Amzn-Query-Error", sigv4.QueryCode(code)+";Sender")
 		wire.WriteJSONError(w, "1.0", &wire.Error{Code: code, Message: message, Status: http.StatusForbidden})
 	case id.service == c.dynamodb.Name():
@@ -42,7 +42,7 @@ func refuseQuery(w http.ResponseWriter, code, message string) {
 	_, _ = w.Write(body) // the client may have disconnected
 }
 
-// queryStatus returns the HTTP status of an error code ("Common errors" of the SES API reference).
+// queryStatus returns the HTTP status for an error code ("Common errors" of the SES API reference).
 func queryStatus(code string) int {
 	switch code {
 	case "MissingAuthenticationToken", "IncompleteSignature", "SignatureDoesNotMatch", "InvalidClientTokenId":

@@ -12,30 +12,30 @@ import (
 )
 
 const (
-	// maxBody is above every request limit except S3's, which streams (DynamoDB's 16 MB BatchWriteItem is the largest).
+	// maxBody exceeds every request limit except S3's, which streams (DynamoDB's 16 MB BatchWriteItem is the largest).
 	maxBody = 17 << 20
-	// maxAccessKey is the maximum length of an access key id, which has the characters [A-Za-z0-9_] on AWS; template names
+	// maxAccessKey is the maximum length of an access key ID. On AWS it consists of [A-Za-z0-9_]; names from the template
 	// may also contain a hyphen.
 	maxAccessKey = 128
 )
 
-// Handles reports whether r is a call to AWS, so that other routes can share the port.
+// Handles reports whether r is an AWS call, so that other routes can share the port.
 func (c *Cloud) Handles(r *http.Request) bool {
 	_, ok := identify(r)
 	return ok
 }
 
-// HandlesObject reports whether r is a call to S3.
+// HandlesObject reports whether r is an S3 call.
 func (c *Cloud) HandlesObject(r *http.Request) bool {
 	id, ok := identify(r)
 	return ok && id.service == c.s3.Name()
 }
 
-// ServeHTTP identifies the call, verifies its signature and passes it to its service, inside the middleware.
+// ServeHTTP identifies the call, verifies its signature and passes it through the middleware to its service.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, ok := identify(r)
 	now := c.clock(id.caller)
-	w.Header().Set("Date", now.UTC().Format(http.TimeFormat)) // the SDKs measure their clock's error by it
+	w.Header().Set("Date", now.UTC().Format(http.TimeFormat)) // the SDKs use it to correct their clocks
 	w.Header().Set("X-Amzn-Requestid", rand.Text())
 	service, handle := c.services[id.service], c.handlers[id.service]
 	switch {
@@ -59,7 +59,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// clock returns the cloud's time as a caller sees it.
+// clock returns the cloud's current time for a caller, including any skew.
 func (c *Cloud) clock(caller string) time.Time {
 	if c.skew == nil {
 		return time.Now()
@@ -67,7 +67,7 @@ func (c *Cloud) clock(caller string) time.Time {
 	return time.Now().Add(c.skew(caller))
 }
 
-// secretOf returns the secret of every well-formed access key.
+// secretOf returns the secret key for any well-formed access key.
 func (c *Cloud) secretOf(accessKey string) (string, bool) {
 	strange := strings.ContainsFunc(accessKey, func(r rune) bool {
 		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'

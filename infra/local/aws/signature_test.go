@@ -27,7 +27,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// caller creates a client of one service and returns a call through it that an empty cloud accepts repeatedly.
+// caller creates a client for one service and returns a call that succeeds repeatedly on an empty cloud.
 type caller func(cfg awssdk.Config) func(ctx context.Context) error
 
 func callers() map[string]caller {
@@ -85,7 +85,7 @@ func callers() map[string]caller {
 	}
 }
 
-// between is a proxy between a client and the cloud: it may change signed requests, and counts the responses by status.
+// between is a proxy between a client and the cloud. It can change signed requests, and it counts responses by status.
 type between struct {
 	cloud   *aws.Cloud
 	change  func(*http.Request)
@@ -103,7 +103,7 @@ func (b *between) Do(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// filled returns a cloud with the objects that the callers need, with the options o.
+// filled returns a cloud that contains the objects that the callers need.
 func filled(t *testing.T, o aws.Options) *aws.Cloud {
 	t.Helper()
 	cloud := newCloud(t, o)
@@ -116,7 +116,7 @@ func filled(t *testing.T, o aws.Options) *aws.Cloud {
 	return cloud
 }
 
-func TestClientCorrectsClockAfterOneRefusal(t *testing.T) {
+func TestClientCorrectsClockAfterOneRejection(t *testing.T) {
 	t.Parallel()
 	refusals := map[string]int{"sqs": 403, "s3": 403, "ses": 403}
 	for name, newClient := range callers() {
@@ -139,7 +139,7 @@ func TestClientCorrectsClockAfterOneRefusal(t *testing.T) {
 						refused = status
 					}
 					want := []int{refused, 200}
-					if name != "ses" { // whose call creates a new client each time
+					if name != "ses" { // its call creates a new client each time
 						if err := call(t.Context()); err != nil {
 							t.Fatal(err)
 						}
@@ -154,9 +154,9 @@ func TestClientCorrectsClockAfterOneRefusal(t *testing.T) {
 	}
 }
 
-// A signature in the header protects everything except the caller's name: on AWS every caller has a separate secret,
+// A signature in the header protects everything except the caller's name: on AWS every caller has its own secret, but
 // here all share one.
-func TestEveryServiceRefusesTamperedRequest(t *testing.T) {
+func TestEveryServiceRejectsTamperedRequest(t *testing.T) {
 	t.Parallel()
 	setBody := func(r *http.Request) {
 		content, _ := io.ReadAll(r.Body)
@@ -167,10 +167,10 @@ func TestEveryServiceRefusesTamperedRequest(t *testing.T) {
 	const json, query, sha = "InvalidSignatureException", "SignatureDoesNotMatch", "XAmzContentSHA256Mismatch"
 	changes := map[string]struct {
 		change  func(*http.Request)
-		json    string // code of DynamoDB and KMS
-		query   string // of SES and SQS
+		json    string // error code of DynamoDB and KMS
+		query   string // error code of SES and SQS
 		s3      string
-		noneFor string // service without such a part
+		noneFor string // service whose requests lack this part
 	}{
 		"another body": {setBody, json, query, sha, ""},
 		"another header": {
@@ -232,7 +232,7 @@ func TestEveryServiceRefusesTamperedRequest(t *testing.T) {
 	}
 }
 
-func TestWrongSecretAndRegionAreRefused(t *testing.T) {
+func TestWrongSecretOrRegionIsRejected(t *testing.T) {
 	t.Parallel()
 	changes := map[string]func(*awssdk.Config){
 		"secret": func(cfg *awssdk.Config) {
@@ -262,7 +262,7 @@ func TestWrongSecretAndRegionAreRefused(t *testing.T) {
 	}
 }
 
-func TestUnsignedCallIsRefused(t *testing.T) {
+func TestUnsignedCallIsRejected(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
 		"dynamodb": "MissingAuthenticationTokenException",
@@ -280,7 +280,7 @@ func TestUnsignedCallIsRefused(t *testing.T) {
 	}
 }
 
-func TestOversizedBodyIsRefusedUnread(t *testing.T) {
+func TestOversizedBodyIsRejectedWithoutReading(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{})
 	cfg := cloud.Config("ExportWorker")
@@ -295,7 +295,7 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
-// inAuthorization replaces a part of the header with the signature.
+// inAuthorization replaces part of the Authorization header.
 func inAuthorization(old, replacement string) func(*http.Request) {
 	return func(r *http.Request) {
 		r.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), old, replacement, 1))

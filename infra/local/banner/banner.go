@@ -1,5 +1,5 @@
-// Package banner prints the message of a stack on this machine when it is ready: its URLs, its keys, and the main job
-// as shell commands. It needs only the stack's run file, regardless of how the stack was created or runs.
+// Package banner prints the message for a local stack that is ready: its URLs, its keys, and the main job as shell
+// commands. It needs only the stack's run file, regardless of how the stack was created.
 package banner
 
 import (
@@ -13,8 +13,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Print reports that everything is ready, with the stack's URLs and the next steps. filesAt is the URL of files if they
-// have no host of their own.
+// Print prints that the stack is ready, with its URLs and the next steps. filesAt is the URL of files if they have no
+// host of their own.
 func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error {
 	var text strings.Builder
 	text.WriteString("\nReady.\n\n")
@@ -49,7 +49,7 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	return err
 }
 
-// withoutLive returns the organisations that have only test mode credentials.
+// withoutLive returns the organisations that have credentials only for test mode.
 func withoutLive(all []runfile.Organisation) []runfile.Organisation {
 	return slices.DeleteFunc(slices.Clone(all), func(o runfile.Organisation) bool {
 		return slices.ContainsFunc(all, func(other runfile.Organisation) bool {

@@ -1,5 +1,5 @@
-// Package build builds the functions' bootstrap binaries for this machine, but only those whose inputs have changed. It
-// is not involved in deployment: `sam build` builds the arm64 binaries from the Makefile, with the same flags.
+// Package build builds the functions' bootstrap binaries for this machine, limited to those whose inputs have changed.
+// Deployments do not use it: `sam build` builds the arm64 binaries from the Makefile, with the same flags.
 package build
 
 import (
@@ -22,27 +22,27 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// flags must equal the Makefile's, since different ones compile the SDK a second time (docs/develop/architecture.md,
-// "Builds").
+// flags returns the build flags. They must equal the Makefile's, since different flags would compile the SDK a second
+// time (docs/develop/architecture.md, "Builds").
 func flags() []string {
 	return []string{"-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace"}
 }
 
 // Options configures Functions.
 type Options struct {
-	Root     string    // folder of go.mod, which contains functions/<folder>/bootstrap
-	Out      string    // receives <folder>/bootstrap
+	Root     string    // folder of go.mod; contains functions/<folder>/bootstrap
+	Out      string    // output folder for <folder>/bootstrap
 	Progress io.Writer // receives progress messages for people
-	Platform Platform  // target of the binaries; this machine if empty
+	Platform Platform  // platform of the binaries; this machine's if empty
 }
 
-// Platform is the target of a binary, in Go's names.
+// Platform is a binary's target platform, in Go's names.
 type Platform struct{ OS, Architecture string }
 
-// here returns the platform of this machine.
+// here returns this machine's platform.
 func here() Platform { return Platform{runtime.GOOS, runtime.GOARCH} }
 
-// Folder returns the folder below out for the platform's binaries. Those of this machine have no folder of their own.
+// Folder returns the folder below out for the platform's binaries, which is out itself for this machine's platform.
 func (p Platform) Folder(out string) string {
 	if p == here() {
 		return out
@@ -50,9 +50,9 @@ func (p Platform) Folder(out string) string {
 	return filepath.Join(out, p.Architecture)
 }
 
-// Functions builds every function whose binary is missing or out of date. One go command compiles all of them; only
-// changed ones are linked, since a separate go command for each of 20 functions takes seconds to detect that nothing
-// changed.
+// Functions builds every function whose binary is missing or out of date. One go command compiles all of them, and only
+// changed ones are linked, since a separate go command for each of 20 functions would take seconds to detect that
+// nothing changed.
 func Functions(ctx context.Context, o Options) error {
 	wanted, err := fingerprints(ctx, o)
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *progress) built(folder string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
-	// a closed terminal does not stop the build
+	// a closed terminal must not stop the build
 	_, _ = fmt.Fprintf(p.out, "  built %d of %d functions: %s\n", p.done, p.total, folder)
 }
 
@@ -101,7 +101,7 @@ func link(ctx context.Context, o Options, folder string) error {
 	if err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
 	}
-	// The state of the repository would require git, which is not needed here.
+	// Stamping the repository's state would require git, which is not needed here.
 	arguments := slices.Concat([]string{"build", "-buildvcs=false"}, flags(), []string{"-o", out, mainPackage(folder)})
 	if _, err = o.goTool(ctx, arguments...); err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
@@ -125,15 +125,15 @@ func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error
 
 func binary(out, folder string) string { return filepath.Join(out, folder, "bootstrap") }
 
-// Pages copies the output of make ui, below root, beside the function that serves it, below out, as a deployment does.
-// If nothing was built, it only reports that, since everything else works.
+// Pages copies the output of make ui from root to the folder of the function that serves it below out, as a deployment
+// does. If there is no output, it only reports that, since everything else works without it.
 func Pages(root, out string, progress io.Writer) error {
 	from, to := filepath.Join(root, "build", "ui"), filepath.Join(out, "web", "ui")
 	if err := os.RemoveAll(to); err != nil {
 		return fmt.Errorf("pages: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(from, "manifest.json")); errors.Is(err, fs.ErrNotExist) {
-		// a closed terminal does not stop the build
+		// a closed terminal must not stop the build
 		_, _ = fmt.Fprintln(progress, "Skipping the widget, its hosted page and the playground: building them "+
 			"requires Node 20 or later. Everything else runs.")
 		return nil

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/build"
 )
 
-// project returns a module with the functions greet and part. greet uses shared/words.
+// project creates a module with the functions greet and part. greet uses shared/words.
 func project(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -42,7 +42,7 @@ func write(t *testing.T, root, name, content string) {
 	}
 }
 
-// made builds the project and returns the names of the written binaries.
+// made builds the project and returns the names of the binaries that were written.
 func made(t *testing.T, root string) []string {
 	t.Helper()
 	out := filepath.Join(root, "build")
@@ -106,8 +106,8 @@ func TestFunctionsBuildsOnlyChangedBinaries(t *testing.T) {
 	}
 }
 
-// TestFunctionsSeparatesPlatforms checks that binaries for containers on a Mac, or for a different processor, do
-// not replace this machine's.
+// TestFunctionsSeparatesPlatforms checks that binaries for other platforms, such as containers on a Mac, do not replace
+// this machine's.
 func TestFunctionsSeparatesPlatforms(t *testing.T) {
 	t.Parallel()
 	other, machine := build.Platform{OS: "linux", Architecture: "arm64"}, elf.EM_AARCH64

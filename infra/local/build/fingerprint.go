@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// listed is the output of `go list -export` for a package.
+// listed is the output of `go list -export` for one package.
 type listed struct {
 	ImportPath string
 	// BuildID identifies the compiled package: Go's own hash of its inputs, including the toolchain, and of its output.
@@ -23,8 +23,8 @@ type listed struct {
 	Deps    []string
 }
 
-// fingerprints compiles the functions and returns, by folder of the function, a hash of everything that its binary is
-// linked from.
+// fingerprints compiles the functions and returns, by function folder, a hash of everything that is linked into the
+// binary.
 func fingerprints(ctx context.Context, o Options) (map[string]string, error) {
 	mains, err := filepath.Glob(filepath.Join(o.Root, "functions", "*", "bootstrap"))
 	if err != nil {
@@ -68,7 +68,7 @@ func list(ctx context.Context, o Options, arguments []string) (map[string]*liste
 	}
 }
 
-// combine hashes the flags, and the package of the function with all its dependencies.
+// combine hashes the flags together with the function's package and all its dependencies.
 func combine(packages map[string]*listed, folder string) string {
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%q\n", flags()) // writing to a hash never fails
@@ -109,7 +109,7 @@ func stamped(out, folder string) string {
 	return fingerprint
 }
 
-// identify returns a text that distinguishes a file from its successor without reading it.
+// identify returns a text that distinguishes a file from later versions without reading its contents.
 func identify(file string) (string, error) {
 	info, err := os.Stat(file)
 	if err != nil {

@@ -1,12 +1,13 @@
-// Package console is the runner's page for people at /_local. It shows the state and activity of the stack on this
+// Package console serves the runner's page for people at /_local. It shows the state and activity of the stack on this
 // machine: functions, their invocations with log lines and AWS calls, tables, queues, objects, mail and received
-// webhooks. A person can fire a schedule, kill a function's processes, redrive or purge a queue, corrupt a row and
-// enable faults. The package also holds the page to which the seeded test credential redirects a browser. It owns no
-// state and makes no decisions: each subject has an interface below, which the owner of the subject implements.
+// webhooks. A person can run a scheduled function, kill a function's processes, redrive or purge a queue, corrupt a row
+// and enable faults. The package also holds the page to which the seeded test credential redirects a browser. It owns
+// no state and makes no decisions: each subject has an interface below, which the subject's owner implements.
 //
-// Any user of this machine can open it, so it shows no keys: no environment, no Secrets Manager, no KMS, no binary
-// values, and nothing that is named or looks like a key, secret, token or hash (hide.go). The page gets its data from
-// these endpoints, as JSON with names in snake_case, times in RFC 3339 and {"error": "…"} with a status of 4xx or 5xx:
+// Any user of this machine can open the page, so it shows no keys: no environment, no Secrets Manager, no KMS, no
+// binary values, and nothing that is named or looks like a key, secret, token or hash (hide.go). The page gets its data
+// from these endpoints, as JSON with names in snake_case, times in RFC 3339 and {"error": "…"} with a status of 4xx or
+// 5xx:
 //
 //	GET  /_local/api/state                                            links, functions, totals
 //	POST /_local/api/functions/{function}/fire                        run its schedule now; responds when it is done
@@ -41,13 +42,13 @@ import (
 	"strings"
 )
 
-// Root is the path at which the console must be served.
+// Root is the path under which the console must be served.
 const Root = "/_local"
 
 //go:embed page
 var files embed.FS
 
-// Options holds the subjects that the console shows and acts on. All fields are required.
+// Options provides the data and actions of the console. All fields are required.
 type Options struct {
 	Stack       Stack
 	Invocations Invocations
@@ -64,8 +65,7 @@ type console struct {
 	returnPage *template.Template
 }
 
-// New returns the console of a stack. It refuses requests that change something if they come from pages of other
-// origins.
+// New returns a stack's console. It rejects requests from pages of other origins if they change something.
 func New(o Options) (http.Handler, error) {
 	page, err := fs.Sub(files, "page")
 	if err != nil {
@@ -132,7 +132,7 @@ func servePage(mux *http.ServeMux, page fs.FS) error {
 	return nil
 }
 
-// withHeaders sets headers that keep content from functions or redirects from acting on the page.
+// withHeaders sets headers that prevent content from functions or redirects from acting on the page.
 func withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -146,7 +146,7 @@ func withHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// limit returns the limit that a request sets, usual if it sets none, and at most most.
+// limit returns the request's limit, or usual if it has none, capped at most.
 func limit(r *http.Request, usual, most int) int {
 	n, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || n < 1 {

@@ -36,8 +36,8 @@ func TestPageRunsOnlyOwnScripts(t *testing.T) {
 	}
 }
 
-// The policy forbids inline code and external content. Nothing may ever be parsed as HTML, since rows, messages and
-// mail contain foreign data.
+// The content security policy forbids inline code and external content. The scripts must never parse anything as HTML,
+// since rows, messages and mail contain foreign data.
 func TestScriptsParseNothingAsHTML(t *testing.T) {
 	t.Parallel()
 	page := os.DirFS("page")
@@ -63,7 +63,7 @@ func TestScriptsParseNothingAsHTML(t *testing.T) {
 	}
 }
 
-func TestChangesRequirePOST(t *testing.T) {
+func TestChangesRequirePostMethod(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		method, target string

@@ -7,10 +7,10 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// maxFaults bounds the list of faults in bytes.
+// maxFaults limits the list of faults, in bytes.
 const maxFaults = 64 << 10
 
-// Faults holds the faults that a person enables.
+// Faults stores the faults that a person has enabled.
 type Faults interface {
 	Faults() []faults.Fault
 	Set(all []faults.Fault) error
@@ -20,7 +20,7 @@ func (c *console) serveFaults(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"faults": c.Faults.Faults()})
 }
 
-// serveSetFaults enables the listed faults and disables all others. It refuses unknown names, since such a fault would
+// serveSetFaults enables the listed faults and disables all others. It rejects unknown names, since such a fault would
 // never occur.
 func (c *console) serveSetFaults(w http.ResponseWriter, r *http.Request) {
 	var in struct {

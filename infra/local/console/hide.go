@@ -7,13 +7,13 @@ import (
 
 const hiddenText = "[hidden]"
 
-// Text of these forms is never shown, in any context: our own key formats, and private keys in PEM.
+// Text in these forms is never shown: our own key formats, and private keys in PEM.
 var (
 	keyForms = regexp.MustCompile(`\b(private_(?:test|live)_|whsec_|whsk_)[A-Za-z0-9+/=_-]+`)
 	pemForm  = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(-----END [A-Z ]*PRIVATE KEY-----)?`)
 )
 
-// mask removes keys from a text.
+// mask removes keys from text.
 func mask(text string) string {
 	return pemForm.ReplaceAllString(keyForms.ReplaceAllString(text, "${1}"+hiddenText), hiddenText)
 }
@@ -26,10 +26,10 @@ func maskAll(texts []string) []string {
 	return masked
 }
 
-// isSecret reports whether values under a name are key material or derived from it: encrypted or hashed.
+// isSecret reports whether values with this name are key material or derived from it by encryption or hashing.
 func isSecret(name string) bool {
 	name = strings.ToLower(name)
-	if strings.HasSuffix(name, "_endpoint") || strings.HasSuffix(name, "_at") { // "token_endpoint" is a URL
+	if strings.HasSuffix(name, "_endpoint") || strings.HasSuffix(name, "_at") { // "token_endpoint", for example, is a URL
 		return false
 	}
 	for _, part := range []string{"secret", "sealed", "hash", "token", "password", "verifier", "binding", "private"} {

@@ -12,13 +12,13 @@ const (
 	mostInvocations  = 500
 )
 
-// Invocations lists the recent invocations of functions.
+// Invocations lists the functions' recent invocations.
 type Invocations interface {
 	List(f timeline.Filter) []timeline.Invocation
 	Get(id string) (invocation timeline.Invocation, ok bool)
 }
 
-// shownInvocation is an invocation with its unit-of-work lines as objects.
+// shownInvocation is an invocation in its displayed form, with its unit-of-work lines as objects.
 type shownInvocation struct {
 	timeline.Invocation
 

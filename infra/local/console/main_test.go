@@ -21,10 +21,10 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-// evil would run if any code treated it as HTML.
+// evil contains scripts that would run if anything treated it as HTML.
 const evil = `<img src=x onerror="alert(1)"><script>alert(2)</script>`
 
-// stack records the actions requested from it.
+// stack records the actions requested of it.
 type stack struct{ done []string }
 
 func now() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }
@@ -80,7 +80,7 @@ func (s *stack) Kill(function string) int {
 	return 2
 }
 
-// fixture is a console over a real embedded AWS and a real recorder of invocations.
+// fixture is a console on a real embedded AWS and a real timeline recorder.
 type fixture struct {
 	http.Handler
 
@@ -118,7 +118,7 @@ func (f fixture) serve(t *testing.T, method, target string, header map[string]st
 	return recorder
 }
 
-// get reads an endpoint, requires the status and decodes the response into answer. parameters alternates names and
+// get requests an endpoint, checks the status and decodes the response into answer. parameters alternates names and
 // values.
 func (f fixture) get(t *testing.T, status int, answer any, path string, parameters ...string) {
 	t.Helper()

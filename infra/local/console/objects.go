@@ -18,11 +18,11 @@ import (
 
 const (
 	objectsOfPage = 200
-	shownBytes    = 64 << 10 // limit for the text of an object
-	downloadChunk = 8 << 20  // so that objects need not fit into memory
+	shownBytes    = 64 << 10 // maximum bytes of text shown of an object
+	downloadChunk = 8 << 20  // read in chunks so that objects need not fit into memory
 )
 
-// ObjectClient is the reading part of the S3 client.
+// ObjectClient is the read-only part of the S3 client.
 type ObjectClient interface {
 	ListBuckets(context.Context, *s3.ListBucketsInput, ...func(*s3.Options)) (*s3.ListBucketsOutput, error)
 	ListObjectsV2(context.Context, *s3.ListObjectsV2Input, ...func(*s3.Options)) (*s3.ListObjectsV2Output, error)
@@ -43,9 +43,9 @@ type shownObject struct {
 	ContentType string            `json:"content_type"`
 	Encryption  string            `json:"encryption,omitempty"`
 	Metadata    map[string]string `json:"metadata,omitempty"`
-	Text        string            `json:"text"`      // the beginning; "" if it is not text
-	Binary      bool              `json:"binary"`    // it is not text
-	Truncated   bool              `json:"truncated"` // the text is longer
+	Text        string            `json:"text"`      // beginning of the text; "" if the object is not text
+	Binary      bool              `json:"binary"`    // whether the object is not text
+	Truncated   bool              `json:"truncated"` // whether the object's text is longer
 }
 
 func (c *console) serveBuckets(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +61,7 @@ func (c *console) serveBuckets(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"buckets": names})
 }
 
-// serveObjects lists keys up to the next slash, as folders and objects.
+// serveObjects lists the keys at one level, up to the next slash, as folders and objects.
 func (c *console) serveObjects(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	in := &s3.ListObjectsV2Input{
@@ -121,7 +121,7 @@ func (c *console) serveObject(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, shown)
 }
 
-// serveDownload sends the object as an attachment that browsers do not display, since it is on our own origin.
+// serveDownload sends the object as an attachment, so that browsers do not display it on our own origin.
 func (c *console) serveDownload(w http.ResponseWriter, r *http.Request) {
 	shown, err := c.head(r)
 	if err != nil {
@@ -136,7 +136,7 @@ func (c *console) serveDownload(w http.ResponseWriter, r *http.Request) {
 	for from := int64(0); from < shown.Size; from += downloadChunk {
 		chunk, err := c.part(r, shown.listedObject, from, downloadChunk)
 		if err != nil {
-			return // the response is short, which the client detects by its length
+			return // a short response, which the client detects from its length
 		}
 		if _, err := w.Write(chunk); err != nil { //nolint:gosec // an attachment of no type, which no browser renders
 			return
@@ -144,10 +144,10 @@ func (c *console) serveDownload(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// head reads everything about an object except its bytes.
+// head returns an object's metadata.
 func (c *console) head(r *http.Request) (shownObject, error) {
 	bucket, key := r.PathValue("bucket"), r.URL.Query().Get("key")
-	if key == "" { // the SDK's own error would be unclear
+	if key == "" { // the SDK's own error for an empty key would be unclear
 		return shownObject{}, &types.NoSuchKey{Message: aws.String("The key is required.")}
 	}
 	head, err := c.Objects.HeadObject(r.Context(), &s3.HeadObjectInput{Bucket: &bucket, Key: &key})
@@ -163,7 +163,7 @@ func (c *console) head(r *http.Request) (shownObject, error) {
 	}, nil
 }
 
-// part reads up to size bytes of the object if it has not changed.
+// part reads up to size bytes of the object, or fails if the object has changed.
 func (c *console) part(r *http.Request, o listedObject, from, size int64) ([]byte, error) {
 	out, err := c.Objects.GetObject(r.Context(), &s3.GetObjectInput{
 		Bucket: aws.String(r.PathValue("bucket")), Key: &o.Key, IfMatch: &o.ETag,
@@ -176,7 +176,7 @@ func (c *console) part(r *http.Request, o listedObject, from, size int64) ([]byt
 	return io.ReadAll(out.Body)
 }
 
-// wholeRunes drops an incomplete rune at the end.
+// wholeRunes drops an incomplete rune at the end of text.
 func wholeRunes(text []byte) []byte {
 	for back := 1; back <= min(utf8.UTFMax, len(text)); back++ {
 		if at := len(text) - back; utf8.RuneStart(text[at]) {

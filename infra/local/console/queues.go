@@ -12,15 +12,15 @@ import (
 	"recordbridge/infra/local/aws/sqs"
 )
 
-const mostPeeked = 50 // messages shown of a queue
+const mostPeeked = 50 // maximum number of messages shown for a queue
 
-// Queues are the queues of the embedded SQS.
+// Queues provides the queues of the embedded SQS.
 type Queues interface {
 	Details() []sqs.QueueInfo
 	Peek(queue string, limit int) (messages []sqs.Peeked, ok bool)
 }
 
-// QueueClient is the part of the SQS client that changes queues.
+// QueueClient is the part of the SQS client that modifies queues.
 type QueueClient interface {
 	GetQueueUrl(context.Context, *awssqs.GetQueueUrlInput, ...func(*awssqs.Options)) (*awssqs.GetQueueUrlOutput, error)
 	PurgeQueue(context.Context, *awssqs.PurgeQueueInput, ...func(*awssqs.Options)) (*awssqs.PurgeQueueOutput, error)
@@ -28,17 +28,17 @@ type QueueClient interface {
 		...func(*awssqs.Options)) (*awssqs.StartMessageMoveTaskOutput, error)
 }
 
-// shownQueue is one queue on the page.
+// shownQueue is a queue in its displayed form.
 type shownQueue struct {
 	Name        string    `json:"name"`
 	Visible     int       `json:"visible"`
 	InFlight    int       `json:"in_flight"`
 	Delayed     int       `json:"delayed"`
-	DeadLetter  bool      `json:"dead_letter"` // is a dead-letter queue
+	DeadLetter  bool      `json:"dead_letter"` // whether it is a dead-letter queue
 	Oldest      time.Time `json:"oldest,omitzero"`
 	DeadLetters string    `json:"dead_letters,omitempty"` // name of the queue's dead-letter queue
 	MaxReceives int       `json:"max_receives,omitempty"`
-	Serves      []string  `json:"serves,omitempty"` // names of the queues whose dead letters it holds
+	Serves      []string  `json:"serves,omitempty"` // names of the queues that use it as their dead-letter queue
 }
 
 func (c *console) serveQueues(w http.ResponseWriter, _ *http.Request) {
@@ -103,7 +103,7 @@ func (c *console) queue(name string) (sqs.QueueInfo, bool) {
 	return sqs.QueueInfo{}, false
 }
 
-// refuseAWS passes on the error of an AWS client.
+// refuseAWS writes an AWS client's error as an error response.
 func refuseAWS(w http.ResponseWriter, err error) {
 	failure, ok := errors.AsType[smithy.APIError](err)
 	if !ok {

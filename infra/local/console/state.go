@@ -13,27 +13,27 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-// Stack is the runner itself. Its lists are in display order.
+// Stack gives access to the runner itself. Its lists are in display order.
 type Stack interface {
 	Links() Links
 	Functions() []Function
 	Mails() []Mail
 	Webhooks() []Webhook
-	// Fire runs the schedule of a function now. Its error is shown to the user.
+	// Fire runs a scheduled function now. Its error is shown to the user.
 	Fire(ctx context.Context, function string) error
-	// Kill ends the processes of a function and returns their number.
+	// Kill ends a function's processes and returns how many it ended.
 	Kill(function string) int
 }
 
-// Links holds the URLs of the stack's parts.
+// Links holds the URLs at which parts of the stack are served.
 type Links struct {
-	Stack    string `json:"stack"` // name of the stack
+	Stack    string `json:"stack"` // stack name
 	BaseURL  string `json:"base_url"`
 	InboxURL string `json:"inbox_url"`
 	RunFile  string `json:"run_file"` // path of the file with the keys
 }
 
-// Function is one function of the stack.
+// Function describes a function of the stack.
 type Function struct {
 	ID          string   `json:"id"`
 	Schedule    string   `json:"schedule,omitempty"` // such as "every 1m0s"
@@ -46,7 +46,7 @@ type Function struct {
 	Log         []string `json:"log"` // oldest line first
 }
 
-// Mail is one mail that was sent.
+// Mail is a sent mail.
 type Mail struct {
 	ID      string    `json:"id"`
 	At      time.Time `json:"at"`
@@ -54,22 +54,22 @@ type Mail struct {
 	To      []string  `json:"to"`
 	Subject string    `json:"subject"`
 	Text    string    `json:"text"`
-	HTML    string    `json:"-"` // a separate document at /mail/{id}
+	HTML    string    `json:"-"` // served as a separate document at /mail/{id}
 	HasHTML bool      `json:"has_html,omitempty"`
 }
 
-// Webhook is one delivery that the inbox received.
+// Webhook is a delivery that the inbox received.
 type Webhook struct {
-	ID         int               `json:"id"` // counts from the start of the runner
+	ID         int               `json:"id"` // number counted from the start of the runner
 	ReceivedAt time.Time         `json:"received_at"`
 	Path       string            `json:"path"`
 	Signature  string            `json:"signature"`        // "verified", "wrong" or "unknown"
-	Reason     string            `json:"reason,omitempty"` // why it is not "verified"
+	Reason     string            `json:"reason,omitempty"` // why the signature is not "verified"
 	Headers    map[string]string `json:"headers"`
 	Body       string            `json:"body"`
 }
 
-// state is the data that every part of the page shows, and the content of the first part.
+// state is the data that every part of the page shows, and the content of its first part.
 type state struct {
 	Links
 
@@ -77,12 +77,12 @@ type state struct {
 	Totals    totals     `json:"totals"`
 }
 
-// totals counts the objects to show.
+// totals holds the counts shown on the page.
 type totals struct {
-	Invocations int `json:"invocations"` // that are stored
+	Invocations int `json:"invocations"` // stored invocations
 	Failed      int `json:"failed"`      // failed invocations
 	Rows        int `json:"rows"`
-	Messages    int `json:"messages"`     // in queues other than dead-letter queues
+	Messages    int `json:"messages"`     // messages in queues other than dead-letter queues
 	DeadLetters int `json:"dead_letters"` // messages in dead-letter queues
 	Mails       int `json:"mails"`
 	Webhooks    int `json:"webhooks"`
@@ -126,11 +126,11 @@ func (c *console) serveMail(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"mails": c.Stack.Mails()})
 }
 
-// mailPolicy allows a mail's own styling as in a mailbox, but no scripts, requests or forms, and gives it a separate
-// origin.
+// mailPolicy is the content security policy of a mail. It allows the mail's own styles, as in a mailbox, but no
+// scripts, requests or forms, and gives it a separate origin.
 const mailPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
-// serveMailHTML serves the HTML of a mail, which the page shows in a frame.
+// serveMailHTML serves a mail's HTML, which the page shows in a frame.
 func (c *console) serveMailHTML(w http.ResponseWriter, r *http.Request) {
 	for _, m := range c.Stack.Mails() {
 		if m.ID == r.PathValue("id") && m.HTML != "" {
@@ -163,8 +163,8 @@ func (c *console) serveKill(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]int{"killed": c.Stack.Kill(r.PathValue("function"))})
 }
 
-// serveReturn shows the parameters of a redirect: to a person as a page, and to a program that requests JSON as an
-// object with the first value of every parameter.
+// serveReturn shows the parameters of a redirect. A person gets a page; a program that requests JSON gets an object
+// with the first value of every parameter.
 func (c *console) serveReturn(w http.ResponseWriter, r *http.Request) {
 	type parameter struct{ Name, Value string }
 	rows, object := []parameter{}, map[string]string{}

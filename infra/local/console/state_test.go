@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/local/console"
 )
 
-func TestStateCountsEverything(t *testing.T) {
+func TestStateIncludesAllTotals(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)
@@ -37,7 +37,7 @@ func TestStateCountsEverything(t *testing.T) {
 	}
 }
 
-// A mail's HTML is foreign data: it is framed, and can't act on the console.
+// A mail's HTML is foreign data, so it is framed and can't act on the console.
 func TestMailHTMLIsInertSeparateDocument(t *testing.T) {
 	t.Parallel()
 	f := build(t)
@@ -58,7 +58,7 @@ func TestMailAndWebhooksAreListed(t *testing.T) {
 	var mail struct{ Mails []console.Mail }
 	f.get(t, 200, &mail, "mail")
 	shown := f.stack.Mails()
-	shown[0].HTML = "" // it is a separate document
+	shown[0].HTML = "" // served as a separate document
 	if diff := cmp.Diff(shown, mail.Mails); diff != "" {
 		t.Errorf("mail (-want +got):\n%s", diff)
 	}

@@ -17,7 +17,7 @@ const (
 	previewLength = 160 // in characters
 )
 
-// Tables are the tables of the embedded DynamoDB.
+// Tables provides the tables of the embedded DynamoDB.
 type Tables interface {
 	Tables() []ddb.TableInfo
 	Browse(p ddb.Position) (ddb.Page, error)
@@ -25,12 +25,12 @@ type Tables interface {
 	Damage(table, id, attribute string) (ok bool, err error)
 }
 
-// listedRow is a row in a list.
+// listedRow is a table row as the list shows it.
 type listedRow struct {
 	ID      string         `json:"id"`
 	Keys    map[string]any `json:"keys"`
-	Preview string         `json:"preview"` // the beginning of the other attributes
-	Size    int            `json:"size"`    // bytes, as DynamoDB counts them
+	Preview string         `json:"preview"` // beginning of the other attributes
+	Size    int            `json:"size"`    // size in bytes, as DynamoDB counts it
 }
 
 func (c *console) serveTables(w http.ResponseWriter, _ *http.Request) {
@@ -92,7 +92,7 @@ func listed(row ddb.Row) listedRow {
 	}
 	var preview strings.Builder
 	encoder := json.NewEncoder(&preview)
-	encoder.SetEscapeHTML(false) // people read it
+	encoder.SetEscapeHTML(false) // for readability
 	if err := encoder.Encode(rest); err != nil {
 		preview.Reset()
 	}

@@ -16,7 +16,7 @@ type row = map[string]types.AttributeValue
 
 func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 
-// withTable creates a table of six rows, three of them in its index.
+// withTable creates a table with six rows, three of which are in its index.
 func withTable(t *testing.T, f fixture) {
 	t.Helper()
 	db := dynamodb.NewFromConfig(f.cloud.Config("test"))
@@ -92,7 +92,7 @@ func TestTablesAreListedWithIndexes(t *testing.T) {
 	}
 }
 
-func TestTableIsBrowsedByKeyInPages(t *testing.T) {
+func TestTableRowsAreListedByKeyInPages(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)
@@ -179,7 +179,7 @@ func TestRowIsShownAsPlainJSONWithoutSecrets(t *testing.T) {
 	}
 }
 
-func TestMissingTableOrRowIsReported(t *testing.T) {
+func TestMissingTableOrRowIsNotFound(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)

@@ -1,5 +1,5 @@
-// Package engine finds the container engine of this machine, reports what is missing if there is none, and runs
-// commands of its client. The caller owns the containers that it starts.
+// Package engine detects this machine's container engine, reports what is missing if there is none, and runs commands
+// of its client. The caller owns the containers that it starts.
 package engine
 
 import (
@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// image is the base image of the CLI's containers, with SAM's name of the architecture.
+// image is the name prefix of the base image for the CLI's containers. SAM's name for the architecture follows.
 const image = "public.ecr.aws/lambda/provided:al2023-"
 
-// alias is a name for this machine inside the container that determines its address.
+// alias is the host name for this machine inside the container that determines the machine's address.
 const alias = "runner.internal"
 
 var (
@@ -26,14 +26,15 @@ var (
 	errNoAddress = errors.New("containers can't determine this machine's address: set it with -container-host")
 )
 
-// Engine is the container engine of this machine.
+// Engine describes this machine's container engine.
 type Engine struct {
-	Architecture string     // of its containers, in Go's names
-	Host         netip.Addr // address of this machine from containers
+	Architecture string     // architecture of its containers, in Go's names
+	Host         netip.Addr // this machine's address as seen from containers
 }
 
-// Find queries the engine, and runs a container to check that it works and, unless host is given, to determine this
-// machine's address. Its error states the remedy. Find pulls a missing image and reports that to progress.
+// Find queries the engine and runs a container to check that the engine works. Unless host is given, the container also
+// determines this machine's address. Find pulls a missing image and reports that to progress. Its errors state the
+// remedy.
 func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, error) {
 	if _, err := exec.LookPath("docker"); err != nil {
 		return nil, errNoDocker
@@ -45,7 +46,7 @@ func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, er
 	e := &Engine{Architecture: architecture, Host: host}
 	base := image + SAMArchitecture(architecture)
 	if _, err = Run(ctx, "image", "inspect", "--format", "{{.Id}}", base); err != nil {
-		_, _ = fmt.Fprintf(progress, "Pulling %s\n", base) // a closed terminal does not stop the pull
+		_, _ = fmt.Fprintf(progress, "Pulling %s\n", base) // a closed terminal must not stop the pull
 		if _, err = Run(ctx, "pull", "--quiet", base); err != nil {
 			return nil,
 				fmt.Errorf("the image %s is missing and can't be pulled: run `.ci/engine up .local/engine` to build "+
@@ -66,7 +67,7 @@ func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, er
 	return e, nil
 }
 
-// gateway returns the IPv4 address of this machine in the hosts file of a container (hosts(5)).
+// gateway returns this machine's IPv4 address from a container's hosts file (hosts(5)).
 func gateway(hosts string) netip.Addr {
 	for line := range strings.Lines(hosts) {
 		if fields := strings.Fields(line); len(fields) > 1 && fields[1] == alias {
@@ -78,7 +79,7 @@ func gateway(hosts string) netip.Addr {
 	return netip.Addr{}
 }
 
-// SAMArchitecture returns SAM's name of an architecture.
+// SAMArchitecture returns SAM's name for an architecture.
 func SAMArchitecture(architecture string) string {
 	if architecture == "amd64" {
 		return "x86_64"
@@ -86,8 +87,8 @@ func SAMArchitecture(architecture string) string {
 	return architecture
 }
 
-// Run runs a command of the docker client and returns its output. The error is the last line of the output, which
-// states the cause.
+// Run runs a docker client command and returns its output. The error contains the output's last line, which states the
+// cause.
 func Run(ctx context.Context, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, "docker", arguments...) //nolint:gosec // our own arguments
 	var stdout, stderr bytes.Buffer

@@ -11,15 +11,15 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Messages in AWS's wording. Callers decide by code; the messages are for readers of logs.
+// Messages in AWS's wording. Callers decide by the code; the messages are for people who read logs.
 const (
 	rateExceeded = "Rate exceeded"
 	ongoing      = "Transaction is ongoing for the item"
 	ddbNamespace = "com.amazonaws.dynamodb.v20120810#"
 )
 
-// throttling returns a service's error for a caller that exceeds the rate limit (the API reference of each, under
-// Common Errors and under the errors of its operations). cancelled is the number of a transaction's members.
+// throttling returns the service's error for a caller that exceeds its rate limit (each API reference, under Common
+// Errors and under the operations' errors). cancelled is the number of items in a transaction.
 func throttling(c wire.Call, random *rand.Rand, cancelled int) *wire.Error {
 	switch c.Service {
 	case "dynamodb":
@@ -34,13 +34,13 @@ func throttling(c wire.Call, random *rand.Rand, cancelled int) *wire.Error {
 		}
 	case "ses":
 		return &wire.Error{Code: "Throttling", Message: "Maximum sending rate exceeded."}
-	default: // "kms", "secretsmanager", "ssm"
+	default: // "kms", "secretsmanager" and "ssm"
 		return &wire.Error{Code: "ThrottlingException", Message: rateExceeded}
 	}
 }
 
-// ddbThrottling returns one of DynamoDB's three throttling codes, or for a transaction the cancellation reason.
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
+// ddbThrottling returns one of DynamoDB's three throttling codes or, for a transaction, a cancellation with a
+// throttling reason. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
 func ddbThrottling(random *rand.Rand, cancelled int) *wire.Error {
 	code := pickOne(random, "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded")
 	if cancelled == 0 || code == "RequestLimitExceeded" {
@@ -56,7 +56,7 @@ func ddbThrottling(random *rand.Rand, cancelled int) *wire.Error {
 	return cancellation(random, cancelled, reason, rateExceeded)
 }
 
-// conflict returns the error of a write that meets a transaction in flight on the same row.
+// conflict returns the error for a write that conflicts with a transaction in flight on the same row.
 func conflict(random *rand.Rand, cancelled int) *wire.Error {
 	if cancelled > 0 {
 		return cancellation(random, cancelled, "TransactionConflict", ongoing)
@@ -64,7 +64,7 @@ func conflict(random *rand.Rand, cancelled int) *wire.Error {
 	return &wire.Error{Code: ddbNamespace + "TransactionConflictException", Message: ongoing}
 }
 
-// cancellation returns a TransactionCanceledException in which one random member has the reason.
+// cancellation returns a TransactionCanceledException in which one random item has the given reason.
 func cancellation(random *rand.Rand, members int, code, message string) *wire.Error {
 	reasons := make([]map[string]string, members)
 	codes := make([]string, members)
@@ -81,7 +81,7 @@ func cancellation(random *rand.Rand, members int, code, message string) *wire.Er
 	}
 }
 
-// internal returns each service's own internal error.
+// internal returns the service's own internal error.
 func internal(c wire.Call) *wire.Error {
 	failure := &wire.Error{
 		Message: "We encountered an internal error. Please try again.",
@@ -98,7 +98,7 @@ func internal(c wire.Call) *wire.Error {
 		failure.Code = "InternalServiceError"
 	case "ssm":
 		failure.Code = "InternalServerError"
-	default: // "sqs", "ses"
+	default: // "sqs" and "ses"
 		failure.Code = "InternalFailure"
 	}
 	return failure
@@ -106,7 +106,7 @@ func internal(c wire.Call) *wire.Error {
 
 func pickOne(random *rand.Rand, all ...string) string { return all[random.IntN(len(all))] }
 
-// refuse writes the error in the protocol of the service.
+// refuse writes the error in the service's protocol.
 func refuse(w http.ResponseWriter, r *http.Request, c wire.Call, failure *wire.Error) {
 	switch c.Service {
 	case "s3":
@@ -145,8 +145,8 @@ func refuseXML(w http.ResponseWriter, r *http.Request, failure *wire.Error, body
 	_, _ = w.Write(text) // the client may have disconnected
 }
 
-// members returns the number of items of a transaction, which is the number of its cancellation reasons, or 0 for other
-// calls.
+// members returns the number of items in a transaction, which equals the number of its cancellation reasons, or 0 for
+// other calls.
 func members(r *http.Request, c wire.Call) int {
 	if c.Service != "dynamodb" || !strings.HasPrefix(c.Operation, "Transact") {
 		return 0
@@ -158,5 +158,5 @@ func members(r *http.Request, c wire.Call) int {
 	return len(request.TransactItems)
 }
 
-// largestTransaction is above DynamoDB's limit of 4 MB for a transaction's items.
+// largestTransaction exceeds DynamoDB's limit of 4 MB for a transaction's items, in bytes.
 const largestTransaction = 16 << 20

@@ -15,12 +15,12 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// probe is an operation with its service's error codes.
+// probe is an operation with the error codes of its service.
 type probe struct {
 	call     call
-	throttle []string // one of these
+	throttle []string // one of these throttling codes
 	internal string
-	write    bool // a DynamoDB write
+	write    bool // whether it is a DynamoDB write
 }
 
 func probes() map[string]probe {
@@ -49,7 +49,7 @@ func probes() map[string]probe {
 	}
 }
 
-// failOnce makes the first call of an operation, such as "sqs.SendMessage", fail.
+// failOnce makes the first call to an operation, such as "sqs.SendMessage", fail.
 func failOnce(t *testing.T, operation string, kind faults.Kind, seed uint64) (*bench, *faults.Plan) {
 	t.Helper()
 	service, name, _ := strings.Cut(operation, ".")
@@ -60,7 +60,7 @@ func failOnce(t *testing.T, operation string, kind faults.Kind, seed uint64) (*b
 	return newBench(t, plan), plan
 }
 
-func TestThrottledCallGetsServiceError(t *testing.T) {
+func TestThrottledCallReturnsServiceError(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
 		t.Run(operation, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestThrottledCallGetsServiceError(t *testing.T) {
 	}
 }
 
-func TestServiceFailureIs500BeforeOrAfterEffect(t *testing.T) {
+func TestServiceFailureReturns500BeforeOrAfterEffect(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
 		for reached, kind := range []faults.Kind{faults.FailedBefore, faults.FailedAfter} {
@@ -186,7 +186,7 @@ func TestOnlyDynamoDBWritesConflict(t *testing.T) {
 	}
 }
 
-// codes returns the reasons of a cancellation, sorted, since the failing member is random.
+// codes returns the reason codes in a cancellation, sorted, since the failing item is random.
 func codes(cancelled *ddbtypes.TransactionCanceledException) []string {
 	if cancelled == nil {
 		return nil
@@ -214,8 +214,9 @@ func TestThrottledTransactionNamesReason(t *testing.T) {
 	}
 }
 
-// TestHeadRequestGetsStatusOnly covers S3's HEAD, whose response has no body, so the SDK uses the status.
-func TestHeadRequestGetsStatusOnly(t *testing.T) {
+// TestHeadFaultReturnsStatusWithoutBody covers S3's HEAD requests. Their responses have no body, so the SDK uses the
+// status.
+func TestHeadFaultReturnsStatusWithoutBody(t *testing.T) {
 	t.Parallel()
 	b, _ := failOnce(t, "s3.HeadObject", faults.Throttled, 1)
 	response, ok := errors.AsType[*awshttp.ResponseError](head(t.Context(), b.once()))

@@ -12,16 +12,17 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Fault is a fault that a person enables: the effect on the calls that match. Empty fields match everything.
+// Fault is a fault that a person enables. It affects the calls that match its fields; an empty field matches
+// everything.
 type Fault struct {
-	Caller    string `json:"caller,omitempty"`    // logical id of a function; "" means all functions and no other caller
+	Caller    string `json:"caller,omitempty"`    // a function's logical ID; "" means all functions, but no other callers
 	Service   string `json:"service,omitempty"`   // as in wire.Call
-	Operation string `json:"operation,omitempty"` // AWS's name of the operation
-	Name      string `json:"name,omitempty"`      // of the table, queue or bucket
+	Operation string `json:"operation,omitempty"` // AWS's operation name
+	Name      string `json:"name,omitempty"`      // name of the table, queue or bucket
 	Kind      string `json:"kind"`                // a key of kinds
 }
 
-// kinds maps the words of a Fault to kinds.
+// kinds maps the values of Fault.Kind to kinds.
 var kinds = map[string]Kind{
 	"throttled": Throttled, "failed": FailedBefore, "failed-after": FailedAfter, "broken": BrokenBefore,
 	"broken-after": BrokenAfter, "silent": TimedOutBefore, "silent-after": TimedOutAfter,
@@ -30,20 +31,20 @@ var kinds = map[string]Kind{
 // ByHand holds the faults that are currently enabled. It is safe for concurrent use.
 type ByHand struct {
 	on   atomic.Pointer[[]Fault]
-	plan *Plan // determines the form of a fault, not when it occurs
+	plan *Plan // determines how a fault manifests, not when it occurs
 }
 
-// NewByHand returns a ByHand without faults.
+// NewByHand returns a ByHand with no faults enabled.
 func NewByHand() *ByHand {
 	b := &ByHand{plan: New(Options{})}
 	b.on.Store(&[]Fault{})
 	return b
 }
 
-// Faults lists the enabled faults.
+// Faults returns the enabled faults.
 func (b *ByHand) Faults() []Fault { return slices.Clone(*b.on.Load()) }
 
-// Set enables these faults and disables all others. Its error names an unknown kind.
+// Set enables these faults and disables all others. It returns an error that names an unknown kind.
 func (b *ByHand) Set(all []Fault) error {
 	for _, f := range all {
 		if _, known := kinds[f.Kind]; !known {
@@ -55,7 +56,7 @@ func (b *ByHand) Set(all []Fault) error {
 	return nil
 }
 
-// Middleware returns the middleware for aws.Options.Middleware.
+// Middleware returns middleware for aws.Options.Middleware that injects the enabled faults.
 func (b *ByHand) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
@@ -72,7 +73,7 @@ func (b *ByHand) Middleware() wire.Middleware {
 	}
 }
 
-// decide returns the kind of the first matching fault.
+// decide returns the kind of the first fault that matches the call.
 func (b *ByHand) decide(r *http.Request, c wire.Call) Kind {
 	for _, f := range *b.on.Load() {
 		if f.fits(c) && (f.Name == "" || slices.Contains(names(r, c), f.Name)) {
@@ -87,7 +88,7 @@ func (f Fault) fits(c wire.Call) bool {
 	return isCaller && (f.Service == "" || f.Service == c.Service) && (f.Operation == "" || f.Operation == c.Operation)
 }
 
-// names returns the tables, the queue or the bucket of a call.
+// names returns the names of the tables, queue or bucket that a call accesses.
 func names(r *http.Request, c wire.Call) []string {
 	if c.Service == "s3" {
 		bucket, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -101,7 +102,7 @@ func names(r *http.Request, c wire.Call) []string {
 	}
 	body, err := wire.Body(r)
 	if err != nil || json.Unmarshal(body, &about) != nil {
-		return nil // the service reports the error
+		return nil // the service itself reports the error
 	}
 	all := []string{about.TableName, path.Base(about.QueueURL)}
 	for _, part := range about.TransactItems {

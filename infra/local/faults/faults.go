@@ -1,7 +1,7 @@
 // Package faults injects faults into the embedded AWS, on demand and repeatably. A Plan, created from a seed, decides
 // which calls of our functions fail and how, which messages are duplicated or reordered, how much indexes lag and how
-// far clocks differ. A Life ends an instance of a function after one of its calls. Points returns the calls after which
-// a crash makes a difference.
+// far clocks differ. A Life ends a function instance after one of its calls. Points returns the calls after which a
+// crash makes a difference.
 //
 // A plan's decision is a pure function of its seed and the call (caller, service, operation, ordinal), independent of
 // the order in which goroutines run. The package emulates no service: the real service responds to every call that
@@ -25,19 +25,19 @@ import (
 // Options configures a Plan.
 type Options struct {
 	Seed     uint64
-	Severity Severity // with the zero value only Rules apply
-	Rules    []Rule   // take precedence over chance; the first match wins
-	// Callers reports whether a caller's calls may fail. nil selects callers whose name ends in "Function": the template's
-	// functions, but not the test, the operator or the provisioning.
+	Severity Severity // if zero, only Rules apply
+	Rules    []Rule   // take precedence over Severity; the first match wins
+	// Callers reports whether a caller's calls may fail. If it is nil, callers whose name ends in "Function" may: the
+	// template's functions, but not the test, the operator or the provisioning.
 	Callers func(caller string) bool
 }
 
-// Rule makes one call or all matching calls fail. Empty fields match everything.
+// Rule makes one or all matching calls fail. Empty fields match everything.
 type Rule struct {
 	Caller    string // as in wire.Call
 	Service   string
 	Operation string
-	N         int // ordinal of the matching call, from 1; 0 means every one
+	N         int // ordinal of the matching call, from 1; 0 means all matching calls
 	Kind      Kind
 }
 
@@ -46,24 +46,24 @@ func (r Rule) fits(c wire.Call) bool {
 		(r.Operation == "" || r.Operation == c.Operation)
 }
 
-// Injection is a fault that a plan injected.
+// Injection records a fault that a plan injected.
 type Injection struct {
-	Caller    string // for messages, the queue
+	Caller    string // caller as in wire.Call; for messages, the queue
 	Service   string
 	Operation string
-	N         int // ordinal of the caller's call of that operation, from 1; retries count
+	N         int // ordinal among the caller's calls of that operation, from 1; retries count
 	Kind      Kind
 }
 
-// String describes the call and its fault: "SweeperFunction dynamodb.Query 3: throttled".
+// String describes the call and its fault, such as "SweeperFunction dynamodb.Query 3: throttled".
 func (i Injection) String() string {
 	return i.Caller + " " + i.Service + "." + i.Operation + " " + strconv.Itoa(i.N) + ": " + i.Kind.String()
 }
 
-// kept limits the stored injections of a runner that runs for days; the newest are stored.
+// kept is the maximum number of injections to store, for a runner that runs for days. The newest are kept.
 const kept = 10_000
 
-// Plan decides about calls and records its injections. It is safe for concurrent use.
+// Plan decides which calls fail and records its injections. It is safe for concurrent use.
 type Plan struct {
 	seed     uint64
 	severity Severity
@@ -73,14 +73,14 @@ type Plan struct {
 	mu       sync.Mutex
 	paused   bool
 	counts   map[site]int
-	matches  []int // by rule: the number of matching calls so far
+	matches  []int // number of matching calls so far, by rule
 	injected []Injection
 }
 
-// site is a kind of call whose calls are counted together.
+// site identifies a kind of call; calls of the same kind are counted together.
 type site struct{ caller, service, operation string }
 
-// New returns a plan without any decisions yet.
+// New returns a plan that has not made any decisions.
 func New(o Options) *Plan {
 	p := &Plan{
 		seed: o.Seed, severity: o.Severity, rules: slices.Clone(o.Rules), callers: o.Callers,
@@ -92,7 +92,7 @@ func New(o Options) *Plan {
 	return p
 }
 
-// Parse returns the plan of a command-line argument: a seed, or a seed and a severity such as "42:harsh". The default
+// Parse parses a plan from a command-line argument: a seed, or a seed and a severity such as "42:harsh". The default
 // severity is mild.
 func Parse(text string) (*Plan, error) {
 	number, name, named := strings.Cut(text, ":")
@@ -107,15 +107,15 @@ func Parse(text string) (*Plan, error) {
 	return New(Options{Seed: seed, Severity: severity}), nil
 }
 
-// Pause pauses or resumes the faults. While paused, calls and messages pass uncounted and indexes do not lag. Clocks
-// are not affected.
+// Pause pauses or resumes fault injection. While paused, calls and messages pass uncounted and indexes do not lag.
+// Clocks are not affected.
 func (p *Plan) Pause(paused bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.paused = paused
 }
 
-// Injected lists the injections so far, oldest first.
+// Injected returns the injections so far, oldest first.
 func (p *Plan) Injected() []Injection {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,7 +133,8 @@ func (p *Plan) String() string {
 	return text.String()
 }
 
-// decide counts a call and returns its fault. The random source is the call's own, for choices within the kind.
+// decide counts a call and returns its fault. The returned random source belongs to this call, for choices within the
+// kind.
 func (p *Plan) decide(c wire.Call) (Kind, *rand.Rand) {
 	if !p.callers(c.Caller) {
 		return None, nil
@@ -156,7 +157,7 @@ func (p *Plan) decide(c wire.Call) (Kind, *rand.Rand) {
 	return kind, random
 }
 
-// ruled counts the call for every matching rule.
+// ruled returns the fault of the first rule that applies to the call. It counts the call for every matching rule.
 func (p *Plan) ruled(c wire.Call) (kind Kind, ok bool) {
 	for i, rule := range p.rules {
 		if !rule.fits(c) {
@@ -182,7 +183,7 @@ func (p *Plan) note(i Injection) {
 	p.injected = append(p.injected, i)
 }
 
-// random returns the random source of one decision: the same names give the same numbers.
+// random returns the random source for one decision. Equal names yield equal numbers.
 func (p *Plan) random(names ...string) *rand.Rand {
 	sum := fnv.New64a()
 	for _, name := range names {

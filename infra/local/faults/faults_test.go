@@ -25,7 +25,7 @@ func sorted(injected []faults.Injection) []faults.Injection {
 	return injected
 }
 
-// run makes the same calls by several concurrent callers.
+// run makes the same calls from several concurrent callers and returns the injected faults.
 func run(t *testing.T, seed uint64) []faults.Injection {
 	t.Helper()
 	plan := faults.New(faults.Options{Seed: seed, Severity: faults.Harsh()})
@@ -33,7 +33,7 @@ func run(t *testing.T, seed uint64) []faults.Injection {
 		b := newBench(t, plan)
 		var callers sync.WaitGroup
 		for _, name := range []string{"OneFunction", "TwoFunction", "ThreeFunction"} {
-			for _, each := range []call{put, get, transact, send, dataKey} { // a caller's operations, each in its own order
+			for _, each := range []call{put, get, transact, send, dataKey} { // each caller calls its operations in its own order
 				cfg := b.once()
 				cfg.Credentials = b.cloud.Config(name).Credentials
 				callers.Go(func() {
@@ -170,7 +170,7 @@ func TestTimeoutEndsWhenCallerGivesUp(t *testing.T) {
 	})
 }
 
-// TestPlanWorksOverSocket repeats the in-process test through net/http.
+// TestPlanWorksOverSocket repeats the in-process test over a socket.
 func TestPlanWorksOverSocket(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -213,7 +213,7 @@ func TestSocketTimeoutEndsWhenCallerGivesUp(t *testing.T) {
 		t.Error("it succeeded")
 	}
 	began := time.Now()
-	server.Close() // waits for the handlers
+	server.Close() // waits until the handlers have returned
 	if took := time.Since(began); took > 900*time.Millisecond {
 		t.Errorf("the silence went on for %v after the caller had gone", took)
 	}

@@ -27,7 +27,7 @@ import (
 
 const caller = "ProbeFunction"
 
-// bench is a cloud with a plan. It counts the caller's calls that reach a service.
+// bench is a cloud with a fault plan. It counts the caller's calls that reach a service.
 type bench struct {
 	cloud *aws.Cloud
 
@@ -65,7 +65,7 @@ func (b *bench) reachedService() int {
 	return b.reached
 }
 
-// prepare creates the objects that the probes use, as the provisioning does. The plan does not affect it.
+// prepare creates the objects that the probes use, without any faults, like the provisioning.
 func (b *bench) prepare(t *testing.T) {
 	t.Helper()
 	ctx, cfg := t.Context(), b.cloud.Config("provision")
@@ -100,7 +100,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// once returns a configuration whose clients do not retry, so that the raw error is visible.
+// once returns a configuration whose clients do not retry, so that tests see the raw error.
 func (b *bench) once() awssdk.Config {
 	cfg := b.cloud.Config(caller)
 	cfg.RetryMaxAttempts = 1

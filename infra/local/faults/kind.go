@@ -5,22 +5,22 @@ import "strings"
 // Kind is a kind of fault.
 type Kind int
 
-// Kinds of faults. After means that the call has taken effect and only its response is lost.
+// Kinds of faults. "After" means that the call has taken effect and only its response is lost.
 const (
 	None           Kind = iota
-	Throttled           // refused by rate limit, with the service's own error
-	FailedBefore        // status 500, nothing was done
-	FailedAfter         // status 500, everything was done
-	BrokenBefore        // the connection breaks before anything is done
-	BrokenAfter         // the connection breaks after everything is done
-	TimedOutBefore      // as BrokenBefore, after a long silence
-	TimedOutAfter       // as BrokenAfter, after a long silence
-	Conflicted          // conflict with a transaction on the same row; only DynamoDB writes, others pass
-	Doubled             // a message that is delivered a second time
-	Reordered           // a message that overtakes an older one
+	Throttled           // rejected by a rate limit, with the service's own error
+	FailedBefore        // status 500 without any effect
+	FailedAfter         // status 500 after the call has taken full effect
+	BrokenBefore        // the connection breaks before the call takes effect
+	BrokenAfter         // the connection breaks after the call has taken effect
+	TimedOutBefore      // like BrokenBefore, after a long wait
+	TimedOutAfter       // like BrokenAfter, after a long wait
+	Conflicted          // conflict with a transaction on the same row; affects only DynamoDB writes
+	Doubled             // a message is delivered twice
+	Reordered           // a message overtakes an older one
 )
 
-// String returns the kind's name for a log.
+// String returns the kind's name for logs.
 func (k Kind) String() string {
 	names := [...]string{
 		None: "nothing", Throttled: "throttled", FailedBefore: "failed before the effect",
@@ -38,7 +38,7 @@ func (k Kind) String() string {
 // afterEffect reports whether the service executes the call.
 func (k Kind) afterEffect() bool { return k == FailedAfter || k == BrokenAfter || k == TimedOutAfter }
 
-// conflicts reports whether a DynamoDB operation can conflict with a transaction on the same row.
+// conflicts reports whether an operation can conflict with a DynamoDB transaction on the same row.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
 func conflicts(operation string) bool {
 	return operation == "PutItem" || operation == "UpdateItem" || operation == "DeleteItem" ||

@@ -7,25 +7,25 @@ import (
 	"sync"
 )
 
-// ErrCrashed is returned by the calls of an instance that has crashed.
+// ErrCrashed is returned by calls of an instance that has crashed.
 var ErrCrashed = errors.New("this instance has crashed")
 
-// Life is one instance of a function that crashes after a given number of external calls. After the crash nothing that
-// it does has an effect, and its caller must discard its response, as after kill -9. The call after which it crashes
-// has taken effect.
+// Life represents a function instance that crashes after a given number of external calls. The call after which it
+// crashes has taken effect. After the crash, nothing that the instance does has an effect, and its caller must discard
+// its response, as after kill -9.
 type Life struct {
 	mu         sync.Mutex
 	calls      int
 	crashAfter int // 0 means never
 	turn       int
-	recorded   []Call // while a crash is pending
+	recorded   []Call // recorded while a crash is pending
 	dead       bool
 }
 
-// NewLife returns the life of an instance that crashes after its n-th call; 0 means that it does not crash.
+// NewLife returns the life of an instance that crashes after its n-th call. If n is 0, it never crashes.
 func NewLife(n int) *Life { return &Life{crashAfter: n} }
 
-// Next returns the life of the next instance. It continues counting and does not crash by itself.
+// Next returns the life of the next instance, which continues the count and does not crash by itself.
 func (l *Life) Next() *Life {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,7 +39,7 @@ func (l *Life) Dead() bool {
 	return l.dead
 }
 
-// End crashes the instance now, as Lambda does with an instance that exceeds its timeout.
+// End crashes the instance immediately, as Lambda does if an instance exceeds its timeout.
 func (l *Life) End() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +53,7 @@ func (l *Life) Disarm() {
 	l.crashAfter = 0
 }
 
-// Calls returns the number of calls by this instance and its predecessors.
+// Calls returns the number of calls made by this instance and its predecessors.
 func (l *Life) Calls() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,27 +65,27 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// MarkBoundary records the start or end of an invocation.
+// MarkBoundary records that an invocation starts or ends.
 func (l *Life) MarkBoundary() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turn++
 }
 
-// Recorded lists the calls that the instance made while a crash was pending, in the order in which they are counted.
+// Recorded returns the calls that the instance made while a crash was pending, in counting order.
 func (l *Life) Recorded() []Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.recorded)
 }
 
-// Through wraps next, an outgoing connection of the instance: it counts the requests and fails them once the instance
-// has ended. describe describes each completed call for the record.
+// Through wraps next, an outgoing connection of the instance. It counts requests and makes them fail once the instance
+// has ended. describe returns the record of a completed call.
 func (l *Life) Through(next Doer, describe func(*http.Request) Call) Doer {
 	return way{l, next, describe}
 }
 
-// way is an outgoing connection of an instance.
+// way is one of an instance's outgoing connections.
 type way struct {
 	life     *Life
 	next     Doer
@@ -100,14 +100,14 @@ func (w way) Do(r *http.Request) (*http.Response, error) {
 	answer, err := w.next.Do(r)
 	if w.life.made(w.describe(r)) {
 		if err == nil {
-			_ = answer.Body.Close() // nobody will read it
+			_ = answer.Body.Close() // nothing reads the body after this
 		}
 		return nil, ErrCrashed
 	}
 	return answer, err
 }
 
-// made counts a completed call and reports whether the instance is now dead.
+// made counts a completed call and reports whether the instance has crashed.
 func (l *Life) made(c Call) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

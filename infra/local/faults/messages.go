@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// The methods below match the signatures of hooks whose types this package does not reference, so queues, tables and
-// this package stay independent.
+// The methods below match the signatures of hooks without referencing the hooks' types, so this package stays
+// independent of queues and tables.
 
-// Disorder decides about the messages that a queue delivers (sqs.Disorder): which of the candidates, oldest first, is
-// taken, and whether that one is delivered again.
+// Disorder implements sqs.Disorder. It chooses which of the candidates, oldest first, a queue delivers, and whether
+// that message is delivered again.
 func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,7 +43,8 @@ func (p *Plan) IndexLag(table, index string) time.Duration {
 	return spread(p.random(table, index, strconv.Itoa(n)), p.severity.IndexLag)
 }
 
-// Skew returns how far the cloud's clock is ahead of a caller's (aws.Options.Skew). It is constant during a run.
+// Skew returns how far the cloud's clock is ahead of the caller's clock (aws.Options.Skew). It is constant during a
+// run.
 func (p *Plan) Skew(caller string) time.Duration {
 	if !p.callers(caller) {
 		return 0

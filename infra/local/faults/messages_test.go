@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-func TestDisorderDoublesAndReordersMessages(t *testing.T) {
+func TestDisorderDuplicatesAndReordersMessages(t *testing.T) {
 	t.Parallel()
 	draw := func(seed uint64) (picks, doubles int, all []int) {
 		plan := faults.New(faults.Options{Seed: seed, Severity: faults.Severity{Double: 0.25, Reorder: 0.5}})
@@ -27,7 +27,7 @@ func TestDisorderDoublesAndReordersMessages(t *testing.T) {
 		return picks, doubles, all
 	}
 	picks, doubles, all := draw(1)
-	if picks < 100 || picks > 220 || doubles < 70 || doubles > 130 { // 160 and 100 are expected
+	if picks < 100 || picks > 220 || doubles < 70 || doubles > 130 { // expected values are 160 and 100
 		t.Errorf("of 400 messages %d overtook and %d doubled", picks, doubles)
 	}
 	_, _, again := draw(1)

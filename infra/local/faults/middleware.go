@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Middleware returns the middleware for aws.Options.Middleware, which applies the plan to every call.
+// Middleware returns middleware for aws.Options.Middleware that applies the plan to every call.
 func (p *Plan) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
@@ -26,7 +26,7 @@ func (p *Plan) Middleware() wire.Middleware {
 	}
 }
 
-// inject sends the caller the kind's fault instead of a response.
+// inject responds to the caller with a fault of the given kind.
 func (p *Plan) inject(w http.ResponseWriter, r *http.Request, c wire.Call, kind Kind, random *rand.Rand) {
 	switch kind {
 	case Throttled:
@@ -36,7 +36,7 @@ func (p *Plan) inject(w http.ResponseWriter, r *http.Request, c wire.Call, kind 
 	case FailedBefore, FailedAfter:
 		refuse(w, r, c, internal(c))
 	case TimedOutBefore, TimedOutAfter:
-		_, _ = io.Copy(io.Discard, r.Body) // otherwise net/http would not detect a caller that disconnects
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise net/http would not detect that the caller disconnects
 		stay(r, time.Second+spread(random, max(p.severity.Silence-time.Second, 0)))
 		breakOff()
 	case BrokenBefore, BrokenAfter:
@@ -45,12 +45,12 @@ func (p *Plan) inject(w http.ResponseWriter, r *http.Request, c wire.Call, kind 
 	}
 }
 
-// breakOff ends the connection without a response, over a socket and in-process (aws.Cloud).
+// breakOff ends the connection without a response, both over a socket and in process (aws.Cloud).
 func breakOff() {
 	panic(http.ErrAbortHandler)
 }
 
-// stay waits for most, or until the caller gives up.
+// stay waits until most has passed or the caller gives up.
 func stay(r *http.Request, most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -60,7 +60,7 @@ func stay(r *http.Request, most time.Duration) {
 	}
 }
 
-// discarded is a ResponseWriter that drops the response.
+// discarded is an http.ResponseWriter that discards the response.
 type discarded struct{ header http.Header }
 
 // Header implements http.ResponseWriter.

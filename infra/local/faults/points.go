@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Call describes an external call by an instance.
+// Call describes an external call of an instance.
 type Call struct {
 	Kind  string    // kind of call, for sampling
-	Reads bool      // the call changed nothing outside the instance
+	Reads bool      // whether the call changed nothing outside the instance
 	At    time.Time // time of completion
-	Turn  int       // starts and ends of invocations so far; set by Life
+	Turn  int       // number of invocation starts and ends so far; set by Life
 }
 
 // Points returns the calls after which to crash so that each situation among wanted occurs once. Calls are counted from
 // 1.
 //
-// A crash destroys everything in the instance, so two crashes differ only outside it: in durable state, in the data
-// that other servers and callers have received, and in time. A call that only reads changes none of these. A crash
-// after it is therefore the same as one after the preceding call, unless one of these lies between the two:
+// A crash destroys everything in the instance, so two crashes differ only in what is outside it: durable state, the
+// data that other servers and callers have received, and the time. A call that only reads changes none of these. A
+// crash after it is therefore equivalent to a crash after the preceding call, unless one of these lies between the two:
 //
-//   - an effect: a write to AWS, or a request to another server, since that server has then seen it;
+//   - an effect: a write to AWS, or a request to another server, which that server has then received;
 //   - the start or end of an invocation, since the caller then has its response;
-//   - time, since leases, visibility timeouts and schedules depend on it.
+//   - the passage of time, since leases, visibility timeouts and schedules depend on it.
 //
 // Of concurrent calls, one in progress during the crash takes effect in either case (Life).
 func Points(calls []Call, wanted []int) []int {
@@ -55,7 +55,7 @@ var readers = map[string]bool{
 	"secretsmanager.GetSecretValue": true, "AmazonSQS.GetQueueAttributes": true, "AmazonSQS.GetQueueUrl": true,
 }
 
-// ReadsOnly reports whether a request to AWS changes nothing there. S3 is the only service without a target that is
+// ReadsOnly reports whether a request to AWS changes nothing there. Among the services without a target, only S3 is
 // read with GET or HEAD: SES and the query protocols use POST.
 func ReadsOnly(r *http.Request) bool {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {

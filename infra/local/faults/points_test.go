@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// journey returns an invented sequence of calls in two invocations.
+// journey returns a made-up sequence of calls in two invocations.
 func journey() []faults.Call {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	return []faults.Call{
@@ -35,7 +35,7 @@ func TestPointsMergesReadsThatChangeNothingOutside(t *testing.T) {
 	for name, c := range map[string]struct{ wanted, want []int }{
 		"every call": {
 			[]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14},
-			// at the start; after the write; on each side of both requests; later; in the next invocation
+			// at the start, after the write, on each side of both requests, later, and in the next invocation
 			[]int{1, 3, 6, 7, 9, 11, 13, 14},
 		},
 		"reads whose effect is not wanted itself": {[]int{5, 8}, []int{3, 7}},
@@ -67,7 +67,7 @@ func TestReadsOnlyExcludesWrites(t *testing.T) {
 		{http.MethodGet, "", true},  // S3
 		{http.MethodHead, "", true}, // S3
 		{http.MethodPut, "", false},
-		{http.MethodPost, "", false}, // S3's DeleteObjects, SES
+		{http.MethodPost, "", false}, // S3's DeleteObjects, or SES
 		{http.MethodDelete, "", false},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), c.method, "http://example.com/", http.NoBody)

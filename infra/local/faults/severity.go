@@ -8,33 +8,32 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Severity sets the frequency of faults, as fractions of 1, and their magnitude.
+// Severity sets the magnitude of faults and their frequency, as fractions of 1.
 type Severity struct {
-	Throttle float64 // of all calls
-	Fail     float64 // of all calls, half of them after the effect
-	Break    float64 // of all calls, half of them after the effect
-	Timeout  float64 // of all calls, half of them after the effect
-	Conflict float64 // of DynamoDB's writes
-	// Storm is the fraction of runs of the same kind of call in which most calls fail, so that immediate retries do not
-	// help.
+	Throttle float64 // fraction of all calls
+	Fail     float64 // fraction of all calls, half of them after the effect
+	Break    float64 // fraction of all calls, half of them after the effect
+	Timeout  float64 // fraction of all calls, half of them after the effect
+	Conflict float64 // fraction of DynamoDB writes
+	// Storm is the fraction of runs of equal calls in which most calls fail, so that immediate retries do not help.
 	Storm float64
 
-	Double  float64 // of received messages
-	Reorder float64 // of received messages
+	Double  float64 // fraction of received messages
+	Reorder float64 // fraction of received messages
 
-	Silence  time.Duration // maximum wait before a timeout; a caller that gives up earlier ends it
-	IndexLag time.Duration // maximum delay of an index behind its table
+	Silence  time.Duration // maximum wait before a timeout; it ends early if the caller gives up
+	IndexLag time.Duration // maximum delay of an index after its table
 	Skew     time.Duration // maximum deviation of a caller's clock, in either direction
 }
 
 const (
-	// stormCalls is the length of a storm: more calls than an SDK's attempts at one request.
+	// stormCalls is the length of a storm in calls. It exceeds the number of attempts that an SDK makes for one request.
 	stormCalls = 6
 	// stormFails is the fraction of a storm's calls that fail.
 	stormFails = 0.8
 )
 
-// Mild returns the faults of a bad day, which a client's retries must hide.
+// Mild returns the severity of a bad day, whose faults a client's retries must hide.
 func Mild() Severity {
 	return Severity{
 		Throttle: 0.01, Fail: 0.01, Break: 0.01, Timeout: 0.002, Conflict: 0.01, Storm: 0.002,
@@ -42,7 +41,8 @@ func Mild() Severity {
 	}
 }
 
-// Harsh returns worse faults than AWS ever has: calls often fail permanently, and only work stored for later survives.
+// Harsh returns a severity worse than AWS ever has: calls often fail permanently, and only work stored for later
+// survives.
 func Harsh() Severity {
 	return Severity{
 		Throttle: 0.03, Fail: 0.03, Break: 0.03, Timeout: 0.01, Conflict: 0.03, Storm: 0.04,
@@ -52,12 +52,12 @@ func Harsh() Severity {
 
 func severities() map[string]Severity { return map[string]Severity{"mild": Mild(), "harsh": Harsh()} }
 
-// String describes the settings that no Injection shows.
+// String describes the settings that do not appear in any Injection.
 func (s Severity) String() string {
 	return fmt.Sprintf("indexes up to %v late, clocks up to %v off", s.IndexLag, s.Skew)
 }
 
-// draw picks the fault of a call. storm is the random number of the run that the call belongs to.
+// draw chooses a call's fault. storm is the random number shared by the run of calls that includes this call.
 func (s Severity) draw(random *rand.Rand, storm float64, c wire.Call) Kind {
 	early := random.IntN(2) == 0
 	pick := func(before, after Kind) Kind {
@@ -87,7 +87,7 @@ func (s Severity) draw(random *rand.Rand, storm float64, c wire.Call) Kind {
 	}
 	at := random.Float64()
 	if storm < s.Storm && sum > 0 {
-		at *= sum / stormFails // scales the chances to most of a storm's calls
+		at *= sum / stormFails // scales the chances so that most of a storm's calls fail
 	}
 	for _, chance := range chances {
 		if at < chance.part {

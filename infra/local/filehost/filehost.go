@@ -1,10 +1,10 @@
-// Package filehost gives files a separate host name on a laptop, as on AWS: browsers do not send the API's cookies to
-// another host, and clients that compare host names without ports, such as Go's net/http, do not forward keys to it.
-// The functions use the IP address, which makes the SDKs put buckets into the path; only the URLs for clients contain
-// the name.
+// Package filehost gives files a separate host name on a laptop, as on AWS. Browsers then do not send the API's cookies
+// to files, and clients that compare host names without ports, such as Go's net/http, do not forward keys. The
+// functions use the IP address, which makes the SDKs put the bucket into the path; only URLs for clients contain the
+// name.
 //
-// Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl implement that; most other programs ask
-// the system's resolver.
+// Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl implement that; most other programs
+// query the system's resolver.
 package filehost
 
 import (
@@ -17,17 +17,17 @@ import (
 	"time"
 )
 
-// Name is the host name of files.
+// Name is the host name for files.
 const Name = "files.localhost"
 
-// lookupTime limits the single query to the system's resolver.
+// lookupTime limits the query to the system's resolver.
 const lookupTime = time.Second
 
-// Lookup queries the system's resolver, as net.Resolver's LookupNetIP does.
+// Lookup queries the system's resolver, like net.Resolver's LookupNetIP.
 type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
-// URL returns the base URL for clients of the files served at listener. It uses Name if this machine resolves it to the
-// listener's address and to nothing outside the machine, else the address itself.
+// URL returns the base URL at which clients reach the files served at listener. It contains Name if this machine
+// resolves Name to the listener's address and to nothing outside the machine, and the address itself otherwise.
 func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
@@ -42,8 +42,8 @@ func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	return "http://" + net.JoinHostPort(Name, portOf(listener.String()))
 }
 
-// Files serves S3 at a listener and also at its URL. It restores the host that the functions use, which signatures
-// cover.
+// Files serves S3 both at the listener's address and at url. It restores the host that the functions use, since
+// signatures cover it.
 func Files(listener, url string, next http.Handler) http.Handler {
 	host := strings.TrimPrefix(url, "http://")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +54,7 @@ func Files(listener, url string, next http.Handler) http.Handler {
 	})
 }
 
-// Redirects rewrites next's redirects to files at listener so that they lead to the files' URL.
+// Redirects changes next's redirects to files at listener so that they point to url.
 func Redirects(listener, url string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(redirecting{w, "http://" + listener + "/", url + "/"}, r)

@@ -13,7 +13,7 @@ import (
 
 const listener = "127.0.0.1:4567"
 
-func TestURLUsesNameWhenSystemResolvesIt(t *testing.T) {
+func TestURLUsesHostNameWhenSystemResolvesIt(t *testing.T) {
 	t.Parallel()
 	const byAddress = "http://" + listener
 	tests := map[string]struct {
@@ -69,7 +69,7 @@ func TestRedirectsRewritesOnlyFileURLs(t *testing.T) {
 	}
 }
 
-// TestFilesRestoresSignedHost covers clients that follow the redirect: they send the host of its URL.
+// TestFilesRestoresSignedHost covers clients that follow the redirect and therefore send the host of its URL.
 func TestFilesRestoresSignedHost(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{

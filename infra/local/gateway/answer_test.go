@@ -49,8 +49,8 @@ func TestResponseHeadersMatchAPIGateway(t *testing.T) {
 	}
 }
 
-// A function's base64 is decoded only if it is marked so and the API has binary media types; other bodies pass
-// unchanged, even under */*.
+// API Gateway decodes a function's base64 body only if it is marked as base64 and the API has binary media types. Other
+// bodies pass unchanged, even with */*.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
 func TestOnlyMarkedBase64IsDecoded(t *testing.T) {
 	t.Parallel()
@@ -130,7 +130,7 @@ func TestUninvokableFunctionIsServerError(t *testing.T) {
 	wantEnvelope(t, b.get("/v1/bridge/org"), http.StatusInternalServerError, "svc_server_error")
 }
 
-// slow is a function that takes ten minutes, unless the caller stops waiting.
+// slow is a function that takes ten minutes unless its context ends.
 func slow(ctx context.Context, _ string, _ []byte) ([]byte, error) {
 	select {
 	case <-ctx.Done():
@@ -140,7 +140,7 @@ func slow(ctx context.Context, _ string, _ []byte) ([]byte, error) {
 	}
 }
 
-func TestClientGetsResponseAfter29Seconds(t *testing.T) {
+func TestClientReceivesTimeoutAfter29Seconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, start := serve(t, invoker(slow)), time.Now()
@@ -180,7 +180,7 @@ func TestUnknownPathsAndMethodsAreNotFound(t *testing.T) {
 	}
 }
 
-func TestOversizedRequestsAreRefusedBeforeFunction(t *testing.T) {
+func TestOversizedRequestsNeverReachFunction(t *testing.T) {
 	t.Parallel()
 	untouched := func(t *testing.T) invoker {
 		t.Helper()
@@ -216,7 +216,7 @@ func TestOversizedRequestsAreRefusedBeforeFunction(t *testing.T) {
 	})
 }
 
-// brokenBody is the body of a client that disconnects while sending.
+// brokenBody is the request body of a client that disconnects while sending.
 type brokenBody struct{}
 
 func (brokenBody) Read([]byte) (int, error) { return 0, errors.New("connection reset") }

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// event returns the input of a proxy integration.
+// event returns the input event of a proxy integration.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
 func (g *gateway) event(x exchange, body []byte) events.APIGatewayProxyRequest {
 	r, now := x.request, g.options.Now()
@@ -54,16 +54,16 @@ func (g *gateway) event(x exchange, body []byte) events.APIGatewayProxyRequest {
 	return e
 }
 
-// binary reports whether bodies of a media type pass as bytes: request bodies are then base64 in the event, and a
-// function's base64 is decoded.
+// binary reports whether bodies of a media type are treated as bytes: request bodies are base64-encoded in the event,
+// and a function's base64 is decoded.
 func (g *gateway) binary(mediaType string) bool {
 	mediaType, _, _ = strings.Cut(mediaType, ";")
 	types := g.options.API.BinaryMediaTypes
 	return slices.Contains(types, "*/*") || slices.Contains(types, strings.ToLower(strings.TrimSpace(mediaType)))
 }
 
-// passedHeaders returns the headers that a function sees: the client's, without those of the connection, plus API
-// Gateway's headers about the request's origin. The client's own claims about its origin are dropped.
+// passedHeaders returns the headers that a function receives: the client's, without those of the connection, plus API
+// Gateway's headers about the request's origin. It drops the client's own claims about its origin.
 func passedHeaders(r *http.Request) map[string][]string {
 	headers := r.Header.Clone()
 	for _, name := range []string{
@@ -84,7 +84,7 @@ func passedHeaders(r *http.Request) map[string][]string {
 	return headers
 }
 
-// sourceIP returns the client's address.
+// sourceIP returns the client's IP address.
 func sourceIP(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -93,7 +93,7 @@ func sourceIP(r *http.Request) string {
 	return host
 }
 
-// lastValues returns the single-valued map, with the last value of each name.
+// lastValues returns a single-value map with the last value for each name.
 func lastValues(multi map[string][]string) map[string]string {
 	single := map[string]string{}
 	for name, values := range multi {

@@ -1,9 +1,9 @@
-// Package gateway serves the routes of a template as an API Gateway REST API with Lambda proxy integrations would:
-// stage and resource matching, proxy events, limits, gateway responses, and changes to headers. Rules without a cited
-// source follow the API Gateway developer guide.
+// Package gateway serves a template's routes like an API Gateway REST API with Lambda proxy integrations: stage and
+// resource matching, proxy events, limits, gateway responses, and changes to headers. Rules without a cited source
+// follow the API Gateway developer guide.
 //
 // It has no authorisers, keys, throttling, caching or CORS of its own, since the template declares none. It does not
-// run functions: an Invoker does.
+// run functions; an Invoker does.
 package gateway
 
 import (
@@ -24,28 +24,28 @@ import (
 // https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 const (
 	integrationTimeout = 29 * time.Second
-	maxRequestBytes    = 10 << 20 // request body, in API Gateway
-	maxPayloadBytes    = 6 << 20  // event or response, in Lambda
+	maxRequestBytes    = 10 << 20 // API Gateway's limit for a request body
+	maxPayloadBytes    = 6 << 20  // Lambda's limit for an event or a response
 	maxHeaderBytes     = 10240
 )
 
-// Options configures New; all fields are required.
+// Options configures New. All fields are required.
 type Options struct {
 	API       template.API
 	Functions []template.Function
 	Invoker   Invoker
 	Now       func() time.Time
-	// RequestID returns a new request id, used as requestContext.requestId, x-amzn-RequestId and $context.requestId.
+	// RequestID returns a new request ID, used as requestContext.requestId, x-amzn-RequestId and $context.requestId.
 	RequestID func() string
-	// Log receives the reason of every 5xx, as API Gateway's execution log does. It never receives a body or a header.
+	// Log receives the reason for every 5xx, as API Gateway's execution log does. It never receives a body or a header.
 	Log *slog.Logger
 }
 
-// Invoker runs one function to completion, like Lambda's Invoke with the invocation type RequestResponse.
+// Invoker runs one function to completion, like Lambda's Invoke with invocation type RequestResponse.
 type Invoker interface {
-	// Invoke passes payload to the function with that logical id and returns its response. If the function itself fails
-	// (reports an error, exits, times out) the error is a *FunctionError; any other error means that it could not be
-	// invoked at all. When ctx ends the caller no longer waits, but the function runs to its own timeout, as on AWS.
+	// Invoke passes payload to the function with this logical ID and returns its response. If the function itself fails
+	// (reports an error, exits, times out), the error is a *FunctionError; any other error means that the function could
+	// not be invoked. If ctx ends, Invoke stops waiting, but the function runs until its own timeout, as on AWS.
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 }
 
@@ -55,11 +55,11 @@ type FunctionError struct {
 	Message string // Lambda's errorMessage
 }
 
-// Error returns both on one line.
+// Error returns the type and the message on one line.
 func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
 
 // New returns a handler that serves the routes of o.Functions under /<stage>. It responds to every path, including
-// those outside the stage. It must not be behind an http.ServeMux, which would redirect paths with // or .. before API
+// those outside the stage. Do not put it behind an http.ServeMux, which would redirect paths with // or .. before API
 // Gateway's own rules apply.
 func New(o Options) http.Handler {
 	g := &gateway{options: o, routes: &place{}}
@@ -77,12 +77,12 @@ type gateway struct {
 	routes  *place
 }
 
-// exchange is one request being processed.
+// exchange is a request being processed.
 type exchange struct {
 	request    *http.Request
 	id         string // request id
 	extendedID string
-	path       string // as the client sent it, after the stage
+	path       string // path after the stage, as the client sent it
 	match      match
 }
 
@@ -92,13 +92,13 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", x.id)
 	w.Header().Set("X-Amz-Apigw-Id", x.extendedID)
 	if headerBytes(r.Header) > maxHeaderBytes {
-		// AWS does not document which gateway response applies; the default one fits.
+		// AWS does not document which gateway response applies; the default fits.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
 	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
-		// This is not documented either. A function would see the rest of the query and respond as if the missing part had
-		// not been sent.
+		// AWS does not document this case either. A function would receive the rest of the query and respond as if the
+		// missing part had not been sent.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
@@ -128,7 +128,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.integrate(r.Context(), w, x, function, payload)
 }
 
-// route finds the function of a request and stores the match in x.
+// route looks up the function for a request and stores the match in x.
 func (g *gateway) route(x *exchange) (function string, ok bool) {
 	x.path, ok = strings.CutPrefix(x.request.URL.EscapedPath(), "/"+g.options.API.Stage)
 	if !ok || !strings.HasPrefix(x.path, "/") {
@@ -144,8 +144,8 @@ func (g *gateway) route(x *exchange) (function string, ok bool) {
 	return function, ok
 }
 
-// integrate invokes the function and passes on its response. A client that disconnects does not end the invocation: on
-// AWS it continues, and code here must handle that.
+// integrate invokes the function and forwards its response. If the client disconnects, the invocation continues, as on
+// AWS, and functions must handle that.
 func (g *gateway) integrate(ctx context.Context, w http.ResponseWriter, x exchange, function string, payload []byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), integrationTimeout)
 	defer cancel()
@@ -170,8 +170,8 @@ func (g *gateway) integrate(ctx context.Context, w http.ResponseWriter, x exchan
 	}
 }
 
-// fail responds with a 5xx and logs the reason. It omits the function's own error message, which is in the function's
-// log.
+// fail responds with a 5xx and logs the reason. It omits the function's own error message, which is already in the
+// function's log.
 func (g *gateway) fail(ctx context.Context, w http.ResponseWriter, x exchange, kind, function string, err error) {
 	cause := err.Error()
 	if failure, ok := errors.AsType[*FunctionError](err); ok {
@@ -182,7 +182,7 @@ func (g *gateway) fail(ctx context.Context, w http.ResponseWriter, x exchange, k
 	g.refuse(w, x, kind)
 }
 
-// headerBytes returns the size of all header names and values.
+// headerBytes returns the total size of header names and values.
 func headerBytes(h http.Header) int {
 	total := 0
 	for name, values := range h {

@@ -18,19 +18,19 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// invoker is a function that replaces all Lambda functions.
+// invoker stands in for all Lambda functions.
 type invoker func(ctx context.Context, function string, payload []byte) ([]byte, error)
 
 func (i invoker) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	return i(ctx, function, payload)
 }
 
-// answering returns an invoker with the same response to every event.
+// answering returns an invoker that returns the same response to every event.
 func answering(response events.APIGatewayProxyResponse) invoker {
 	return func(context.Context, string, []byte) ([]byte, error) { return json.Marshal(response) }
 }
 
-// echo responds with the name of the function and the received event.
+// echo responds with the function's name and the received event.
 func echo(_ context.Context, function string, payload []byte) ([]byte, error) {
 	return json.Marshal(events.APIGatewayProxyResponse{
 		StatusCode: 200, Headers: map[string]string{"Function": function},
@@ -38,14 +38,14 @@ func echo(_ context.Context, function string, payload []byte) ([]byte, error) {
 	})
 }
 
-// bench is a gateway with its log.
+// bench is a gateway together with its log.
 type bench struct {
 	http.Handler
 
 	log *bytes.Buffer
 }
 
-// serve returns a gateway for the project's own template. Request ids are id-1, id-2 and so on.
+// serve returns a gateway for the project's own template. Its request IDs are id-1, id-2 and so on.
 func serve(t *testing.T, i gateway.Invoker) bench {
 	t.Helper()
 	tpl, err := template.Load("../../../template.yaml", template.Options{
@@ -57,7 +57,7 @@ func serve(t *testing.T, i gateway.Invoker) bench {
 	return serveAPI(tpl.API, tpl.Functions, i)
 }
 
-// serveAPI returns a gateway for the test's own API.
+// serveAPI returns a gateway for an API that the test defines.
 func serveAPI(api template.API, functions []template.Function, i gateway.Invoker) bench {
 	log, ids := new(bytes.Buffer), 0
 	handler := gateway.New(gateway.Options{
@@ -69,19 +69,19 @@ func serveAPI(api template.API, functions []template.Function, i gateway.Invoker
 	return bench{handler, log}
 }
 
-// ask sends a request and returns the response.
+// ask sends a request to the gateway and returns the response.
 func (b bench) ask(r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	b.ServeHTTP(w, r)
 	return w
 }
 
-// get requests a path as a client would write it.
+// get requests a path exactly as a client would write it.
 func (b bench) get(target string) *httptest.ResponseRecorder {
 	return b.ask(httptest.NewRequest(http.MethodGet, target, http.NoBody))
 }
 
-// wantEnvelope checks that the gateway itself has responded with our envelope.
+// wantEnvelope checks that the response is the gateway's own, in our envelope.
 func wantEnvelope(t *testing.T, w *httptest.ResponseRecorder, status int, code string) {
 	t.Helper()
 	var got struct {
@@ -105,7 +105,7 @@ func wantEnvelope(t *testing.T, w *httptest.ResponseRecorder, status int, code s
 	}
 }
 
-func TestMostLiteralResourceMatches(t *testing.T) {
+func TestLiteralSegmentsTakePrecedence(t *testing.T) {
 	t.Parallel()
 	functions := []template.Function{
 		{LogicalID: "Literal", Routes: []template.Route{{Method: "GET", Path: "/a/b"}, {Method: "ANY", Path: "/a/b"}}},

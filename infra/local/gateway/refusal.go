@@ -8,9 +8,9 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// refuse responds without (or instead of) a function: with the template's gateway response of that type, else its
-// DEFAULT_4XX or DEFAULT_5XX, else API Gateway's own text. A status that the template sets on a default response
-// changes the status of all that fall back to it.
+// refuse responds without a function's response. It uses the template's gateway response of that type, or else its
+// DEFAULT_4XX or DEFAULT_5XX, or else API Gateway's own text. A status that the template sets on a default response
+// also applies to all types that fall back to it.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
 func (g *gateway) refuse(w http.ResponseWriter, x exchange, kind string) {
 	status, text := builtIn(kind)
@@ -33,8 +33,8 @@ func (g *gateway) refuse(w http.ResponseWriter, x exchange, kind string) {
 	_, _ = w.Write(bodyOf(response, text, x.id)) // the client may have disconnected
 }
 
-// evaluate computes a header of a gateway response, 'literal' or context.requestId, which package template has
-// validated.
+// evaluate evaluates a header value of a gateway response, either a 'literal' or context.requestId. Package template
+// has already validated it.
 func evaluate(value, requestID string) string {
 	if value == "context.requestId" {
 		return requestID
@@ -42,7 +42,7 @@ func evaluate(value, requestID string) string {
 	return value[1 : len(value)-1]
 }
 
-// bodyOf renders the body of a gateway response.
+// bodyOf renders a gateway response's body.
 func bodyOf(response template.GatewayResponse, text, requestID string) []byte {
 	if response.Body != "" {
 		return []byte(strings.ReplaceAll(response.Body, "$context.requestId", requestID))
@@ -54,7 +54,7 @@ func bodyOf(response template.GatewayResponse, text, requestID string) []byte {
 	return body
 }
 
-// builtIn returns API Gateway's own response, for types that the template does not define. INTEGRATION_FAILURE is 504
+// builtIn returns API Gateway's own response for a type that the template does not define. INTEGRATION_FAILURE is 504
 // in the guide's table, but 502 if a Lambda proxy integration fails.
 func builtIn(kind string) (status int, text string) {
 	switch kind {

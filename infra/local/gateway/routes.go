@@ -7,24 +7,24 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// place is a node in the tree of resources: one segment of a path.
+// place is a node in the resource tree: one segment of a path.
 type place struct {
 	literals  map[string]*place
 	variable  *place // {name}; package template allows one name per node
 	greedy    *place // {name+}
-	name      string // of a variable or greedy segment
-	resource  string // the declared path, if it has methods
+	name      string // name of a variable or greedy segment
+	resource  string // declared path, if it has methods
 	functions map[string]string
 }
 
-// match is the resource that a path matches.
+// match is the result of matching a path to a resource.
 type match struct {
 	resource   string
-	functions  map[string]string // method, or ANY, to logical id
+	functions  map[string]string // maps a method, or ANY, to a function's logical ID
 	parameters map[string]string
 }
 
-// add adds a route.
+// add adds a route to the tree.
 func (p *place) add(r template.Route, function string) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(r.Path, "/"), "/") {
 		p = p.below(part)
@@ -36,7 +36,7 @@ func (p *place) add(r template.Route, function string) {
 	p.functions[r.Method] = function
 }
 
-// below returns the child for one declared segment and creates it if necessary.
+// below returns the child for a declared segment, creating it if necessary.
 func (p *place) below(part string) *place {
 	inner, isVariable := strings.CutPrefix(part, "{")
 	name, isGreedy := strings.CutSuffix(inner, "+}")
@@ -61,8 +61,8 @@ func (p *place) below(part string) *place {
 	return p.literals[part]
 }
 
-// find returns the resource of a path that is still percent-encoded, so that an encoded slash remains within its
-// segment. API Gateway ignores trailing slashes.
+// find returns the resource that matches a path. The path must still be percent-encoded, so that an encoded slash
+// remains within its segment. Like API Gateway, find ignores trailing slashes.
 func (p *place) find(path string) (match, bool) {
 	m := match{parameters: map[string]string{}}
 	found := p.descend(strings.Split(strings.TrimRight(path[1:], "/"), "/"), m.parameters)
@@ -73,7 +73,8 @@ func (p *place) find(path string) (match, bool) {
 	return m, true
 }
 
-// descend prefers a literal to a variable to a greedy segment, and backtracks if the preferred one does not match.
+// descend prefers literal segments over variables and variables over greedy segments. It backtracks if the preferred
+// child does not match.
 func (p *place) descend(parts []string, parameters map[string]string) *place {
 	if len(parts) == 0 {
 		if p.functions == nil {
@@ -102,7 +103,7 @@ func (p *place) descend(parts []string, parameters map[string]string) *place {
 	return nil
 }
 
-// decoded removes percent-encoding: REST APIs decode path parameters before they pass them on.
+// decoded removes percent-encoding, since REST APIs decode path parameters before passing them to functions.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
 func decoded(part string) string {
 	text, err := url.PathUnescape(part)

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Conditions that our template uses: their keys, in lower case for comparison, and their operators.
+// Supported condition keys, in lower case for comparison, and operators. Our template uses only these.
 const (
 	leadingKeys    = "dynamodb:leadingkeys"
-	contextPrefix  = "kms:encryptioncontext:" // followed by the name of the pair
+	contextPrefix  = "kms:encryptioncontext:" // followed by the name of an encryption context pair
 	viaServiceKey  = "kms:viaservice"
 	prefixKey      = "s3:prefix"
 	setOfAll       = "ForAllValues:"
@@ -24,16 +24,16 @@ var (
 	errNoValue  = errors.New("a condition needs a value")
 )
 
-// condition is one key under one operator of a statement.
+// condition is one key under one operator in a statement.
 type condition struct {
-	all      bool   // ForAllValues
+	all      bool   // whether the operator has the prefix ForAllValues
 	operator string // operatorEquals or operatorLike
 	key      string
 	values   []string
 }
 
-// conditions parses the Condition of a statement. It refuses unsupported conditions, since ignoring one would grant
-// more than AWS does.
+// conditions parses a statement's Condition. It returns an error for an unsupported condition, since ignoring it would
+// grant more than AWS does.
 func conditions(declared map[string]map[string][]string) ([]condition, error) {
 	var all []condition
 	for _, operator := range slices.Sorted(maps.Keys(declared)) {
@@ -69,7 +69,7 @@ func (c condition) check() error {
 	return nil
 }
 
-// isSet reports whether a key has several values in one request, and whether it is supported at all.
+// isSet reports whether a key can have several values in one request, and whether the key is supported.
 func isSet(key string) (several, understood bool) {
 	switch key {
 	case leadingKeys:
@@ -80,8 +80,8 @@ func isSet(key string) (several, understood bool) {
 	return false, strings.HasPrefix(key, contextPrefix) && key != contextPrefix
 }
 
-// holds evaluates the condition with the request's values for the keys. A key that the request does not have satisfies
-// only ForAllValues, as in IAM.
+// holds evaluates the condition with the request's values for its key. If the request lacks the key, only ForAllValues
+// is satisfied, as in IAM.
 func (c condition) holds(request map[string][]string) bool {
 	got, present := request[c.key]
 	if c.all {
@@ -90,7 +90,7 @@ func (c condition) holds(request map[string][]string) bool {
 	return present && slices.ContainsFunc(got, c.accepts)
 }
 
-// accepts compares one value of the request.
+// accepts reports whether one of the request's values matches.
 func (c condition) accepts(value string) bool {
 	if c.operator == operatorLike {
 		return slices.ContainsFunc(c.values, func(pattern string) bool { return matches(pattern, value) })

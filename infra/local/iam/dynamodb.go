@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// tableRequest holds the parts of a request that determine its permissions. Keys and items are decoded only if a
-// condition needs them.
+// tableRequest holds the parts of a request that determine the permissions it requires. Keys and items are decoded only
+// if a condition needs them.
 type tableRequest struct {
 	TableName                 string
 	IndexName                 string
@@ -22,12 +22,13 @@ type tableRequest struct {
 	ExpressionAttributeNames  map[string]string
 	ExpressionAttributeValues json.RawMessage
 	Key, Item                 json.RawMessage
-	TransactItems             []map[string]tableRequest // with one entry each: "Put", "Update", "Delete", "ConditionCheck"
-	RequestItems              map[string]json.RawMessage
+	// each with one member: "Put", "Update", "Delete" or "ConditionCheck"
+	TransactItems []map[string]tableRequest
+	RequestItems  map[string]json.RawMessage
 }
 
-// tableNeeds returns the permissions for a DynamoDB request. A transaction needs the permission of each of its parts,
-// and a batch its own permission on each of its tables.
+// tableNeeds returns the permissions that a DynamoDB request requires. A transaction requires the permission for each
+// of its parts, and a batch its own permission on each of its tables.
 func (a *Authority) tableNeeds(r *http.Request, c wire.Call, caller *role) ([]need, error) {
 	var in tableRequest
 	if err := decode(r, &in); err != nil {
@@ -57,7 +58,7 @@ func (a *Authority) tableNeeds(r *http.Request, c wire.Call, caller *role) ([]ne
 	}
 }
 
-// transactAction returns the permission that one kind of transaction part needs.
+// transactAction returns the permission required for one kind of transaction part.
 func transactAction(kind string) string {
 	if kind == "ConditionCheck" {
 		return "dynamodb:ConditionCheckItem"
@@ -65,7 +66,7 @@ func transactAction(kind string) string {
 	return "dynamodb:" + kind + "Item"
 }
 
-// itemNeed returns the permission for a request or a transaction part on one table or index.
+// itemNeed returns the permission required for a request or a transaction part on one table or index.
 func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need {
 	n := need{action: action, resource: "*"}
 	switch {
@@ -82,7 +83,7 @@ func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need 
 	}
 	n.keys = map[string][]string{}
 	hash := a.hashes[n.resource]
-	for _, item := range []json.RawMessage{in.Key, in.Item} { // check both, even if the request should have only one
+	for _, item := range []json.RawMessage{in.Key, in.Item} { // checks both, even though a request should have only one
 		if item != nil {
 			n.keys[leadingKeys] = append(n.keys[leadingKeys], keyOf(item, hash))
 		}
@@ -93,11 +94,11 @@ func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need 
 	return n
 }
 
-// batchKeys returns the partition keys that a batch reads from one table.
+// batchKeys returns the partition keys that a batch reads from a table.
 func (a *Authority) batchKeys(table string, part json.RawMessage) []string {
 	var get struct{ Keys []json.RawMessage }
 	if json.Unmarshal(part, &get) != nil {
-		return []string{""} // which no condition should accept
+		return []string{""} // a key that no condition should accept
 	}
 	keys := make([]string, len(get.Keys))
 	for i, key := range get.Keys {
@@ -106,8 +107,8 @@ func (a *Authority) batchKeys(table string, part json.RawMessage) []string {
 	return keys
 }
 
-// keyOf returns the value of the attribute hash in an encoded item as text, or "", which is not a valid key, if it has
-// none.
+// keyOf returns the text of the attribute hash in an encoded item. If the item lacks it, keyOf returns "", which is not
+// a valid key.
 func keyOf(item json.RawMessage, hash string) string {
 	var found json.RawMessage
 	if itemjson.Each(item, func(name, content []byte) {
@@ -124,7 +125,7 @@ func keyOf(item json.RawMessage, hash string) string {
 	return textOf(attributes[hash])
 }
 
-// textOf returns the text of {"S": "text"}; numbers and binary values have the same form.
+// textOf returns the text in {"S": "text"}; numbers and binary values have the same form.
 func textOf(encoded json.RawMessage) string {
 	if kind, content, ok := itemjson.Scalar(encoded); ok && string(kind) != "BOOL" && string(kind) != "NULL" {
 		return string(content)
@@ -139,7 +140,7 @@ func textOf(encoded json.RawMessage) string {
 	return ""
 }
 
-// queryKey returns the value that a Query's key condition requires of the attribute hash.
+// queryKey returns the value that a Query's key condition requires for the attribute hash.
 func queryKey(in tableRequest, hash string) string {
 	var values map[string]json.RawMessage
 	if in.ExpressionAttributeValues != nil && json.Unmarshal(in.ExpressionAttributeValues, &values) != nil {
@@ -158,8 +159,8 @@ func queryKey(in tableRequest, hash string) string {
 	return ""
 }
 
-// keyConditionWords splits a key condition into names, values and operators. Parentheses and commas are only
-// separators: they can't affect the single equality that the grammar allows for a partition key.
+// keyConditionWords splits a key condition into names, values and operators. It treats parentheses and commas as
+// separators, since they can't affect the single equality that the grammar allows for a partition key.
 func keyConditionWords(expression string) []string {
 	spaced := strings.ReplaceAll(expression, "=", " = ")
 	return strings.FieldsFunc(spaced, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' || r == ',' })

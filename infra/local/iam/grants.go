@@ -8,20 +8,20 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Grant is one action on one resource of one statement of a function, and on one kind of rows if the statement names
-// kinds. It is the smallest part that can be missing.
+// Grant is one action on one resource in one of a function's statements, and on one kind of rows if the statement names
+// kinds. It is the smallest unit of permission that can be missing.
 type Grant struct {
-	Function  string // logical id
+	Function  string // the function's logical ID
 	Statement int    // index in the function's statements
 	Sid       string
-	Action    string // as in the statement, possibly with *
+	Action    string // as written in the statement, possibly with *
 	Resource  string
 	// Rows is the statement's pattern of partition keys under dynamodb:LeadingKeys, or empty if it has none. The patterns
-	// of both modes are one grant, spelled as in test mode: a function acts the same in both modes.
+	// for both modes form one grant, written as in test mode, since a function acts the same in both modes.
 	Rows string
 }
 
-// Grants lists every grant of the functions in the template's order.
+// Grants returns every grant of the functions, in template order.
 func Grants(functions []template.Function) []Grant {
 	var all []Grant
 	for _, f := range functions {
@@ -41,7 +41,7 @@ func Grants(functions []template.Function) []Grant {
 	return all
 }
 
-// rowsOf lists the kinds of rows that a statement names, or one empty kind if it names none.
+// rowsOf returns the kinds of rows that a statement names, or one empty kind if it names none.
 func rowsOf(s template.Statement) []string {
 	var all []string
 	for _, keys := range s.Condition {
@@ -59,7 +59,7 @@ func rowsOf(s template.Statement) []string {
 	return all
 }
 
-// ofBothModes converts a pattern of live mode's rows to test mode's.
+// ofBothModes converts a pattern for live-mode rows to its test-mode form.
 func ofBothModes(pattern string) string {
 	if rest, live := strings.CutPrefix(pattern, "live#"); live {
 		return "test#" + rest
@@ -67,8 +67,8 @@ func ofBothModes(pattern string) string {
 	return pattern
 }
 
-// Without returns copies of the functions without g. It retains the rest of the statement, split into several
-// statements if necessary. A test can thus show that a grant is necessary.
+// Without returns copies of the functions without the grant g. It keeps the rest of the statement, splitting it if
+// necessary. A test uses it to show that a grant is necessary.
 func Without(functions []template.Function, g Grant) []template.Function {
 	kept := slices.Clone(functions)
 	for i := range kept {
@@ -98,7 +98,7 @@ func without(list []string, gone string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == gone })
 }
 
-// withoutRows copies a condition without one kind of rows in both modes.
+// withoutRows copies a condition, omitting one kind of rows in both modes.
 func withoutRows(condition map[string]map[string][]string, rows string) map[string]map[string][]string {
 	kept := map[string]map[string][]string{}
 	for operator, keys := range condition {
@@ -113,11 +113,12 @@ func withoutRows(condition map[string]map[string][]string, rows string) map[stri
 	return kept
 }
 
-// Lambda writes a function's log lines and trace segments with the function's role, and drops without notice those that
-// the role does not allow. The runner of functions checks the permission before it shows a line or an invocation, so
-// that a missing right is noticed. https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
+// Lambda writes a function's log lines and trace segments with the function's role, and silently drops those that the
+// role does not allow. The functions' runner therefore checks the permission before it shows a line or an invocation,
+// so that a missing permission is noticed.
+// https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
 
-// MayLog reports whether Lambda may write a function's output to a stream of its log group.
+// MayLog reports whether Lambda may write a function's output to its log group.
 func (a *Authority) MayLog(function string) bool {
 	stream := "arn:aws:logs" + place + "log-group:" + a.groups[function] + ":log-stream:1"
 	return a.mayAll(function, []need{
@@ -125,14 +126,14 @@ func (a *Authority) MayLog(function string) bool {
 	})
 }
 
-// MayTrace reports whether Lambda may report a function's invocations to X-Ray, whose actions here have no resources.
+// MayTrace reports whether Lambda may report a function's invocations to X-Ray, whose actions have no resources here.
 func (a *Authority) MayTrace(function string) bool {
 	return a.mayAll(function, []need{
 		{action: "xray:PutTraceSegments", resource: "*"}, {action: "xray:PutTelemetryRecords", resource: "*"},
 	})
 }
 
-// mayAll checks and records the needs as for a call by the function itself.
+// mayAll checks and records the needs as if the function itself had made the call.
 func (a *Authority) mayAll(function string, needs []need) bool {
 	caller, known := a.roles[function]
 	if !known {

@@ -1,9 +1,9 @@
-// Package iam decides on permissions in the embedded AWS. Its middleware checks every call of a function against the
-// function's statements in the template, as IAM does with its role, and records the permissions used and refused. It
-// does not authenticate: package aws has already verified the signature of a call.
+// Package iam enforces permissions in the embedded AWS. Its middleware checks every call of a function against the
+// function's statements in the template, as IAM checks its role, and records which permissions were used and denied. It
+// does not authenticate: package aws has already verified the call's signature.
 //
 // It supports only roles with identity-based Allow statements: no Deny, no key, queue or bucket policies, no boundaries
-// and no session policies. The permissions that a call needs follow the AWS Service Authorization Reference.
+// and no session policies. The permissions that a call requires follow the AWS Service Authorization Reference.
 package iam
 
 import (
@@ -16,12 +16,12 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Authority decides about calls. Create it with New. It is safe for concurrent use.
+// Authority decides which calls are allowed. Create it with New. It is safe for concurrent use.
 type Authority struct {
 	roles  map[string]*role  // by the function's logical id
-	groups map[string]string // log group of each function, by logical id
-	keys   map[string]string // ARN of the KMS key of a bucket, by the bucket's name
-	hashes map[string]string // attribute of the partition key, by ARN of a table or an index
+	groups map[string]string // each function's log group, by logical ID
+	keys   map[string]string // ARN of a bucket's KMS key, by bucket name
+	hashes map[string]string // partition key attribute, by table or index ARN
 	grants []Grant
 
 	mu      sync.Mutex
@@ -29,15 +29,15 @@ type Authority struct {
 	denials map[Denial]struct{}
 }
 
-// role holds the permissions of one function.
+// role holds a function's permissions.
 type role struct {
 	function    string
 	statements  []statement
-	conditional bool // reports whether any statement has a condition, so that requests must be parsed for its keys
+	conditional bool // whether any statement has a condition, so that requests must be parsed for its keys
 }
 
-// New reads the statements of t's functions, and t's tables and buckets, which determine what else a call accesses. An
-// unsupported operator, key or policy variable in a statement is an error.
+// New reads the statements of t's functions, and t's tables and buckets, which determine which other resources a call
+// accesses. An unsupported operator, key or policy variable in a statement is an error.
 func New(t *template.Template) (*Authority, error) {
 	a := &Authority{
 		roles: map[string]*role{}, groups: map[string]string{}, keys: map[string]string{}, hashes: map[string]string{},
@@ -68,10 +68,10 @@ func New(t *template.Template) (*Authority, error) {
 	return a, nil
 }
 
-// Middleware refuses calls that a function's statements do not allow. A caller whose name does not end in Function is
-// the account's administrator and unrestricted. A caller whose name does, but that is not a function of the template,
-// has no permissions. Put it last in a list of middleware, next to the services: it queries the service behind it about
-// KMS keys.
+// Middleware returns middleware that denies calls not allowed by a function's statements. A caller whose name does not
+// end in Function is the account's administrator and has full access. A caller whose name does, but that is not a
+// function in the template, has no permissions. Put this middleware last, next to the services, since it queries the
+// service behind it for KMS keys.
 func (a *Authority) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
@@ -88,7 +88,7 @@ func (a *Authority) Middleware() wire.Middleware {
 	}
 }
 
-// serve passes on or refuses a function's call.
+// serve forwards or denies a function's call.
 func (a *Authority) serve(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role, next wire.Handler) {
 	if c.Service == "kms" {
 		a.serveKMS(w, r, c, caller, next)
@@ -111,7 +111,7 @@ func (a *Authority) serve(w http.ResponseWriter, r *http.Request, c wire.Call, c
 	next(w, r, c)
 }
 
-// needs lists the permissions that a call needs. An error means that the request can't be parsed, so they are unknown.
+// needs returns the permissions that a call requires, or an error if the request can't be parsed and they are unknown.
 func (a *Authority) needs(r *http.Request, c wire.Call, caller *role) ([]need, error) {
 	switch c.Service {
 	case "dynamodb":
@@ -131,7 +131,7 @@ func (a *Authority) needs(r *http.Request, c wire.Call, caller *role) ([]need, e
 	}
 }
 
-// decide allows all needs or none, and records the result. It returns the first need that is not met.
+// decide allows either all needs or none, and records the result. It returns the first unmet need.
 func (a *Authority) decide(caller *role, needs []need) (need, bool) {
 	used := make([]Grant, 0, len(needs))
 	for _, n := range needs {

@@ -63,7 +63,7 @@ func TestKeyBesideItemDoesNotHideItem(t *testing.T) {
 	}
 }
 
-// ask reports whether a function with the statements may send to the named queue.
+// ask reports whether a function with these statements may send to the named queue.
 func ask(t *testing.T, queue string, statements ...template.Statement) bool {
 	t.Helper()
 	authority, err := iam.New(world(statements...))
@@ -147,7 +147,7 @@ func TestConditionsUseRequestValues(t *testing.T) {
 	}
 }
 
-func TestNewRefusesUnsupportedStatement(t *testing.T) {
+func TestNewRejectsUnsupportedStatement(t *testing.T) {
 	t.Parallel()
 	on := func(operator, key string, values ...string) template.Statement {
 		s := allow("sqs:SendMessage", jobsARN)
@@ -185,7 +185,7 @@ func TestNewRefusesUnsupportedStatement(t *testing.T) {
 	}
 }
 
-func TestUnreadableRequestIsRefused(t *testing.T) {
+func TestUnreadableRequestIsDenied(t *testing.T) {
 	t.Parallel()
 	for _, service := range []string{"dynamodb", "sqs", "kms", "secretsmanager", "ssm", "s3control"} {
 		authority, err := iam.New(world(allow("sqs:*", jobsARN), allow("dynamodb:*", visitsARN)))
@@ -206,7 +206,7 @@ func TestUnreadableRequestIsRefused(t *testing.T) {
 	}
 }
 
-func TestRecordListsUsedAndUnusedGrants(t *testing.T) {
+func TestAuthorityListsUsedAndUnusedGrants(t *testing.T) {
 	t.Parallel()
 	twice := template.Statement{
 		Sid: "Twice", Actions: []string{"dynamodb:PutItem", "dynamodb:GetItem"},
@@ -238,7 +238,7 @@ func TestRecordListsUsedAndUnusedGrants(t *testing.T) {
 	}
 	unused := []iam.Grant{
 		grant("dynamodb:GetItem", notesARN), grant("dynamodb:GetItem", visitsARN),
-		// the first one was sufficient
+		// the first statement was sufficient
 		{Function: worker, Statement: 1, Sid: "dynamodb:PutItem", Action: "dynamodb:PutItem", Resource: "*"},
 	}
 	if diff := cmp.Diff(unused, authority.Unused()); diff != "" {
@@ -250,7 +250,7 @@ func TestRecordListsUsedAndUnusedGrants(t *testing.T) {
 	}
 }
 
-// TestRowKindUseIsRecorded checks that for a statement with two kinds of rows only the kind that a call accesses
+// TestRowKindUseIsRecorded checks that, if a statement names two kinds of rows, only the kind that a call accesses
 // counts as used.
 func TestRowKindUseIsRecorded(t *testing.T) {
 	t.Parallel()

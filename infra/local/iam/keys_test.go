@@ -33,7 +33,8 @@ func seal(key string, pairs map[string]string) step {
 	}
 }
 
-// sealed encrypts with a key as the administrator, for a Decrypt that may name the key.
+// sealed generates a data key as the administrator and returns a step that decrypts it. If named is not nil, the step
+// also names the key.
 func sealed(key string, named *string) (prepare, do step) {
 	var blob []byte
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {
@@ -128,7 +129,7 @@ func TestEncryptionContextConditionIsolatesTenants(t *testing.T) {
 	}
 }
 
-func TestS3NeedsCallerKeyPermission(t *testing.T) {
+func TestS3RequiresCallerKeyPermission(t *testing.T) {
 	t.Parallel()
 	forS3 := allow("kms:GenerateDataKey", filesKey)
 	forS3.Condition = map[string]map[string][]string{"StringEquals": {

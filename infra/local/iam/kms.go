@@ -13,9 +13,9 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// serveKMS decides about a call to KMS. A key has many names: its id, its ARN and its aliases, and on a laptop the ARN
-// in a template is an alias's. So if no statement allows a call by the name it uses, the call is decided again with all
-// names that KMS knows.
+// serveKMS authorises a KMS call. A key has several names: its ID, its ARN and its aliases, and on a laptop the ARN in
+// a template is an alias's. If no statement allows the call under the name it uses, serveKMS tries all names that KMS
+// has for the key.
 func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role, next wire.Handler) {
 	n, err := keyNeed(r, c)
 	if err != nil {
@@ -25,7 +25,7 @@ func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call
 	}
 	var answered *answer
 	if c.Operation == "Decrypt" && n.resource == "*" {
-		// The blob names its key, and only KMS can read it. Decrypt has no effect except its response.
+		// The blob names its key, and only KMS can read it. Decrypt has no effect other than its response.
 		answered = &answer{header: http.Header{}}
 		next(answered, r, c)
 		if n.resource = answered.keyARN(); n.resource == "" {
@@ -46,7 +46,7 @@ func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call
 	}
 }
 
-// keyNeed returns the need for the request's key and encryption context; the resource is "*" without a key.
+// keyNeed returns the need for the request's key and encryption context. Without a key, the resource is "*".
 func keyNeed(r *http.Request, c wire.Call) (need, error) {
 	n := need{action: "kms:" + c.Operation, resource: "*", keys: map[string][]string{}}
 	var in struct {
@@ -68,7 +68,7 @@ func keyNeed(r *http.Request, c wire.Call) (need, error) {
 	return n, nil
 }
 
-// keyARN returns the ARN of a key id or an alias.
+// keyARN returns the ARN for a key ID or an alias.
 func keyARN(name string) string {
 	if strings.HasPrefix(name, "alias/") {
 		return arnOf("kms", "", name)
@@ -76,7 +76,7 @@ func keyARN(name string) string {
 	return arnOf("kms", "key/", name)
 }
 
-// otherNames returns the ARN of the key itself and those of its aliases that the caller's statements mention.
+// otherNames returns the key's own ARN and those ARNs of its aliases that the caller's statements mention.
 func otherNames(ctx context.Context, kms wire.Handler, name string, caller *role) []string {
 	own := arnOfKey(ctx, kms, name)
 	if own == "" {
@@ -94,7 +94,7 @@ func otherNames(ctx context.Context, kms wire.Handler, name string, caller *role
 	return names
 }
 
-// arnOfKey queries KMS for the ARN of the key with one of a key's names. It returns "" if KMS has no such key.
+// arnOfKey queries KMS for a key's ARN by any of its names. It returns "" if there is no such key.
 func arnOfKey(ctx context.Context, kms wire.Handler, name string) string {
 	content, err := json.Marshal(map[string]string{"KeyId": name})
 	if err != nil {
@@ -110,7 +110,7 @@ func arnOfKey(ctx context.Context, kms wire.Handler, name string) string {
 	return out.keyARN()
 }
 
-// answer buffers the response of KMS.
+// answer buffers KMS's response.
 type answer struct {
 	header http.Header
 	status int

@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// onObjects returns a step for a call to S3.
+// onObjects returns a step that makes an S3 call.
 func onObjects[In, Out any](call func(*s3.Client, context.Context, *In, ...func(*s3.Options)) (*Out, error),
 	in In,
 ) step {
@@ -46,7 +46,7 @@ func getObject(bucket, key string) step {
 	}
 }
 
-// uploaded starts an upload as the administrator and passes it to use.
+// uploaded starts an upload as the administrator and passes its ID to use.
 func uploaded(use func(client *s3.Client, ctx context.Context, id *string) error) (prepare, do step) {
 	var id *string
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {
@@ -73,7 +73,7 @@ func part(number int32, id *string) *s3.UploadPartInput {
 	}
 }
 
-// partTag is the entity tag of a part with the content "part".
+// partTag is the entity tag of a part whose content is "part".
 const partTag = `"f4c9385f1902f7334b00b9b4ecd164de"`
 
 func objectOperations() map[string]operation {
@@ -129,7 +129,7 @@ func objectOperations() map[string]operation {
 	return operations
 }
 
-// upload is a call on an upload in progress.
+// upload is a call for an upload in progress.
 type upload struct {
 	needs []template.Statement
 	use   func(client *s3.Client, ctx context.Context, id *string) error
@@ -172,7 +172,7 @@ func uploads(key string, decrypt template.Statement) map[string]upload {
 	}
 }
 
-func TestPresignedURLHasSignersRights(t *testing.T) {
+func TestPresignedURLHasSignerPermissions(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		statements []template.Statement
@@ -231,7 +231,7 @@ func TestPrefixConditionLimitsListing(t *testing.T) {
 	}
 }
 
-func TestMissingObjectIsConcealedWithoutListRight(t *testing.T) {
+func TestMissingObjectIsConcealedWithoutListPermission(t *testing.T) {
 	t.Parallel()
 	head := onObjects((*s3.Client).HeadObject, s3.HeadObjectInput{Bucket: new("plain"), Key: new("none")})
 	cloud, authority := start(t, world(allow("s3:GetObject", plainARN+"/*")))
@@ -243,10 +243,10 @@ func TestMissingObjectIsConcealedWithoutListRight(t *testing.T) {
 	wantCode(t, head(t.Context(), cloud.Config(worker)), "NotFound")
 }
 
-func TestCopyNeedsReadRightOnSource(t *testing.T) {
+func TestCopyRequiresReadPermissionOnSource(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(allow("s3:PutObject", plainARN+"/*")))
-	// With a leading slash and with a version, which S3 also accepts.
+	// S3 also accepts a leading slash and a version.
 	copying := onObjects((*s3.Client).CopyObject,
 		s3.CopyObjectInput{Bucket: new("plain"), Key: new("k"), CopySource: new("/sealed/a%20b?versionId=1")})
 	wantDenied(t, cloud, authority, copying, "s3:GetObject", sealedARN+"/a b")

@@ -7,14 +7,14 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// operation is one call with exactly the permissions that it needs.
+// operation is a call together with exactly the permissions that it needs.
 type operation struct {
-	needs   []template.Statement // one action on one resource each
-	prepare step                 // performed by the administrator; may be nil
+	needs   []template.Statement // each allows one action on one resource
+	prepare step                 // run as the administrator; may be nil
 	do      step
 }
 
-func TestOperationsNeedExactPermissions(t *testing.T) {
+func TestOperationsRequireExactPermissions(t *testing.T) {
 	t.Parallel()
 	groups := map[string]map[string]operation{
 		"dynamodb": tableOperations(), "sqs": queueOperations(), "s3": objectOperations(), "kms": keyOperations(),
@@ -30,7 +30,7 @@ func TestOperationsNeedExactPermissions(t *testing.T) {
 	}
 }
 
-// check makes the call with all permissions, and again without each of them.
+// check makes the call with all permissions, and again with each of them missing.
 func (o operation) check(t *testing.T) {
 	t.Helper()
 	declared := world(o.needs...)

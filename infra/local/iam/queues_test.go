@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// onQueues returns a step for a call to SQS.
+// onQueues returns a step that makes an SQS call.
 func onQueues[In, Out any](call func(*sqs.Client, context.Context, *In, ...func(*sqs.Options)) (*Out, error),
 	in In,
 ) step {
@@ -21,7 +21,7 @@ func onQueues[In, Out any](call func(*sqs.Client, context.Context, *In, ...func(
 	}
 }
 
-// withReceipt sends and receives a message as the administrator before it calls use.
+// withReceipt sends and receives a message as the administrator and passes its receipt handle to use.
 func withReceipt(use func(client *sqs.Client, ctx context.Context, receipt *string) error) (prepare, do step) {
 	var receipt *string
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {

@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// Use counts the allowed calls for which a grant was necessary. If several grants allow a call, the first one in the
-// template counts, so that a redundant one shows as unused.
+// Use counts the allowed calls that needed a grant. If several grants allow a call, only the first one in the template
+// counts, so a redundant grant appears as unused.
 type Use struct {
 	Grant
 
 	Count int
 }
 
-// Denial is a refused request of a function.
+// Denial describes a function's denied request.
 type Denial struct {
-	Function string // logical id
-	Action   string // "dynamodb:GetItem"
+	Function string // the function's logical ID
+	Action   string // such as "dynamodb:GetItem"
 	Resource string // ARN
 }
 
-// Uses lists the grants that were used, ordered by function and statement.
+// Uses returns the grants that were used, ordered by function and statement.
 func (a *Authority) Uses() []Use {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -32,7 +32,7 @@ func (a *Authority) Uses() []Use {
 	return all
 }
 
-// Unused lists the grants that no allowed call has used, ordered by function and statement.
+// Unused returns the grants that no allowed call has used, ordered by function and statement.
 func (a *Authority) Unused() []Grant {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -41,7 +41,7 @@ func (a *Authority) Unused() []Grant {
 	return all
 }
 
-// Denials lists the refused requests without duplicates, ordered by function.
+// Denials returns the denied requests without duplicates, ordered by function.
 func (a *Authority) Denials() []Denial {
 	a.mu.Lock()
 	defer a.mu.Unlock()

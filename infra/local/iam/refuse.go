@@ -8,14 +8,14 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// deny responds, in AWS's words and protocol, that the caller lacks the permission n.
+// deny responds that the caller lacks permission n, in the service's protocol and AWS's wording.
 func deny(w http.ResponseWriter, r *http.Request, c wire.Call, n need) {
 	action, resource := n.action, n.resource
 	switch c.Service {
 	case "sqs":
-		action = strings.ToLower(action) // as in SQS
+		action = strings.ToLower(action) // in lower case, as in SQS's message
 	case "s3":
-		resource = `"` + resource + `"` // as in S3
+		resource = `"` + resource + `"` // quoted, as in S3's message
 	}
 	message := "User: arn:aws:sts::000000000000:assumed-role/" + c.Caller + " is not authorized to perform: " + action +
 		" on resource: " + resource + " because no identity-based policy allows the " + action + " action"

@@ -8,7 +8,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// objectNeeds follows "Required permissions for Amazon S3 API operations".
+// objectNeeds returns the permissions that an S3 call requires ("Required permissions for Amazon S3 API operations").
 func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 	bucket, key := address(r)
 	resource := "arn:aws:s3:::" + bucket
@@ -25,7 +25,7 @@ func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 		return a.reading(bucket, key, c.Operation == "GetObject" || r.Header.Get("X-Amz-Checksum-Mode") != "")
 	case "PutObject", "CreateMultipartUpload", "UploadPart", "UploadPartCopy", "CompleteMultipartUpload", "CopyObject":
 		return a.writing(r, c, bucket, key)
-	default: // DeleteObject, AbortMultipartUpload, CreateBucket: permission and operation have the same name
+	default: // DeleteObject, AbortMultipartUpload and CreateBucket have permissions of the same name
 		if key != "" {
 			resource += "/" + key
 		}
@@ -33,7 +33,8 @@ func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 	}
 }
 
-// reading returns the permissions for reading an object. Its content is encrypted, its metadata is not.
+// reading returns the permissions for reading an object. content selects its content, which is encrypted, instead of
+// its metadata, which is not.
 func (a *Authority) reading(bucket, key string, content bool) []need {
 	needs := []need{{action: "s3:GetObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
 	if content {
@@ -42,8 +43,8 @@ func (a *Authority) reading(bucket, key string, content bool) []need {
 	return needs
 }
 
-// writing returns the permissions for writing an object or a part. Parts of an upload are encrypted with the data key
-// created at the beginning of the upload, so they need permission to decrypt it.
+// writing returns the permissions for writing an object or a part. An upload's parts are encrypted with the data key
+// created at the beginning of the upload, so writing one requires permission to decrypt that key.
 func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []need {
 	needs := []need{{action: "s3:PutObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
 	switch c.Operation {
@@ -60,8 +61,7 @@ func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []
 }
 
 // sealed returns the permission that the caller needs on a bucket's KMS key, which S3 uses on the caller's behalf, or
-// nothing if the bucket has no key. With a bucket key, which all our buckets have, the encryption context names the
-// bucket.
+// nil if the bucket has no key. With a bucket key, which all our buckets have, the encryption context names the bucket.
 func (a *Authority) sealed(bucket, action string) []need {
 	key := a.keys[bucket]
 	if key == "" {
@@ -83,7 +83,7 @@ func address(r *http.Request) (bucket, key string) {
 	return bucket, key
 }
 
-// copySource splits the header of that name, "bucket/key?versionId=1" with or without a leading slash.
+// copySource splits the copy source header, "bucket/key?versionId=1", with or without a leading slash.
 func copySource(r *http.Request) (bucket, key string) {
 	source, _, _ := strings.Cut(r.Header.Get("X-Amz-Copy-Source"), "?")
 	if decoded, err := url.PathUnescape(source); err == nil {
@@ -93,7 +93,7 @@ func copySource(r *http.Request) (bucket, key string) {
 	return bucket, key
 }
 
-// conceal makes a missing object look like one that may not be read, unless the caller may list the bucket: S3 does not
+// conceal makes a missing object look like a forbidden one unless the caller may list the bucket, since S3 does not
 // reveal to other callers which keys exist.
 func (a *Authority) conceal(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role) http.ResponseWriter {
 	bucket, _ := address(r)
@@ -108,7 +108,7 @@ func (a *Authority) conceal(w http.ResponseWriter, r *http.Request, c wire.Call,
 	}}
 }
 
-// concealer calls missing if the response is 404, and drops that response if missing has sent another.
+// concealer calls missing if the response is 404, and discards that response if missing has sent another.
 type concealer struct {
 	http.ResponseWriter
 

@@ -10,10 +10,10 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// place is the region and the account of the embedded AWS in an ARN.
+// place is the part of an ARN that holds the embedded AWS's region and account.
 const place = ":us-east-1:000000000000:"
 
-// arnOf returns the ARN of a name, which may already be an ARN.
+// arnOf returns the ARN for a name, which may already be an ARN.
 func arnOf(service, kind, name string) string {
 	if strings.HasPrefix(name, "arn:") {
 		return name
@@ -21,7 +21,8 @@ func arnOf(service, kind, name string) string {
 	return "arn:aws:" + service + place + kind + name
 }
 
-// queueNeeds returns the permissions for an SQS call. A batch needs the permission of the single operation.
+// queueNeeds returns the permissions that an SQS call requires. A batch requires the permission for the single
+// operation.
 func queueNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	var in struct{ QueueURL, QueueName, SourceArn string }
 	if err := decode(r, &in); err != nil {
@@ -38,7 +39,7 @@ func queueNeeds(r *http.Request, c wire.Call) ([]need, error) {
 		queue = in.SourceArn
 	}
 	needs := []need{{action: action, resource: queue}}
-	if c.Operation == "StartMessageMoveTask" { // moving messages removes them from a queue
+	if c.Operation == "StartMessageMoveTask" { // moving messages also removes them from a queue
 		for _, also := range []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"} {
 			needs = append(needs, need{action: also, resource: queue})
 		}
@@ -46,7 +47,8 @@ func queueNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	return needs, nil
 }
 
-// mailNeeds returns the permissions for an SES call. The resource is the sending identity, an address or its domain.
+// mailNeeds returns the permissions that an SES call requires. The resource is the sending identity, an address or its
+// domain.
 func mailNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, err
@@ -62,8 +64,9 @@ func mailNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	return []need{n}, nil
 }
 
-// secretNeeds returns the permissions for a Secrets Manager call. AWS appends a hyphen and six characters to the name
-// in the ARN. A call, and the ARN in a template on a laptop, may name the secret with or without them.
+// secretNeeds returns the permissions that a Secrets Manager call requires. AWS appends a hyphen and six characters to
+// the secret's name in the ARN. A call, and the ARN in a template on a laptop, may name the secret with or without
+// them.
 func secretNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	var in struct{ SecretID, Name string }
 	if err := decode(r, &in); err != nil {
@@ -90,7 +93,7 @@ func parameterNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	return []need{n}, nil
 }
 
-// decode decodes the JSON body of r into v and leaves r unchanged. It ignores members that v does not have.
+// decode decodes r's JSON body into v without consuming it. It ignores unknown members.
 func decode(r *http.Request, v any) error {
 	content, err := wire.Body(r)
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 
 var errAction = errors.New("an action has the form service:Name")
 
-// statement is a template.Statement in a form for decisions.
+// statement is a template.Statement prepared for decisions.
 type statement struct {
 	template.Statement
 
 	conditions []condition
 	patterns   []string // the actions in lower case, for comparison
-	kinds      []string // of rows that it names, or one empty kind if it names none
+	kinds      []string // kinds of rows that it names, or one empty kind if none
 }
 
 func compile(declared template.Statement) (statement, error) {
@@ -38,11 +38,11 @@ func compile(declared template.Statement) (statement, error) {
 	return s, err
 }
 
-// need is one permission that a call requires.
+// need is a permission that a call requires.
 type need struct {
-	action   string              // "dynamodb:GetItem"
+	action   string              // such as "dynamodb:GetItem"
 	resource string              // ARN
-	others   []string            // further ARNs of the same object, under which a statement may allow it
+	others   []string            // other ARNs of the same object, which a statement may name instead
 	keys     map[string][]string // condition keys in lower case
 }
 
@@ -63,7 +63,7 @@ func (s *statement) grants(n need) (action, resource string, ok bool) {
 	return s.Actions[i], s.Resources[j], true
 }
 
-// allow finds the first statement that grants n and the grants that n uses: one for each kind of rows.
+// allow returns the grants with which the first matching statement allows n: one for each kind of rows.
 func (r *role) allow(n need) ([]Grant, bool) {
 	for i := range r.statements {
 		s := &r.statements[i]
@@ -84,7 +84,7 @@ func (r *role) allow(n need) ([]Grant, bool) {
 	return nil, false
 }
 
-// rows lists the statement's kinds of rows that n accesses, or one empty kind if the statement names none.
+// rows returns the statement's kinds of rows that n accesses, or one empty kind if the statement names none.
 func (s *statement) rows(n need) []string {
 	if s.kinds[0] == "" {
 		return s.kinds
@@ -99,12 +99,12 @@ func (s *statement) rows(n need) []string {
 	return touched
 }
 
-// matches reports whether text matches pattern: * matches any number of characters and ? exactly one.
+// matches reports whether text matches pattern, in which * matches any number of characters and ? exactly one.
 func matches(pattern, text string) bool {
 	if !strings.ContainsAny(pattern, "*?") {
 		return pattern == text
 	}
-	star, resume := -1, 0 // position of the last *, and where in text the next try after it starts
+	star, resume := -1, 0 // position of the last *, and where in text the next attempt starts
 	p, t := 0, 0
 	for t < len(text) {
 		switch {

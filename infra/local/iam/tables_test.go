@@ -17,7 +17,7 @@ func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{V
 
 func keyOf(pk string) values { return values{"pk": text(pk), "sk": text("1")} }
 
-// onTables returns a step for a call to DynamoDB.
+// onTables returns a step that makes a DynamoDB call.
 func onTables[In, Out any](call func(*dynamodb.Client, context.Context, *In, ...func(*dynamodb.Options)) (*Out, error),
 	in In,
 ) step {
@@ -58,7 +58,8 @@ func batchGet(tables ...string) step {
 	return onTables((*dynamodb.Client).BatchGetItem, dynamodb.BatchGetItemInput{RequestItems: all})
 }
 
-// transact puts into visits, deletes from visits, updates notes and checks a condition on visits.
+// transact returns a step with one transaction: it puts into visits, deletes from visits, updates notes and checks a
+// condition on visits.
 func transact(putKey string) step {
 	return onTables((*dynamodb.Client).TransactWriteItems,
 		dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
@@ -117,7 +118,7 @@ func tableOperations() map[string]operation {
 	}
 }
 
-func TestTransactionWithRefusedPartChangesNothing(t *testing.T) {
+func TestTransactionWithDeniedPartChangesNothing(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(
 		allow("dynamodb:PutItem", visitsARN), allow("dynamodb:DeleteItem", visitsARN),

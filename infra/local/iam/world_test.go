@@ -36,8 +36,8 @@ const (
 	paramARN  = "arn:aws:ssm" + here + "parameter/recordbridge/base-url"
 )
 
-// world returns the common template of all tests: two tables, two queues, a bucket with a KMS key and one without, a
-// secret, a parameter.
+// world returns the template that all tests share: two tables, two queues, a bucket with a KMS key and one without, a
+// secret, and a parameter.
 func world(statements ...template.Statement) *template.Template {
 	key := template.KeySchema{Hash: "pk", Range: "sk"}
 	attributes := map[string]string{"pk": "S", "sk": "S", "org": "S"}
@@ -73,7 +73,7 @@ func world(statements ...template.Statement) *template.Template {
 	}
 }
 
-// start returns a cloud with all resources of the template, which enforces the template's statements.
+// start returns a cloud that contains the template's resources and enforces its statements.
 func start(t *testing.T, declared *template.Template) (*aws.Cloud, *iam.Authority) {
 	t.Helper()
 	authority, err := iam.New(declared)
@@ -91,15 +91,15 @@ func start(t *testing.T, declared *template.Template) (*aws.Cloud, *iam.Authorit
 	return cloud, authority
 }
 
-// allow returns a statement for one action.
+// allow returns a statement that allows one action.
 func allow(action string, resources ...string) template.Statement {
 	return template.Statement{Sid: action, Actions: []string{action}, Resources: resources}
 }
 
-// step is one operation with a client.
+// step makes one call with a client.
 type step func(ctx context.Context, cfg awssdk.Config) error
 
-// wantAllowed requires success: a permitted call must also work.
+// wantAllowed checks that a call succeeds.
 func wantAllowed(t *testing.T, cloud *aws.Cloud, do step) {
 	t.Helper()
 	if err := do(t.Context(), cloud.Config(worker)); err != nil {
@@ -107,7 +107,7 @@ func wantAllowed(t *testing.T, cloud *aws.Cloud, do step) {
 	}
 }
 
-// wantDenied requires the refusal of action on resource, in AWS's words.
+// wantDenied checks that a call is denied for action on resource, with AWS's message.
 func wantDenied(t *testing.T, cloud *aws.Cloud, authority *iam.Authority, do step, action, resource string) {
 	t.Helper()
 	err := do(t.Context(), cloud.Config(worker))
@@ -129,7 +129,7 @@ func wantDenied(t *testing.T, cloud *aws.Cloud, authority *iam.Authority, do ste
 			!strings.Contains(said, resource) {
 			t.Errorf("got %q, want %s on %s", said, action, resource)
 		}
-	case "Forbidden": // a HEAD has no body, so the SDK uses the status
+	case "Forbidden": // a HEAD response has no body, so the SDK uses the status
 	default:
 		t.Errorf("got %v, want the refusal of %s", err, action)
 	}

@@ -1,6 +1,6 @@
-// Package inbox receives webhooks on behalf of the seeded organisations, so that people, scripts and tests can see what
-// the service delivered. It holds the newest 1000 deliveries in memory. It sends nothing and accepts every delivery:
-// each is listed with the validity of its signature, which is not a condition.
+// Package inbox receives webhooks on behalf of the seeded organisations, so that people, scripts and tests can inspect
+// what the service delivered. It holds the newest 1000 deliveries in memory and sends nothing. It accepts every
+// delivery, even one with an invalid signature, and lists it with the signature's validity.
 package inbox
 
 import (
@@ -16,33 +16,34 @@ import (
 )
 
 const (
-	keep    = 1000    // deliveries; the oldest are dropped first
-	maxBody = 1 << 20 // bytes of a body; our own webhooks are much smaller
+	keep    = 1000    // maximum number of deliveries; the oldest are dropped first
+	maxBody = 1 << 20 // maximum bytes of a body; our own webhooks are much smaller
 )
 
-// Delivery is one received request. Its JSON is the contract of run.json's inbox_url (README.md, "What make run
-// shows").
+// Delivery is a received webhook request. Its JSON form is the contract of run.json's inbox_url (README.md, "What make
+// run shows").
 type Delivery struct {
 	ReceivedAt time.Time         `json:"received_at"`
 	Method     string            `json:"method"`
 	Path       string            `json:"path"`
-	Headers    map[string]string `json:"headers"` // names in lower case; several values are joined with ", "
+	Headers    map[string]string `json:"headers"` // names in lower case; multiple values are joined with ", "
 	Body       string            `json:"body"`
 
 	// The following fields are not part of the contract.
-	Number    int       `json:"-"` // counts received deliveries, from 1
-	Signature Signature `json:"-"` // at the time of arrival
-	Reason    string    `json:"-"` // why it is not Verified
+	Number    int       `json:"-"` // sequence number of the delivery, from 1
+	Signature Signature `json:"-"` // validity at the time of arrival
+	Reason    string    `json:"-"` // why the signature is not Verified
 }
 
-// Inbox serves deliveries under one path. Every path below it is a separate inbox; the path itself shows them all.
+// Inbox serves deliveries under one path. Every path below it is a separate inbox; the path itself lists the deliveries
+// of all.
 type Inbox struct {
 	root string
 
 	mu       sync.Mutex
 	received []Delivery
-	count    int               // of all deliveries ever received
-	secrets  map[string]string // by name of the inbox
+	count    int               // number of deliveries ever received
+	secrets  map[string]string // by inbox name
 }
 
 // New returns an Inbox to be served at root, such as "/_local/inbox", and at all paths below it.
@@ -50,14 +51,14 @@ func New(root string) *Inbox {
 	return &Inbox{root: path.Clean(root), secrets: make(map[string]string)}
 }
 
-// Expect sets the secret ("whsec_…") that verifies deliveries to root/name.
+// Expect sets the secret ("whsec_…") for verifying deliveries to root/name.
 func (b *Inbox) Expect(name, secret string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.secrets[name] = secret
 }
 
-// List returns the received deliveries, oldest first, with the validity of each signature.
+// List returns the received deliveries, oldest first, each with its signature's validity.
 func (b *Inbox) List() []Delivery {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,7 +70,8 @@ func (b *Inbox) List() []Delivery {
 	return list
 }
 
-// ServeHTTP stores a POST and responds with 200; GET lists the deliveries at or below its path, oldest first, as JSON.
+// ServeHTTP stores a POST request and responds with 200. For a GET request, it lists the deliveries at or below the
+// path, oldest first, as JSON.
 func (b *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPost:
@@ -110,7 +112,7 @@ func (b *Inbox) store(w http.ResponseWriter, r *http.Request) int {
 
 func (b *Inbox) list(w http.ResponseWriter, r *http.Request) {
 	at := path.Clean(r.URL.Path)
-	list := []Delivery{} // not null, even if empty: scripts count its elements
+	list := []Delivery{} // never null, since scripts count its elements
 	for _, d := range b.List() {
 		if d.Path == at || strings.HasPrefix(d.Path, at+"/") {
 			list = append(list, d)

@@ -68,7 +68,7 @@ func TestDeliveriesAreListedOldestFirst(t *testing.T) {
 	})
 }
 
-func TestNewestThousandDeliveriesAreStored(t *testing.T) {
+func TestOnlyNewestThousandDeliveriesAreStored(t *testing.T) {
 	t.Parallel()
 	b := inbox.New(root)
 	for i := range 1003 {
@@ -83,7 +83,7 @@ func TestNewestThousandDeliveriesAreStored(t *testing.T) {
 	}
 }
 
-func TestInvalidDeliveriesAreRefused(t *testing.T) {
+func TestInvalidDeliveriesAreRejected(t *testing.T) {
 	t.Parallel()
 	b := inbox.New(root)
 	if got := send(t, b, "POST", root+"/alder", strings.Repeat("x", 1<<20+1),

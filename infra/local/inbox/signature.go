@@ -14,17 +14,17 @@ type Signature string
 
 // Results of verification.
 const (
-	Verified Signature = "verified" // signed with its inbox's secret, and fresh
-	Wrong    Signature = "wrong"    // not signed with the secret, or too old
-	Unknown  Signature = "unknown"  // the secret of its inbox is unknown
+	Verified Signature = "verified" // signed with the inbox's secret, and recent
+	Wrong    Signature = "wrong"    // not signed with the inbox's secret, or too old
+	Unknown  Signature = "unknown"  // the inbox's secret is unknown
 )
 
-// tolerance is the maximum time between signing and arrival, as in Standard Webhooks' own libraries.
+// tolerance is the maximum age of a signature on arrival, as in Standard Webhooks' own libraries.
 const tolerance = 5 * time.Minute
 
-// verify checks a delivery according to Standard Webhooks 1.0: HMAC-SHA256 over "id.timestamp.body" with the secret's
-// bytes. reason explains to a person why a delivery is not Verified. The code is deliberately separate from the
-// service's signing: a shared mistake would verify itself.
+// verify checks a delivery's signature according to Standard Webhooks 1.0: HMAC-SHA256 over "id.timestamp.body" with
+// the secret's bytes. reason explains why a delivery is not Verified. The code deliberately shares nothing with the
+// service's signing, since a shared mistake would verify itself.
 func verify(secret string, d Delivery) (result Signature, reason string) {
 	if secret == "" {
 		return Unknown, "this inbox has no known secret"

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Prefix is the path at which Subprocesses must be served.
+// Prefix is the path under which Subprocesses must be served.
 const Prefix = "/_runtime/"
 
-// environment returns the complete environment of an instance of f: the template's variables, Lambda's variables and
-// the URL of the embedded AWS. It includes nothing of the runner's own environment that could affect a function.
+// environment returns the complete environment for an instance of f: the template's variables, Lambda's variables and
+// the URL of the embedded AWS. It excludes everything in the runner's own environment that could affect a function.
 func (s *Subprocesses) environment(f Function, instance string) []string {
 	all := maps.Clone(f.Environment)
 	if all == nil {
@@ -24,12 +24,12 @@ func (s *Subprocesses) environment(f Function, instance string) []string {
 		}
 	}
 	maps.Copy(all, map[string]string{
-		// Directs the AWS calls, see docs/develop/architecture.md; the key identifies the caller to the embedded AWS.
+		// Sends AWS calls to the embedded AWS (docs/develop/architecture.md), which identifies the caller by the access key.
 		"AWS_ENDPOINT_URL":      "http://" + s.options.Address,
 		"AWS_ENDPOINT_URL_S3":   s.options.ObjectsURL,
 		"AWS_ACCESS_KEY_ID":     f.ID,
 		"AWS_SECRET_ACCESS_KEY": s.options.SecretKey,
-		// Excludes this machine's configuration of real AWS accounts.
+		// Excludes this machine's configuration for real AWS accounts.
 		"AWS_CONFIG_FILE":             os.DevNull,
 		"AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
 		"AWS_EC2_METADATA_DISABLED":   "true",

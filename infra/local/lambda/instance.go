@@ -11,45 +11,45 @@ import (
 	"time"
 )
 
-// instance is one process of a function.
+// instance is a process that runs a function.
 type instance struct {
 	id      string
 	pool    *pool
 	command *exec.Cmd
 	work    chan *invocation
-	ready   chan struct{} // closed when it requests work for the first time
-	gone    chan struct{} // closed when its process has ended and all references to it are removed
+	ready   chan struct{} // closed when the process first requests work
+	gone    chan struct{} // closed when the process has ended and nothing refers to it
 
-	// The following fields are guarded by Subprocesses.mu, and readable without it once gone is closed.
+	// The following fields are guarded by Subprocesses.mu. They can be read without it once gone is closed.
 	started  bool
 	current  *invocation
-	latest   string      // trace of the invocation for which it was started, then of its most recent one
+	latest   string      // trace of the latest invocation, initially the one for which it was started
 	clock    *time.Timer // kills it; runs while it starts, works or, if idle processes end, is idle
 	timedOut bool
-	retired  bool           // ending because it was idle; holds no slot
-	initFail *FunctionError // its own report of its failure to start
+	retired  bool           // ending because it was idle, so it holds no slot
+	initFail *FunctionError // failure to start, as the process itself reported it
 	exit     error
 }
 
-// invocation is one call of a function.
+// invocation is one invocation of a function.
 type invocation struct {
 	id        string
-	trace     string // root of its trace id
+	trace     string // root of its trace ID
 	payload   []byte
 	deadline  time.Time
-	delivered atomic.Bool   // the process has received it
-	over      chan struct{} // closed when the process, having responded, requests more work
+	delivered atomic.Bool   // whether the process has received it
+	over      chan struct{} // closed when the process requests more work after responding
 	answer    *outcome      // guarded by Subprocesses.mu until over or the instance's gone is closed
 }
 
-// outcome is the response of an invocation, or the error if there is none.
+// outcome holds an invocation's response, or its error.
 type outcome struct {
 	body []byte
 	err  error
 }
 
-// start starts a process for p, initially for the invocation of the given trace. The caller holds Subprocesses.mu and a
-// slot of p.
+// start starts a process in p, initially for the invocation with the given trace. The caller holds Subprocesses.mu and
+// one of p's slots.
 func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*instance, error) {
 	in := &instance{
 		id: rand.Text(), pool: p, latest: trace, work: make(chan *invocation, 1), ready: make(chan struct{}),
@@ -59,7 +59,7 @@ func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*insta
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.function.ID, err)
 	}
-	// A process outlives the invocation that starts it.
+	// The process outlives the invocation that starts it.
 	in.command = exec.CommandContext(context.WithoutCancel(ctx), path) //nolint:gosec // the path is our own build output
 	in.command.Dir = filepath.Dir(path)
 	in.command.Env = s.environment(p.function, in.id)
@@ -83,13 +83,13 @@ func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*insta
 	return in, nil
 }
 
-// alive reports whether the process is not known to have ended. The caller holds Subprocesses.mu.
+// alive reports whether the process may still be running. The caller holds Subprocesses.mu.
 func (in *instance) alive() bool {
 	_, known := in.pool.live[in]
 	return known
 }
 
-// waitReady waits for the end of a cold start.
+// waitReady waits until a cold start completes or fails.
 func (in *instance) waitReady() error {
 	select {
 	case <-in.ready:
@@ -102,7 +102,7 @@ func (in *instance) waitReady() error {
 	return in.cause()
 }
 
-// wait waits for the end of inv; ok is false if the process ended before it received inv.
+// wait waits for inv to end. ok is false if the process ended before it received inv.
 func (in *instance) wait(inv *invocation) (out outcome, ok bool) {
 	select {
 	case <-inv.over:
@@ -122,7 +122,7 @@ func (in *instance) wait(inv *invocation) (out outcome, ok bool) {
 	}
 }
 
-// cause returns why the process ended, as Lambda's error.
+// cause returns the reason why the process ended, as Lambda's error.
 func (in *instance) cause() error {
 	if in.timedOut {
 		seconds := in.pool.function.Timeout.Seconds()
@@ -135,7 +135,7 @@ func (in *instance) cause() error {
 	return &FunctionError{Type: "Runtime.ExitError", Message: how}
 }
 
-// kill ends the process immediately. The cleanup follows when it has ended.
+// kill ends the process immediately. Cleanup follows once it has ended.
 func (in *instance) kill() { _ = in.command.Process.Kill() } // fails only if it has already ended
 
 // killAll ends the instances and returns when they are gone.

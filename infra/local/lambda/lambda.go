@@ -1,7 +1,7 @@
-// Package lambda runs the functions of template.yaml on this machine, as subprocesses of the runner behind the Lambda
+// Package lambda runs the functions in template.yaml on this machine, as subprocesses of the runner behind the Lambda
 // Runtime API. It owns these processes, their environment, their concurrency and their timeouts. A Remote invokes
-// functions that run elsewhere, as package sam does. It does not trigger functions (package triggers and the gateway
-// do) or build the binaries (package build does).
+// functions that run elsewhere, such as those of package sam. The package does not trigger functions (package triggers
+// and the gateway do) or build the binaries (package build does).
 package lambda
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// maxPayload is Lambda's limit for a synchronous request and its response: 6 MB.
+// maxPayload is Lambda's limit for a synchronous request and its response in bytes.
 const maxPayload = 6 << 20
 
 var (
@@ -26,27 +26,27 @@ var (
 	errTooLarge   = errors.New("RequestTooLargeException: the payload is over 6 MB")
 )
 
-// FunctionError is the failure of an invoked function: it reported an error, exited or timed out. Any other error of
+// FunctionError is the failure of an invoked function that reported an error, exited or timed out. Any other error from
 // Invoke means that the function could not be invoked.
 type FunctionError struct {
-	Type    string // Lambda's errorType, such as "Runtime.ExitError", "Sandbox.Timedout" or the name of a Go type
+	Type    string // Lambda's errorType, such as "Runtime.ExitError", "Sandbox.Timedout" or a Go type's name
 	Message string // Lambda's errorMessage
 }
 
 // Error implements error.
 func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
 
-// Function holds the template's settings of one function.
+// Function holds a function's settings from the template.
 type Function struct {
-	ID          string            // logical id for invocations; also the AWS access key id that identifies the caller
+	ID          string            // logical ID for invocations; also the AWS access key ID that identifies the caller
 	Name        string            // physical name
-	Bootstrap   string            // path of its executable
-	Environment map[string]string // the variables of the template
+	Bootstrap   string            // path of the executable
+	Environment map[string]string // the template's variables
 	LogGroup    string            // log group on AWS; only passed to the function
-	Timeout     time.Duration     // of one invocation, and of a process's start
+	Timeout     time.Duration     // limit of one invocation, and of a process's start
 	MemoryMB    int               // only passed to the function; not enforced here
-	Concurrency int               // maximum number of processes; further invocations wait; below 1 counts as 1
-	// IdleLife limits how long an idle process is retained, so that processes for a burst do not remain; 0 means forever.
+	Concurrency int               // maximum number of processes, at least 1; further invocations wait
+	// IdleLife is how long an idle process is retained, so that processes for a burst do not remain. 0 means forever.
 	IdleLife time.Duration
 }
 
@@ -54,47 +54,47 @@ type Function struct {
 type Options struct {
 	// Address is the host:port at which the Subprocesses and the embedded AWS are served.
 	Address    string
-	ObjectsURL string // of the embedded S3
-	SecretKey  string // of the embedded AWS, for every access key
+	ObjectsURL string // URL of the embedded S3
+	SecretKey  string // secret key of the embedded AWS, for every access key
 	Region     string
 	Account    string
 	Functions  []Function
-	// Line receives every line that a function writes to stdout or stderr. It is called concurrently.
+	// Line receives every line that a function writes to stdout or stderr. It may be called concurrently.
 	Line func(function, line string)
-	// Keeps reports whether Lambda may store a function's output; if not, it is dropped. If Keeps is nil, all output is
+	// Keeps reports whether Lambda may store a function's output. Other output is dropped. If Keeps is nil, all output is
 	// passed on.
 	Keeps func(function string) bool
-	// Observer is notified of the progress of invocations; it may be nil.
+	// Observer is notified of invocations' progress. It may be nil.
 	Observer Observer
 }
 
-// Observer is notified of the progress of invocations. An invocation is identified by the root of its X-Ray trace id,
-// which its process gets as _X_AMZN_TRACE_ID and the AWS SDK sends with every call. The methods are called
-// concurrently, and in part while locks are held: they must neither block nor call back.
+// Observer is notified of invocations' progress. An invocation is identified by the root of its X-Ray trace ID, which
+// its process receives as _X_AMZN_TRACE_ID and the AWS SDK sends with every call. The methods may be called
+// concurrently, and some with locks held, so they must neither block nor call back.
 type Observer interface {
-	// Requested is called first, with the logical id of the function.
+	// Requested is called first, with the function's logical ID.
 	Requested(trace, function string, payload []byte)
-	// Starting reports that the invocation waits for a process to start.
+	// Starting reports that the invocation is waiting for a process to start.
 	Starting(trace string)
-	// Assigned reports that a process has received it, under a request id.
+	// Assigned reports that a process has received the invocation under a request ID.
 	Assigned(trace, request string)
-	// Wrote passes a line of a process whose most recent invocation this is; it may be called late.
+	// Wrote reports a line from a process whose latest invocation this is. It may be called late.
 	Wrote(trace, line string)
-	// Ended reports the result, as Invoke returns it, and the process's peak memory, or 0 if unknown.
+	// Ended reports the result, as returned from Invoke, and the process's peak memory, or 0 if unknown.
 	Ended(trace string, answer []byte, err error, peakMemory int64)
 }
 
-// Subprocesses runs functions as processes of this machine. It is also the http.Handler of the Lambda Runtime API that
+// Subprocesses runs functions as processes on this machine. It also is the http.Handler for the Lambda Runtime API that
 // these processes call, and must be served at Options.Address under Prefix.
 type Subprocesses struct {
 	options  Options
 	observer Observer
 	api      *http.ServeMux
-	pending  sync.WaitGroup // invocations, including those whose caller no longer waits
+	pending  sync.WaitGroup // invocations, including those that the caller has stopped waiting for
 
-	mu        sync.Mutex // guards the following fields, and all state of pools and instances
+	mu        sync.Mutex // guards the following fields and all state of pools and instances
 	pools     map[string]*pool
-	instances map[string]*instance // by id, which authorises requests for the instance
+	instances map[string]*instance // by ID, which authorises requests for the instance
 	closed    bool
 }
 
@@ -113,9 +113,9 @@ func New(options Options) *Subprocesses {
 	return s
 }
 
-// Invoke runs function, a logical id, with payload and returns its response. If the function fails, the error is a
-// *FunctionError. As on AWS, the end of ctx ends the wait but not the function, which continues until it completes or
-// times out.
+// Invoke runs the function with this logical ID on payload and returns its response. If the function fails, the error
+// is a *FunctionError. As on AWS, the end of ctx ends the wait but not the function, which continues until it completes
+// or times out.
 func (s *Subprocesses) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	if len(payload) > maxPayload {
 		return nil, errTooLarge
@@ -137,7 +137,7 @@ func (s *Subprocesses) Invoke(ctx context.Context, function string, payload []by
 	}
 }
 
-// Kill ends all processes of function with SIGKILL, regardless of their state, and returns their number.
+// Kill ends all processes of a function with SIGKILL, regardless of their state, and returns how many it ended.
 func (s *Subprocesses) Kill(function string) int {
 	s.mu.Lock()
 	var victims []*instance
@@ -149,7 +149,7 @@ func (s *Subprocesses) Kill(function string) int {
 	return len(victims)
 }
 
-// Close ends all processes and refuses further invocations. It returns when no process remains.
+// Close ends all processes and rejects further invocations. It returns when no process remains.
 func (s *Subprocesses) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -159,17 +159,17 @@ func (s *Subprocesses) Close() {
 	s.pending.Wait()
 }
 
-// Status is the state of one function, for people.
+// Status describes a function's state to people.
 type Status struct {
 	ID          string
-	Processes   int // alive
-	Busy        int // processes that handle an invocation
-	Invocations int // started since the start of the runner
+	Processes   int // processes that are running
+	Busy        int // processes that are handling an invocation
+	Invocations int // invocations since the runner started
 	Failures    int // failed invocations
 	Log         []string
 }
 
-// Status returns the state of every function, ordered by logical id.
+// Status returns the status of every function, ordered by logical ID.
 func (s *Subprocesses) Status() []Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +184,7 @@ func (s *Subprocesses) Status() []Status {
 	return all
 }
 
-// begin registers an invocation, so that Close can wait for it.
+// begin registers an invocation so that Close waits for it.
 func (s *Subprocesses) begin(function string) (*pool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,7 +200,7 @@ func (s *Subprocesses) begin(function string) (*pool, error) {
 	return p, nil
 }
 
-// run executes one invocation.
+// run executes an invocation.
 func (s *Subprocesses) run(ctx context.Context, p *pool, payload []byte) outcome {
 	trace := newTrace()
 	s.observer.Requested(trace, p.function.ID, payload)
@@ -209,8 +209,8 @@ func (s *Subprocesses) run(ctx context.Context, p *pool, payload []byte) outcome
 	return s.count(p, out)
 }
 
-// carry passes the invocation to an instance, and to a second one if the first ended before it received the invocation.
-// It also returns the instance's peak memory, or 0 if unknown.
+// carry passes the invocation to an instance, and to a second instance if the first ended before receiving it. It also
+// returns the instance's peak memory, or 0 if unknown.
 func (s *Subprocesses) carry(ctx context.Context, p *pool, trace string, payload []byte) (out outcome, memory int64) {
 	for {
 		in, err := s.acquire(ctx, p, trace)

@@ -39,7 +39,7 @@ func TestIdleProcessIsReused(t *testing.T) {
 	}
 }
 
-func TestIdleProcessEnds(t *testing.T) {
+func TestIdleProcessEndsAfterIdleLife(t *testing.T) {
 	t.Parallel()
 	const idle = 50 * time.Millisecond
 	functions := start(t, func(f *lambda.Function) { f.IdleLife, f.Concurrency = idle, 1 })
@@ -55,7 +55,7 @@ func TestIdleProcessEnds(t *testing.T) {
 	if took := time.Since(began); took < idle {
 		t.Errorf("it ended after %v, want it to be kept for %v", took, idle)
 	}
-	for range 2 { // its slot has been released, exactly once
+	for range 2 { // the slot must be released exactly once
 		if next := mustInvoke(t, functions, "echo"); next.PID == first.PID {
 			t.Error("the process that has ended was used again")
 		}
@@ -74,7 +74,7 @@ func TestDeadlineIsFunctionTimeout(t *testing.T) {
 	}
 }
 
-func TestFunctionEnvironmentExcludesRunnersVariables(t *testing.T) {
+func TestFunctionEnvironmentExcludesRunnerVariables(t *testing.T) {
 	t.Parallel()
 	functions := start(t, func(f *lambda.Function) { f.Environment["AWS_REGION"] = "eu-west-1" })
 	want := []string{
@@ -85,7 +85,7 @@ func TestFunctionEnvironmentExcludesRunnersVariables(t *testing.T) {
 		"AWS_REGION=us-east-1", "AWS_SECRET_ACCESS_KEY=of this run", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
 		"CONTROL_TABLE=local-ControlTable", "LAMBDA_TASK_ROOT=.", roleVariable + "=function", "TZ=:UTC", "_HANDLER=bootstrap",
 	}
-	// These differ from run to run; the response shows that they work.
+	// These variables differ between runs; the response shows that they work.
 	varying := []string{
 		"AWS_ENDPOINT_URL", "AWS_LAMBDA_LOG_STREAM_NAME", "AWS_LAMBDA_RUNTIME_API", "HOME", "PATH", "PWD", "TMPDIR",
 		"_X_AMZN_TRACE_ID",
@@ -117,7 +117,7 @@ func TestConcurrencyLimitsProcesses(t *testing.T) {
 		t.Errorf("got %d processes, %d busy, want 2 and 2", got.Processes, got.Busy)
 	}
 	meeting.released <- struct{}{}
-	<-meeting.arrived // the third arrived when the first was done
+	<-meeting.arrived // the third arrived once the first was done
 	meeting.released <- struct{}{}
 	meeting.released <- struct{}{}
 	all.Wait()
@@ -180,7 +180,7 @@ func TestFunctionFailureIsFunctionError(t *testing.T) {
 				t.Errorf("got %d failures counted, want 1", got)
 			}
 			if test.role == "" {
-				mustInvoke(t, functions, "echo") // it responds again, with a new process if the old one ended
+				mustInvoke(t, functions, "echo") // it responds again, with a new process if the old one has ended
 			}
 		})
 	}
@@ -223,7 +223,7 @@ func TestEndedContextLeavesFunctionRunning(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v while the only process is busy, want the end of the waiting", err)
 	}
-	meeting.released <- struct{}{} // fails the test by time-out if the function has been killed
+	meeting.released <- struct{}{} // if the function was killed, this fails the test by time-out
 	if second := mustInvoke(t, functions, "echo"); first.PID != second.PID {
 		t.Errorf("got processes %d and %d, want one", first.PID, second.PID)
 	}

@@ -22,7 +22,7 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-// The test binary is also the function: with roleVariable set it acts as a bootstrap.
+// The test binary also serves as the function: if roleVariable is set, it acts as a bootstrap.
 const roleVariable = "RECORDBRIDGE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -37,11 +37,11 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "CONTROL_TABLE is missing")
 		os.Exit(4)
 	case "hangs in init":
-		<-time.After(time.Hour) // without cgo, Go treats a program that waits for nothing as a deadlock
+		<-time.After(time.Hour) // without cgo, Go reports a deadlock if a program waits for nothing
 	case "runner":
 		runAlone(os.Getenv("URL"))
 	default:
-		// Variables that a developer's shell may have and a function must not see.
+		// Variables that a developer's shell may have and that must not reach a function.
 		os.Setenv("AWS_PROFILE", "someone")
 		os.Setenv("AWS_CA_BUNDLE", "/nowhere/ca.pem")
 		os.Setenv("AWS_ENDPOINT_URL_S3", "https://elsewhere.example")
@@ -49,13 +49,13 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// order is an instruction to the function.
+// order is an instruction for the function.
 type order struct {
 	Do  string `json:"do"`
-	URL string `json:"url,omitempty"` // of the meeting point
+	URL string `json:"url,omitempty"` // URL of the meeting point
 }
 
-// answer is the function's report about itself.
+// answer is the function's response, which describes the function.
 type answer struct {
 	PID         int      `json:"pid"`
 	RequestID   string   `json:"request_id"`
@@ -103,7 +103,7 @@ func handle(ctx context.Context, o order) (*answer, error) {
 	}, nil
 }
 
-// callAWS makes a call as our functions do: through the SDK, configured by the environment.
+// callAWS makes an AWS call as our functions do, using the SDK configured by the environment.
 func callAWS(ctx context.Context) error {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func reportInitError() {
 	os.Exit(1)
 }
 
-// runAlone runs a runner with one function that meets at url.
+// runAlone starts a runner with one function that waits at url.
 func runAlone(url string) {
 	server := httptest.NewUnstartedServer(nil)
 	functions := lambda.New(lambda.Options{
@@ -145,7 +145,7 @@ func payload(do, url string) []byte {
 	return text
 }
 
-// start serves functions that have this test binary as their bootstrap.
+// start serves functions whose bootstrap is this test binary.
 func start(t *testing.T, change ...func(*lambda.Function)) *lambda.Subprocesses {
 	t.Helper()
 	executable, err := os.Executable()
@@ -174,7 +174,7 @@ func start(t *testing.T, change ...func(*lambda.Function)) *lambda.Subprocesses 
 	return functions
 }
 
-// invoke runs the function and reads its response.
+// invoke invokes the function and decodes its response.
 func invoke(t *testing.T, functions *lambda.Subprocesses, do string) (answer, error) {
 	t.Helper()
 	body, err := functions.Invoke(t.Context(), "EchoFunction", payload(do, ""))
@@ -197,13 +197,13 @@ func mustInvoke(t *testing.T, functions *lambda.Subprocesses, do string) answer 
 	return got
 }
 
-// place is a meeting point of functions: each waits until the test releases it.
+// place is a meeting point at which functions wait until the test releases them.
 type place struct {
 	*httptest.Server
 
-	arrived  chan struct{} // one value per waiting function
-	released chan struct{} // accepts one value per function that may continue
-	left     chan struct{} // one value per function that ended while waiting
+	arrived  chan struct{} // receives one value per waiting function
+	released chan struct{} // accepts one value per function to release
+	left     chan struct{} // receives one value per function that ended while waiting
 }
 
 func newPlace(t *testing.T) *place {

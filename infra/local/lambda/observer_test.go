@@ -19,11 +19,11 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-// notes is an Observer that records its calls.
+// notes is an Observer that records all calls.
 type notes struct {
 	mu     sync.Mutex
 	told   []string
-	traces []string // of every requested invocation
+	traces []string // traces of all requested invocations
 	memory int64
 }
 
@@ -55,7 +55,7 @@ func (n *notes) all() []string {
 	return slices.Clone(n.told)
 }
 
-// observed serves one function and sends its AWS calls to serve.
+// observed serves one function and directs its AWS calls to serve.
 func observed(t *testing.T, role string, serve http.HandlerFunc) (*lambda.Subprocesses, *notes) {
 	t.Helper()
 	executable, err := os.Executable()
@@ -149,7 +149,7 @@ func TestLinesBelongToCurrentInvocation(t *testing.T) {
 			if _, err := functions.Invoke(t.Context(), "EchoFunction", payload("log", "")); err == nil {
 				t.Fatal("the process did not end")
 			}
-			// It has ended, so all its lines have been read.
+			// The process has ended, so all its lines have been read.
 			got := slices.DeleteFunc(told.all(), func(note string) bool { return !strings.HasPrefix(note, "0 wrote ") })
 			slices.Sort(got)
 			slices.Sort(want)

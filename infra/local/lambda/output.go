@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	tailLines   = 50       // stored per function for the console
-	longestLine = 16 << 10 // stored bytes of a line
+	tailLines   = 50       // number of lines stored per function for the console
+	longestLine = 16 << 10 // number of bytes stored of a line
 )
 
-// tail stores the last lines that a function wrote.
+// tail stores the latest lines that a function wrote.
 type tail struct {
 	mu   sync.Mutex
 	kept []string
@@ -36,7 +36,7 @@ func (t *tail) lines() []string {
 	return slices.Clone(t.kept)
 }
 
-// lineWriter splits the output of one stream of a process into lines.
+// lineWriter splits the output from one of a process's streams into lines.
 type lineWriter struct {
 	emit    func(line string)
 	partial []byte
@@ -72,7 +72,7 @@ func (w *lineWriter) Write(chunk []byte) (int, error) {
 	}
 }
 
-// flush ends an incomplete line, if any.
+// flush writes an incomplete last line, if any.
 func (w *lineWriter) flush() {
 	if line := strings.ToValidUTF8(string(w.partial), "\uFFFD"); strings.TrimSpace(line) != "" {
 		w.emit(line)
@@ -80,7 +80,7 @@ func (w *lineWriter) flush() {
 	w.partial = w.partial[:0]
 }
 
-// newTrace returns the root of a trace id: a version, the time in seconds and 96 random bits, in hexadecimal digits
+// newTrace returns the root of a trace ID: a version, the time in seconds and 96 random bits, in hexadecimal digits
 // (https://docs.aws.amazon.com/xray/latest/devguide/xray-api-sendingdata.html#xray-api-traceids).
 func newTrace() string {
 	random := make([]byte, 12)
@@ -88,7 +88,7 @@ func newTrace() string {
 	return fmt.Sprintf("1-%08x-%x", time.Now().Unix(), random)
 }
 
-// unobserved is the Observer if none is set.
+// unobserved is the Observer used if none is set.
 type unobserved struct{}
 
 // Requested implements Observer.

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// pool holds the instances of one function. An instance is busy from its start, or from the assignment of an
-// invocation, until it requests the next one. A busy instance holds one of the slots.
+// pool holds a function's instances. An instance is busy from its start, or from receiving an invocation, until it
+// requests the next one. A busy instance holds one of the slots.
 type pool struct {
 	function Function
 	slots    chan struct{}
 	log      *tail
 
 	live        map[*instance]struct{}
-	idle        []*instance // a stack: the most recently used one is reused first
+	idle        []*instance // a stack, so the most recently used instance is reused first
 	invocations int
 	failures    int
 }
@@ -29,7 +29,7 @@ func newPool(f Function) *pool {
 	}
 }
 
-// acquire returns an instance that is ready for the trace's invocation: an idle one, or a new one.
+// acquire returns an idle or a new instance that is ready for the invocation with this trace.
 func (s *Subprocesses) acquire(ctx context.Context, p *pool, trace string) (*instance, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -47,7 +47,7 @@ func (s *Subprocesses) acquire(ctx context.Context, p *pool, trace string) (*ins
 	return in, nil
 }
 
-// take returns an idle instance or starts one. The instance owns the slot from then on.
+// take returns an idle instance or starts a new one. The instance then owns the slot.
 func (s *Subprocesses) take(ctx context.Context, p *pool, trace string) (in *instance, isNew bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Subprocesses) take(ctx context.Context, p *pool, trace string) (in *ins
 	return in, true, err
 }
 
-// assign passes inv to an instance that the caller has acquired, and starts the clock.
+// assign passes inv to an instance that the caller has acquired, and starts the instance's clock.
 func (s *Subprocesses) assign(in *instance, inv *invocation) {
 	timeout := in.pool.function.Timeout
 	s.mu.Lock()
@@ -73,10 +73,11 @@ func (s *Subprocesses) assign(in *instance, inv *invocation) {
 	inv.deadline = time.Now().Add(timeout)
 	in.current, in.latest = inv, inv.trace
 	in.clock = time.AfterFunc(timeout, func() { s.expire(in, inv) })
-	in.work <- inv // never blocks: an instance has one invocation at a time
+	in.work <- inv // never blocks, since an instance has only one invocation at a time
 }
 
-// expire kills an instance whose time for inv (nil: for its start) has passed, unless it has already continued.
+// expire kills an instance whose time for inv has passed, unless it has completed inv. If inv is nil, the time is that
+// for its start.
 func (s *Subprocesses) expire(in *instance, inv *invocation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +87,7 @@ func (s *Subprocesses) expire(in *instance, inv *invocation) {
 	}
 }
 
-// next handles an instance's request for work, which ends its start or its invocation.
+// next handles an instance's request for work, which ends its start or its current invocation.
 func (s *Subprocesses) next(in *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,11 +97,11 @@ func (s *Subprocesses) next(in *instance) {
 	if !in.started {
 		in.started = true
 		in.clock.Stop()
-		close(in.ready) // the caller that started it has work for it
+		close(in.ready) // the caller that started it has an invocation for it
 		return
 	}
 	if in.current == nil || !in.current.delivered.Load() {
-		return // requested twice
+		return // the process requested work twice
 	}
 	close(in.current.over)
 	in.current = nil
@@ -112,18 +113,18 @@ func (s *Subprocesses) next(in *instance) {
 	<-in.pool.slots
 }
 
-// retire ends an instance that is still idle.
+// retire ends an instance if it is still idle.
 func (s *Subprocesses) retire(in *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at := slices.Index(in.pool.idle, in); at >= 0 {
-		in.pool.idle = slices.Delete(in.pool.idle, at, at+1) // it can no longer be acquired
+		in.pool.idle = slices.Delete(in.pool.idle, at, at+1) // no invocation can acquire it from here on
 		in.retired = true
 		in.kill()
 	}
 }
 
-// answer stores the first response to inv.
+// answer stores the first response to inv and ignores others.
 func (s *Subprocesses) answer(in *instance, inv *invocation, out outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +133,7 @@ func (s *Subprocesses) answer(in *instance, inv *invocation, out outcome) {
 	}
 }
 
-// remove removes an instance whose process has ended.
+// remove removes an instance after its process has ended.
 func (s *Subprocesses) remove(in *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,6 +145,6 @@ func (s *Subprocesses) remove(in *instance) {
 		return
 	}
 	if !in.retired {
-		<-in.pool.slots // it ended while busy
+		<-in.pool.slots // it was busy, so its slot is released
 	}
 }

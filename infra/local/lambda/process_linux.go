@@ -9,13 +9,14 @@ import (
 	"syscall"
 )
 
-// Detached returns attributes for processes that the runner ends itself. They do not receive Ctrl-C from the terminal,
-// and receive signal when the runner ends, even if it was killed: an orphan would compete with its successor.
+// Detached returns attributes for processes that the runner ends itself. They do not receive Ctrl-C from the terminal.
+// They receive signal when the runner ends, even if it was killed, since an orphan would compete with the next runner's
+// processes.
 func Detached(signal syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
 }
 
-// peakMemory returns the peak memory of in's process in bytes, or 0 if it can't be determined.
+// peakMemory returns the peak memory of an instance's process in bytes, or 0 if it can't be determined.
 func peakMemory(in *instance) int64 {
 	select {
 	case <-in.gone:
@@ -27,7 +28,7 @@ func peakMemory(in *instance) int64 {
 	default:
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", in.command.Process.Pid))
-	if err != nil { // it has just ended
+	if err != nil { // the process has just ended
 		return 0
 	}
 	_, after, _ := bytes.Cut(status, []byte("VmHWM:"))

@@ -14,7 +14,7 @@ import (
 
 var errRemote = errors.New("the Lambda endpoint did not run the function")
 
-// Remote runs functions through Lambda's own Invoke call at an endpoint such as `sam local start-lambda`.
+// Remote invokes functions through Lambda's own Invoke API at an endpoint such as `sam local start-lambda`.
 type Remote struct {
 	endpoint string
 	client   *http.Client
@@ -22,11 +22,11 @@ type Remote struct {
 
 // NewRemote returns a Remote for an endpoint such as "http://127.0.0.1:3001".
 func NewRemote(endpoint string) *Remote {
-	// It has no time limit of its own: a container may start slowly, and ctx and the function's timeout apply anyway.
+	// The client has no time limit: a container may start slowly, and ctx and the function's timeout apply anyway.
 	return &Remote{endpoint: strings.TrimSuffix(endpoint, "/"), client: &http.Client{}}
 }
 
-// Invoke runs function with payload and returns its response. If the function fails, the error is a *FunctionError.
+// Invoke runs function on payload and returns its response. If the function fails, the error is a *FunctionError.
 func (r *Remote) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	address := r.endpoint + "/2015-03-31/functions/" + url.PathEscape(function) + "/invocations"
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(payload))
@@ -50,7 +50,7 @@ func (r *Remote) Invoke(ctx context.Context, function string, payload []byte) ([
 	case response.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%w: %s: HTTP %d: %s", errRemote, function, response.StatusCode, body[:min(len(body), 1024)])
 	case !json.Valid(body):
-		// functions respond in JSON; the SAM CLI passes on its container's message about an ended one as the response
+		// functions respond in JSON; if the container ended, the SAM CLI returns its message as the response
 		return nil, failure(body)
 	}
 	return body, nil

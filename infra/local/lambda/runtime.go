@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// The Lambda Runtime API as aws-lambda-go uses it, with one path prefix per instance:
+// This is the Lambda Runtime API as aws-lambda-go uses it, with one path prefix per instance:
 // https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
 func (s *Subprocesses) routes() *http.ServeMux {
 	const base = Prefix + "{instance}/2018-06-01/runtime/"
@@ -36,7 +36,7 @@ func (s *Subprocesses) withInstance(serve func(http.ResponseWriter, *http.Reques
 	}
 }
 
-// serveNext waits for an invocation and sends it to the process.
+// serveNext waits for the next invocation and sends it to the process.
 func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *instance) {
 	s.next(in)
 	select {
@@ -45,7 +45,7 @@ func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *ins
 		w.WriteHeader(http.StatusGone)
 	case inv := <-in.work:
 		if r.Context().Err() != nil {
-			in.work <- inv // no receiver: the invocation goes to another instance once this one has ended
+			in.work <- inv // if this instance has ended, the invocation goes to another one
 			return
 		}
 		inv.delivered.Store(true)
@@ -56,7 +56,7 @@ func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *ins
 		header.Set("Lambda-Runtime-Invoked-Function-Arn", s.arn(in.pool.function))
 		header.Set("Lambda-Runtime-Trace-Id", "Root="+inv.trace+";Sampled=0")
 		header.Set("Content-Type", "application/json")
-		_, _ = w.Write(inv.payload) // if the process has ended, its end is handled instead
+		_, _ = w.Write(inv.payload) // fails if the process has ended, which is handled elsewhere
 	}
 }
 
@@ -65,7 +65,7 @@ func (s *Subprocesses) serveResponse(w http.ResponseWriter, r *http.Request, in 
 	if !ok {
 		return
 	}
-	// A function that streams its response reports a later failure in a trailer.
+	// A function that streams its response reports a later failure in this trailer.
 	if kind := r.Trailer.Get("Lambda-Runtime-Function-Error-Type"); kind != "" {
 		s.answer(in, inv, outcome{err: &FunctionError{Type: kind, Message: "the answer broke off"}})
 	} else {
@@ -96,7 +96,7 @@ func (s *Subprocesses) serveInitError(w http.ResponseWriter, r *http.Request, in
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// readAnswer reads the response to in's current invocation. If ok is false, it has responded to the request itself.
+// readAnswer reads the response to in's current invocation. If ok is false, it has already written an error response.
 func (s *Subprocesses) readAnswer(w http.ResponseWriter, r *http.Request, in *instance) (*invocation, []byte, bool) {
 	s.mu.Lock()
 	inv := in.current
@@ -112,7 +112,7 @@ func (s *Subprocesses) readAnswer(w http.ResponseWriter, r *http.Request, in *in
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return nil, nil, false
 	}
-	if err != nil { // the process ended while writing, which is reported separately
+	if err != nil { // the process ended while writing, which is reported elsewhere
 		w.WriteHeader(http.StatusBadRequest)
 		return nil, nil, false
 	}
@@ -123,7 +123,7 @@ func (s *Subprocesses) arn(f Function) string {
 	return "arn:aws:lambda:" + s.options.Region + ":" + s.options.Account + ":function:" + f.Name
 }
 
-// failure parses an error document of the Runtime API.
+// failure parses an error document from the Runtime API.
 func failure(body []byte) *FunctionError {
 	var document struct {
 		Type    string `json:"errorType"`

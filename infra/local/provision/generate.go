@@ -14,8 +14,8 @@ const (
 	punctuation      = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 )
 
-// generate returns a secret's value as Secrets Manager does from GenerateSecretString. It does not require every kind
-// of character, which makes no difference for keys of 256 bits.
+// generate creates a secret's value like Secrets Manager does for GenerateSecretString. Unlike it, it does not require
+// every kind of character, which makes no difference for 256-bit keys.
 func generate(s template.Secret) (string, error) {
 	alphabet := lettersAndDigits
 	if !s.ExcludePunctuation {

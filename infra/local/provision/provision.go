@@ -1,7 +1,7 @@
-// Package provision creates a template's resources, as CloudFormation does at deployment: tables, queues, buckets,
+// Package provision creates a template's resources, as CloudFormation does in a deployment: tables, queues, buckets,
 // keys, secrets and SSM parameters. It uses the ordinary SDK clients, so it works with any implementation of AWS.
 //
-// It never deletes, and never changes existing resources in ways that affect data. It does not create features without
+// It never deletes resources and never changes existing ones in ways that affect data. It skips features that have no
 // use on a laptop (encryption, backup, lifecycle, policies); package template defines which properties these are.
 package provision
 
@@ -26,10 +26,10 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Apply creates the resources of t that do not exist yet. Existing rows, messages, objects, keys and secret values are
-// not changed. Declared settings are written again: queue attributes, and the values of SSM parameters, which may
-// contain the URL of this run. An existing table with different keys or indexes is an error, since no function could
-// use it. Apply returns the joined first errors of the services; calling it again continues.
+// Apply creates those resources of t that do not exist yet. It does not change existing rows, messages, objects, keys
+// and secret values. It updates declared settings: queue attributes, and the values of SSM parameters, which may
+// contain this run's URL. An existing table with different keys or indexes is an error, since no function could use it.
+// Apply joins the first error of each service; calling it again continues.
 func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
 	tables, queues, buckets := dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg), s3.NewFromConfig(cfg)
 	keys, secrets, parameters := kms.NewFromConfig(cfg), secretsmanager.NewFromConfig(cfg), ssm.NewFromConfig(cfg)
@@ -43,7 +43,7 @@ func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
 	)
 }
 
-// each creates resources in order and stops at the first failure.
+// each creates resources in order and stops at the first error.
 func each[T any](all []T, create func(T) error) error {
 	for _, x := range all {
 		if err := create(x); err != nil {
@@ -53,7 +53,7 @@ func each[T any](all []T, create func(T) error) error {
 	return nil
 }
 
-// createQueue creates a queue. If the queue exists with different attributes, it sets the declared ones.
+// createQueue creates a queue. If the queue exists with different attributes, it sets the declared attributes.
 func createQueue(ctx context.Context, client *sqs.Client, q template.Queue) error {
 	_, err := client.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &q.Name, Attributes: q.Attributes})
 	if _, exists := errors.AsType[*sqstypes.QueueNameExists](err); exists {
@@ -65,7 +65,7 @@ func createQueue(ctx context.Context, client *sqs.Client, q template.Queue) erro
 	return nil
 }
 
-// createBucket creates a bucket.
+// createBucket creates a bucket if it does not exist.
 func createBucket(ctx context.Context, client *s3.Client, b template.Bucket) error {
 	_, err := client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &b.Name})
 	if _, exists := errors.AsType[*s3types.BucketAlreadyOwnedByYou](err); exists {
@@ -77,8 +77,7 @@ func createBucket(ctx context.Context, client *s3.Client, b template.Bucket) err
 	return nil
 }
 
-// createKey creates a key and its alias. If an earlier run ended between the two, its key remains unused and this run
-// creates another.
+// createKey creates a key and its alias. If an earlier run ended between the two, the earlier key stays unused.
 func createKey(ctx context.Context, client *kms.Client, k template.Key) error {
 	_, err := client.DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &k.Alias})
 	if err == nil {
@@ -100,7 +99,7 @@ func createKey(ctx context.Context, client *kms.Client, k template.Key) error {
 	return nil
 }
 
-// createSecret creates a secret with a generated value unless it exists.
+// createSecret creates a secret with a generated value unless the secret already exists.
 func createSecret(ctx context.Context, client *secretsmanager.Client, s template.Secret) error {
 	value, err := generate(s)
 	if err != nil {

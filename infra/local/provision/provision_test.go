@@ -27,7 +27,7 @@ import (
 
 const address = "http://127.0.0.1:4566"
 
-// load loads the project's own template, with the given public URL.
+// load loads the project's template for the given public URL.
 func load(t *testing.T, publicURL string) *template.Template {
 	t.Helper()
 	tpl, err := template.Load("../../../template.yaml", template.Options{
@@ -39,7 +39,7 @@ func load(t *testing.T, publicURL string) *template.Template {
 	return tpl
 }
 
-// cloud opens an embedded AWS and returns a client configuration.
+// cloud opens an embedded AWS and returns a client configuration for it.
 func cloud(t *testing.T, dir string) awssdk.Config {
 	t.Helper()
 	c, err := aws.New(aws.Options{URL: address, Dir: dir})
@@ -146,7 +146,7 @@ func TestApplyCreatesResourcesUnderTemplateNames(t *testing.T) {
 	}
 }
 
-// secretValue reads the secret with an ARN.
+// secretValue returns the value of the secret with this ARN.
 func secretValue(t *testing.T, cfg awssdk.Config, arn string) string {
 	t.Helper()
 	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(t.Context(),

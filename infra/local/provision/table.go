@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// createTable creates a table, or checks that the existing one has the same shape, and enables expiry.
+// createTable creates a table, or checks that an existing one has the declared keys and indexes, and enables expiry.
 func createTable(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	in := dynamodb.CreateTableInput{
 		TableName: &t.Name, BillingMode: types.BillingModePayPerRequest,
@@ -53,7 +53,7 @@ func elements(k template.KeySchema) []types.KeySchemaElement {
 	return all
 }
 
-// sameShape refuses a table of an earlier template with different keys or indexes.
+// sameShape returns an error if the existing table, from an earlier template, has different keys or indexes.
 func sameShape(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.Name})
 	if err != nil {
@@ -88,7 +88,7 @@ func schema(elements []types.KeySchemaElement) template.KeySchema {
 	return k
 }
 
-// expire enables expiry. It first checks the current setting, since DynamoDB refuses to enable it twice.
+// expire enables a table's time to live. It first checks the current setting, since DynamoDB rejects enabling it twice.
 func expire(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	now, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &t.Name})
 	if err != nil {

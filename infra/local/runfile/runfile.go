@@ -1,5 +1,5 @@
-// Package runfile writes .local/run.json, which describes the stack that `make run` started and its keys, for scripts
-// and other programs. It owns the format of that file (README.md, "What make run shows") and its protection.
+// Package runfile writes .local/run.json, which describes the stack started by `make run` and its keys, for scripts and
+// other programs. It owns the file's format (README.md, "What make run shows") and its protection.
 package runfile
 
 import (
@@ -10,39 +10,39 @@ import (
 	"path/filepath"
 )
 
-// Names of stacks (docs/develop/architecture.md, "Where it runs").
+// Stack names (docs/develop/architecture.md, "Where it runs").
 const (
 	Embedded   = "embedded"
 	SAMLocal   = "sam local"
 	LocalStack = "localstack"
 )
 
-// Run is the content of the file.
+// Run is the content of the run file.
 type Run struct {
-	Stack   string `json:"stack"` // kind of stack
+	Stack   string `json:"stack"` // stack name, which states its kind
 	BaseURL string `json:"base_url"`
-	// DashboardURL is the URL of the dashboard's page, with the host name of its cookie and passkeys.
+	// DashboardURL is the URL of the dashboard, with the host name that its cookie and passkeys use.
 	DashboardURL  string         `json:"dashboard_url"`
-	ConsoleURL    string         `json:"console_url"` // empty if there is none
-	InboxURL      string         `json:"inbox_url"`   // GET lists the received webhooks
+	ConsoleURL    string         `json:"console_url"` // empty if there is no console
+	InboxURL      string         `json:"inbox_url"`   // a GET request lists the received webhooks
 	AWS           AWS            `json:"aws,omitzero"`
 	Sandbox       Sandbox        `json:"sandbox"`
 	Organisations []Organisation `json:"organisations"` // one entry per credential
-	// Owner is the e-mail address of the first organisation's owner; sign-in codes are in the console's mailbox.
+	// Owner is the e-mail address of the first organisation's owner. Sign-in codes are in the console's mailbox.
 	Owner string `json:"owner_email,omitempty"`
 }
 
-// AWS holds the operator programs' access to the embedded AWS and the outputs of the stack there. The secret changes
-// with every start.
+// AWS holds the access to the embedded AWS for operator programs, and the outputs of the stack there. The secret
+// changes with every start.
 type AWS struct {
 	EndpointURL     string            `json:"endpoint_url"`
 	Region          string            `json:"region"`
 	AccessKeyID     string            `json:"access_key_id"`
 	SecretAccessKey string            `json:"secret_access_key"`
-	Outputs         map[string]string `json:"outputs"` // of the stack, as CloudFormation returns them
+	Outputs         map[string]string `json:"outputs"` // stack outputs, as CloudFormation returns them
 }
 
-// Sandbox is the synthetic EHR.
+// Sandbox describes the synthetic EHR.
 type Sandbox struct {
 	FHIRBaseURL string    `json:"fhir_base_url"`
 	EndpointID  string    `json:"endpoint_id"`
@@ -51,27 +51,27 @@ type Sandbox struct {
 	Personas    []Persona `json:"personas"`
 }
 
-// Persona is a patient of the sandbox.
+// Persona describes a patient in the sandbox.
 type Persona struct {
 	ID        string `json:"id"`
 	PatientID string `json:"patient_id"`
-	Resources int    `json:"resources"` // of the record, of all types
+	Resources int    `json:"resources"` // number of resources in the record, of all types
 }
 
-// Organisation is a credential of an organisation. The secrets are in plain text; only the file's permissions protect
-// them.
+// Organisation describes an organisation's credential. The secrets are in plain text, protected only by the file's
+// permissions.
 type Organisation struct {
-	ID            string `json:"org_id"` // of the organisation, for the operator's command line
+	ID            string `json:"org_id"` // organisation ID for the operator's command line
 	Name          string `json:"name"`
-	Mode          string `json:"mode"` // test or live
+	Mode          string `json:"mode"` // "test" or "live"
 	PublicID      string `json:"public_id"`
 	PrivateKey    string `json:"private_key"`
 	RedirectURI   string `json:"redirect_uri"`
-	WebhookURL    string `json:"webhook_url"` // empty in live mode: loopback is only allowed in test mode
+	WebhookURL    string `json:"webhook_url"` // empty in live mode, since only test mode allows loopback URLs
 	WebhookSecret string `json:"webhook_secret"`
 }
 
-// Write atomically replaces file by run, readable only by its owner. It creates the folder if necessary.
+// Write atomically replaces the file with run, readable only by its owner. It creates the folder if necessary.
 func Write(file string, run Run) error {
 	if run.Sandbox.Personas == nil {
 		run.Sandbox.Personas = []Persona{}
@@ -86,7 +86,7 @@ func Write(file string, run Run) error {
 	if err = os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
 	}
-	draft, err := os.CreateTemp(filepath.Dir(file), "run-*.json") // is created with mode 0600
+	draft, err := os.CreateTemp(filepath.Dir(file), "run-*.json") // created with mode 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
 	}

@@ -1,5 +1,5 @@
-// Package sam runs the functions of template.yaml in containers, by the SAM CLI's `sam local start-lambda`. It inspects
-// the container engine of this machine, writes a fully resolved template, and owns the CLI's process and its
+// Package sam runs the functions in template.yaml in containers, using the SAM CLI's `sam local start-lambda`. It
+// inspects this machine's container engine, writes a fully resolved template, and owns the CLI's process and
 // containers. It does not trigger functions (package triggers and the gateway do).
 package sam
 
@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	startTime = 2 * time.Minute  // of the CLI, which loads slowly
-	stopTime  = 20 * time.Second // of the CLI and its containers
+	startTime = 2 * time.Minute  // limit for starting the CLI, which loads slowly
+	stopTime  = 20 * time.Second // limit for stopping the CLI and its containers
 	lookEvery = 50 * time.Millisecond
 )
 
@@ -40,26 +40,26 @@ var (
 
 // Options configures Start.
 type Options struct {
-	Template  string // file with the output of Place.Template for the functions
+	Template  string // file with the output of Place.Template
 	Functions []template.Function
 	Place     Place
-	Host      netip.Addr // address of this machine for containers
-	// Line receives every line that the CLI and the functions write.
+	Host      netip.Addr // this machine's address for containers
+	// Line receives every line of output from the CLI and the functions.
 	Line func(line string)
 }
 
-// Lambda is a running `sam local start-lambda`.
+// Lambda is a running `sam local start-lambda` process.
 type Lambda struct {
-	URL string // URL is the URL of Lambda's Invoke.
+	URL string // URL is the base URL of Lambda's Invoke API.
 
 	command  *exec.Cmd
-	mounting []string // docker's filters for the functions' containers, including those of other runs in this folder
-	reaching string   // the variable that only this run's containers have
+	mounting []string // docker filters for the functions' containers, including other runs' in this folder
+	reaching string   // environment variable that only this run's containers have
 	output   *lineWriter
-	gone     chan struct{} // closed when it has ended
+	gone     chan struct{} // closed when the process has ended
 }
 
-// FindCLI returns an error with the remedy if there is no SAM CLI.
+// FindCLI returns an error with the remedy if the SAM CLI is not installed.
 func FindCLI() error {
 	if _, err := exec.LookPath("sam"); err != nil {
 		return errNoCLI
@@ -67,15 +67,16 @@ func FindCLI() error {
 	return nil
 }
 
-// Start starts the CLI and waits until it responds. In the containers, localhost also names this machine, since URLs of
-// portals and webhooks on it must mean the same inside and outside. On success the caller closes the Lambda.
+// Start starts the CLI and waits until it responds. Inside containers, localhost also refers to this machine, since
+// URLs of local portals and webhooks must mean the same inside and outside. On success, the caller must close the
+// Lambda.
 func Start(ctx context.Context, o Options) (*Lambda, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
 	host, port, _ := strings.Cut(address, ":")
-	// The process lives as long as the Lambda: Close ends it properly, even after ctx has ended.
+	// The process lives as long as the Lambda: Close ends it in an orderly way, even after ctx is done.
 	//nolint:gosec // our own arguments
 	command := exec.CommandContext(context.WithoutCancel(ctx), "sam", "local", "start-lambda", "--template", o.Template,
 		"--host", host, "--port", port, "--skip-pull-image", "--warm-containers", "LAZY", "--add-host",
@@ -95,7 +96,7 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 		l.mounting = append(l.mounting, "--filter", "volume="+o.Place.folder(f))
 	}
 	go func() {
-		_ = command.Wait() // its last line explains how it ended
+		_ = command.Wait() // the last output line explains why it ended
 		close(l.gone)
 	}()
 	if err = l.wait(ctx, address); err != nil {
@@ -104,9 +105,9 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	return l, nil
 }
 
-// cliEnvironment returns the environment of the CLI: the runner's, which Docker needs, without two groups of variables.
-// Those of real AWS accounts are removed, since the CLI would pass their credentials to the functions. The functions'
-// own variables are removed, since the CLI would prefer the shell's values for them.
+// cliEnvironment returns the CLI's environment: the runner's, which Docker needs, without two groups of variables. It
+// excludes those for real AWS accounts, because the CLI would pass their credentials to the functions. It also excludes
+// the functions' own variables, because the CLI would prefer the shell's values for them.
 func cliEnvironment(functions []template.Function) []string {
 	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -124,7 +125,7 @@ func cliEnvironment(functions []template.Function) []string {
 func (l *Lambda) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	_ = l.remove(ctx)                             // repeated below, which reports the error
+	_ = l.remove(ctx)                             // repeated below, where the error is reported
 	_ = l.command.Process.Signal(syscall.SIGTERM) // fails only if it has already ended
 	select {
 	case <-l.gone:
@@ -156,7 +157,7 @@ func (l *Lambda) wait(ctx context.Context, address string) error {
 	}
 }
 
-// remove removes the containers of this run.
+// remove removes this run's containers.
 func (l *Lambda) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
@@ -166,7 +167,7 @@ func (l *Lambda) remove(ctx context.Context) error {
 	}
 	own := slices.DeleteFunc(strings.Fields(all), func(container string) bool {
 		variables, gone := engine.Run(ctx, "inspect", "--format", "{{range .Config.Env}}{{println .}}{{end}}", container)
-		return gone != nil || !slices.Contains(strings.Fields(variables), l.reaching) // removed meanwhile, or another run's
+		return gone != nil || !slices.Contains(strings.Fields(variables), l.reaching) // already removed, or another run's
 	})
 	if len(own) == 0 {
 		return nil
@@ -191,7 +192,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	return address, nil
 }
 
-// lineWriter passes on a program's output line by line and stores the last line, which explains why the program ended.
+// lineWriter forwards a program's output line by line and stores the last line, which explains why the program ended.
 type lineWriter struct {
 	to    func(line string)
 	begun []byte
@@ -224,8 +225,8 @@ func (s *lineWriter) String() string {
 
 var errWrongBinary = errors.New("is not a program for containers here")
 
-// CheckBinaries checks that every function has a binary that a container can run: for a different architecture, the CLI
-// reports only that the function timed out. The error states the remedy.
+// CheckBinaries returns an error with the remedy if a function has no binary that a container can run. If the
+// architecture is wrong, the CLI reports only that the function timed out.
 func (p Place) CheckBinaries(functions []template.Function) error {
 	machine := elf.EM_X86_64
 	if p.Architecture == "arm64" {

@@ -10,19 +10,19 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Place describes the environment that functions run in and the URLs that they use.
+// Place describes the environment and the URLs for functions in containers.
 type Place struct {
-	Binaries     string // folder of <function>/bootstrap, absolute
-	Architecture string // in Go's names
-	URL          string // of the embedded AWS, with an IP address: with a host name, the SDK prefixes it with the bucket
-	ObjectsURL   string // of S3 alone
-	SecretKey    string // of the embedded AWS, for every access key
+	Binaries     string // absolute path of the folder that contains <function>/bootstrap
+	Architecture string // architecture in Go's terms
+	URL          string // URL of the embedded AWS, with an IP address because the SDK adds the bucket to a host name
+	ObjectsURL   string // URL of S3 alone
+	SecretKey    string // secret key of the embedded AWS, for every access key
 	Region       string
 }
 
-// Template returns the part of a template that `sam local` needs for the functions, in JSON. Every variable has its
-// value, since the CLI knows no resources of the stack. The logical id is the access key, by which the embedded AWS
-// identifies the caller. The template contains the secret key.
+// Template returns the part of a template that `sam local` needs for the functions, in JSON. Every variable has a
+// literal value, since the CLI does not resolve references to the stack's resources. The access key is the logical ID,
+// by which the embedded AWS identifies the caller. The template contains the secret key.
 func (p Place) Template(functions []template.Function) ([]byte, error) {
 	resources := make(map[string]resource, len(functions))
 	for _, f := range functions {
@@ -53,14 +53,14 @@ type properties struct {
 	Handler       string
 	CodeURI       string `json:"CodeUri"`
 	Architectures []string
-	Timeout       int // seconds
-	MemorySize    int // MB
+	Timeout       int // in seconds
+	MemorySize    int // in MB
 	Environment   environment
 }
 
 type environment struct{ Variables map[string]string }
 
-// folder returns the folder of a function's binary.
+// folder returns the folder that contains a function's binary.
 func (p Place) folder(f template.Function) string { return filepath.Join(p.Binaries, f.Folder) }
 
 // variables returns the template's variables and those that direct a function to the embedded AWS. The CLI sets

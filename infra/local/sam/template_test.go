@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// written holds the parts of a template that the SAM CLI uses to run functions.
+// written holds the parts of a template that the SAM CLI reads to run functions.
 type written struct {
 	Resources map[string]struct {
 		Type       string
@@ -29,7 +29,7 @@ type written struct {
 	}
 }
 
-// TestTemplateIsFullyResolved checks the project's own template, function by function.
+// TestTemplateIsFullyResolved checks every function in the project's own template.
 func TestTemplateIsFullyResolved(t *testing.T) {
 	t.Parallel()
 	loaded, err := template.Load("../../../template.yaml", template.Options{

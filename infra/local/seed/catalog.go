@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// publish imports the lists that a stack starts with and publishes test mode's catalogue from them. Their sandbox
-// institutions connect with a registration of their platform.
+// publish imports the institution lists for a new stack and publishes the test mode catalogue from them. Sandbox
+// institutions connect through a registration on their platform.
 func publish(ctx context.Context, o *wiring.Operator, to Options) error {
 	lists := to.Catalog.Lists(to.BaseURL + "/sandbox")
 	if len(lists) == 0 {

@@ -13,10 +13,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// OwnerEmail is the e-mail address of the first organisation's owner. Codes sent to it are in the console's mailbox.
+// OwnerEmail is the e-mail address of the first organisation's owner. Codes sent to it appear in the console's mailbox.
 const OwnerEmail = "owner@alder.example"
 
-// Owner gives an organisation an owner through the normal rules: an account, and an accepted invitation.
+// Owner adds an owner to an organisation by the normal rules: an account and an accepted invitation.
 func Owner(ctx context.Context, service members.Service, accounts store.Accounts, orgID string) error {
 	owner := account.Account{ID: ids.Random(), Email: OwnerEmail, Epoch: 1, CreatedAt: time.Now()}
 	if err := accounts.CreateAccount(ctx, owner); err != nil {
@@ -35,7 +35,7 @@ func Owner(ctx context.Context, service members.Service, accounts store.Accounts
 	return nil
 }
 
-// reader is the owner's mailbox before there is a console.
+// reader is the owner's mailbox while there is no console yet.
 type reader struct{ text string }
 
 // Send implements verification.Mailer.

@@ -1,5 +1,5 @@
-// Package seed fills a fresh local stack: two organisations with credentials and webhooks to the local inbox, and the
-// sandbox as a connectable institution. It uses shared/manage/operator, as any operator's program does, and never
+// Package seed populates a new local stack: two organisations with credentials and with webhooks to the local inbox,
+// and the sandbox as a connectable institution. It uses shared/manage/operator, like any operator's program, and never
 // writes to a table itself.
 package seed
 
@@ -20,13 +20,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Options holds the URLs of the stack.
+// Options holds the stack's URLs.
 type Options struct {
-	BaseURL    string // of the API, ending in /v1
+	BaseURL    string // API base URL, ending in /v1
 	ConsoleURL string
-	ReturnURL  string // return URL for the patients of test credentials, a loopback address
-	InboxURL   string // webhooks go to InboxURL/<name>; "" for none
-	DataDir    string // folder of the sandbox's bundles, "" for none
+	ReturnURL  string // URL to which patients of test credentials return, on a loopback address
+	InboxURL   string // webhooks are sent to InboxURL/<name>; "" for no webhooks
+	DataDir    string // folder of the sandbox's bundles, or "" for none
 	Catalog    shipped.Choice
 }
 
@@ -53,8 +53,8 @@ func Apply(ctx context.Context, o *wiring.Operator, to Options) (runfile.Run, er
 	return run, err
 }
 
-// Organisations creates the two organisations for trying out a stack, the first with live mode and the second without,
-// and returns their credentials. On error it returns those created so far.
+// Organisations creates two organisations for trying out a stack, the first with live mode and the second without, and
+// returns their credentials. If it fails, it also returns those created so far.
 func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfile.Organisation, error) {
 	var made []runfile.Organisation
 	first, err := organisation(ctx, o, "Alder Health App", org.Paid, org.LiveGranted, "alder")
@@ -92,7 +92,7 @@ func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, over
 	err := o.Endpoints.Add(ctx, catalog.Endpoint{
 		ID: s.EndpointID, BrandID: s.BrandID, PortalID: s.PortalID, Name: "Sandbox Hospital", FHIRBase: s.FHIRBaseURL,
 		PlatformType: "sandbox", FHIRVersion: "4.0.1", Mode: string(org.Test), Overrides: overrides,
-		// A copy of the sandbox's discovery document, so that seeding runs no function; infra/test/e2e compares the two.
+		// Copied from the sandbox's discovery document, so that seeding invokes no function. infra/test/e2e compares the two.
 		Pins: catalog.PinsOf(catalog.Addresses{
 			Issuer: issuer, Authorization: issuer, Token: issuer, Revocation: issuer, Introspection: issuer,
 		}),
@@ -106,7 +106,7 @@ func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, over
 	return nil
 }
 
-// organisation creates an organisation. Its notices go to an unused e-mail address, since the local console shows them.
+// organisation creates an organisation. Its e-mail address for notices is unused, since the local console shows them.
 func organisation(
 	ctx context.Context, o *wiring.Operator, name string, plan org.Plan, live org.LiveAccess, host string,
 ) (org.Organisation, error) {
@@ -122,8 +122,8 @@ func organisation(
 	return made, nil
 }
 
-// credential creates a credential. If an inbox is named, it also creates a webhook to it with the optional event types
-// except extensions (docs/guide/webhook-reference.md).
+// credential creates a credential. If inbox is set, it also creates a webhook with that inbox as its receiver and with
+// all optional event types except extensions (docs/guide/webhook-reference.md).
 func credential(
 	ctx context.Context, o *wiring.Operator, tenant org.Tenant, redirect, inboxURL, inbox string,
 ) (runfile.Organisation, error) {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// gatewayVariable matches anything in a response template that API Gateway would evaluate.
+// gatewayVariable matches text in a response template that API Gateway would evaluate.
 var gatewayVariable = regexp.MustCompile(`[$#][A-Za-z_!{.]*`)
 
-// api reads the AWS::Serverless::Api. It ignores throttling and traces, which a laptop with one user does not need.
+// api reads the AWS::Serverless::Api. It ignores throttling and tracing, which a laptop with one user does not need.
 func (b *builder) api(r resource, o *object) {
 	if b.template.API.LogicalID != "" {
 		o.failf(r.line, "a second API is not understood")
@@ -33,7 +33,7 @@ func (b *builder) api(r resource, o *object) {
 	b.template.API = api
 }
 
-// gatewayResponse reads one gateway response and refuses everything that the gateway package can't render.
+// gatewayResponse reads a gateway response and rejects anything that the gateway package can't render.
 func gatewayResponse(o *object) GatewayResponse {
 	g := GatewayResponse{StatusCode: o.number("StatusCode", 200, 599, 0)}
 	parameters := o.object("ResponseParameters")

@@ -1,19 +1,19 @@
 package template
 
-// builder reads resolved resources into a Template.
+// builder builds a Template from resolved resources.
 type builder struct {
 	values   *resolver
 	template *Template
-	events   []event         // of all functions, for use once every queue is known
-	methods  []method        // of the API, for use once every function and role is known
-	roles    map[string]role // of functions, by ARN
-	gateway  map[string]role // API Gateway's, by ARN
-	closed   []string        // ARNs of queues that are not dead-letter queues
-	denials  []keyDenial     // of all keys, for use once every role is known
-	needs    []functionNeeds // of all functions, for use once every role is known
+	events   []event         // all functions' events, read once every queue is known
+	methods  []method        // the API's methods, read once every function and role is known
+	roles    map[string]role // functions' roles by ARN
+	gateway  map[string]role // API Gateway's roles by ARN
+	closed   []string        // ARNs of queues that must not be used as dead-letter queues
+	denials  []keyDenial     // all keys' denials, checked once every role is known
+	needs    []functionNeeds // all functions' needs, checked once every role is known
 }
 
-// add reads one resource.
+// add adds one resource to the template.
 func (b *builder) add(r resource) error {
 	properties := r.properties
 	if properties != nil {
@@ -43,7 +43,7 @@ func (b *builder) add(r resource) error {
 	case kindParameter:
 		t.Parameters = append(t.Parameters, parameter(r.id, o))
 	case kindBucketPolicy, kindQueuePolicy:
-		// They deny requests without TLS: correct on AWS, but a laptop uses plain HTTP.
+		// These policies deny requests without TLS, which is right on AWS, but a laptop uses plain HTTP.
 		o.ignore("Bucket", "Queues", "PolicyDocument")
 	case kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindDistribution:
 		inFront(r, o)
@@ -59,20 +59,20 @@ func (b *builder) add(r resource) error {
 	return o.end()
 }
 
-// ref returns a reference that is known to exist.
+// ref returns the Ref of a resource that is known to exist.
 func (b *builder) ref(kind, id string) string {
 	v, _ := b.values.reference(kind, id)
 	return v
 }
 
-// arn returns an Arn attribute that is known to exist.
+// arn returns the Arn attribute of a resource that is known to exist.
 func (b *builder) arn(kind, id string) string {
 	v, _ := b.values.attribute(kind, id, "Arn")
 	return v
 }
 
-// bucket reads an AWS::S3::Bucket. Nothing is encrypted here, but the bucket's users need the permissions of its key.
-// Access and lifecycle apply only on AWS; the sweeper deletes files on time everywhere.
+// bucket reads an AWS::S3::Bucket. Nothing is encrypted locally, but users of the bucket need the permissions for its
+// key. Access and lifecycle settings apply only on AWS; the sweeper deletes files on time in every environment.
 func (b *builder) bucket(id string, o *object) Bucket {
 	o.ignore("PublicAccessBlockConfiguration", "OwnershipControls", "LifecycleConfiguration", "LoggingConfiguration")
 	bucket := Bucket{LogicalID: id, Name: b.ref(kindBucket, id), ARN: b.arn(kindBucket, id)}
@@ -89,7 +89,7 @@ func (b *builder) bucket(id string, o *object) Bucket {
 	return bucket
 }
 
-// key reads an AWS::KMS::Key. The functions' statements decide who may use it; its own policy must not deny anything
+// key reads an AWS::KMS::Key. The functions' statements determine who may use it; its own policy must not deny anything
 // that they allow.
 func (b *builder) key(id string, o *object) Key {
 	o.ignore("Description", "EnableKeyRotation")
@@ -100,7 +100,7 @@ func (b *builder) key(id string, o *object) Key {
 	}
 }
 
-// secret reads an AWS::SecretsManager::Secret whose value AWS generates.
+// secret reads an AWS::SecretsManager::Secret with a generated value.
 func (b *builder) secret(id string, o *object) Secret {
 	o.ignore("Description")
 	generate := o.object("GenerateSecretString")

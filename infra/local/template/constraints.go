@@ -7,20 +7,20 @@ import (
 	"strconv"
 )
 
-// constraints holds CloudFormation's constraints on a parameter's value, or on each element of a list.
+// constraints holds CloudFormation's constraints on a parameter's value, or on each element of a list parameter.
 // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/parameters-section-structure.html
 type constraints struct {
 	allowed          []string       // nil allows any value
-	pattern          *regexp.Regexp // matches the complete value; nil allows any value
-	lowest, highest  string         // of a number; empty means none
-	shortest, widest int            // in characters
+	pattern          *regexp.Regexp // must match the complete value; nil allows any value
+	lowest, highest  string         // bounds of a number; empty means no bound
+	shortest, widest int            // lengths in characters
 	description      string
 }
 
-// unlimited is above CloudFormation's maximum length of a value.
+// unlimited is CloudFormation's maximum length of a parameter value.
 const unlimited = 4096
 
-// readConstraints reads the constraints from a declaration.
+// readConstraints reads the constraints in a parameter's declaration.
 func readConstraints(d *object) constraints {
 	c := constraints{
 		allowed: d.texts("AllowedValues"), lowest: d.text("MinValue"), highest: d.text("MaxValue"),
@@ -41,7 +41,7 @@ func readConstraints(d *object) constraints {
 	return c
 }
 
-// reject returns why a value is not allowed, or "" if it is.
+// reject returns the reason why a value is not allowed, or "" if it is.
 func (c constraints) reject(value string, number bool) string {
 	switch {
 	case c.allowed != nil && !slices.Contains(c.allowed, value):
@@ -63,7 +63,7 @@ func (c constraints) reject(value string, number bool) string {
 	return ""
 }
 
-// between reports whether a number is within both bounds; an empty bound is ignored.
+// between reports whether a number is within both bounds. It ignores an empty bound.
 func between(v float64, lowest, highest string) bool {
 	low, errLow := strconv.ParseFloat(lowest, 64)
 	high, errHigh := strconv.ParseFloat(highest, 64)

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is a template split into its sections, with intrinsic functions in long form and not yet resolved.
+// document is a template split into sections. Its intrinsic functions are in long form and not resolved yet.
 type document struct {
 	parameters []entry
 	conditions map[string]*yaml.Node
@@ -16,7 +16,7 @@ type document struct {
 	outputs    []entry
 }
 
-// resource is one entry of the Resources section.
+// resource is an entry in the Resources section.
 type resource struct {
 	id, kind   string
 	line       int
@@ -25,10 +25,10 @@ type resource struct {
 	metadata   *yaml.Node // nil if absent
 }
 
-// serverless is the transform that turns SAM's resources into CloudFormation's.
+// serverless is the transform that converts SAM's resources to CloudFormation's.
 const serverless = "AWS::Serverless-2016-10-31"
 
-// parse splits text into sections; transform is the transform that remains to be applied.
+// parse splits text into sections. transform is the transform that remains to be applied.
 func parse(text []byte, transform string) (*document, error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(text, &file); err != nil {
@@ -72,13 +72,13 @@ func parse(text []byte, transform string) (*document, error) {
 	return d, nil
 }
 
-// readResource reads the attributes of a resource other than its Properties.
+// readResource reads a resource's attributes other than its Properties.
 func readResource(e entry, transformed bool) (resource, error) {
 	o := read(e.value, e.line)
 	if transformed {
-		o.ignore("DependsOn", "UpdatePolicy") // order of operations in CloudFormation; SAM writes them
+		o.ignore("DependsOn", "UpdatePolicy") // affects only the order of CloudFormation's operations; SAM writes it
 	}
-	// They control data when a stack changes or is deleted; on a laptop a person deletes the data folder.
+	// These attributes protect data when a stack changes or is deleted; on a laptop, a person deletes the data folder.
 	o.ignore("DeletionPolicy", "UpdateReplacePolicy")
 	r := resource{id: e.key, line: e.line, kind: o.required("Type"), condition: o.take("Condition")}
 	r.properties = o.mapping("Properties")
@@ -86,8 +86,8 @@ func readResource(e entry, transformed bool) (resource, error) {
 	return r, o.end()
 }
 
-// longForm copies a node with every intrinsic function in its long form ({"Fn::Sub": ...}), and refuses YAML features
-// that this package does not support, anywhere in the file.
+// longForm copies a node with every intrinsic function in long form ({"Fn::Sub": ...}). It rejects YAML features that
+// this package does not support, anywhere in the file.
 func longForm(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return nil, refuse(n.Line, "YAML anchors and aliases are understood only as Metadata")
@@ -117,12 +117,12 @@ func longForm(n *yaml.Node) (*yaml.Node, error) {
 	if !understoodFunction(name) {
 		return nil, refuse(n.Line, "the function !%s is not understood", tag)
 	}
-	out.Tag = "" // plain; nothing here uses it again
+	out.Tag = "" // a plain node, since its tag is not used again
 	key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name, Line: n.Line}
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Content: []*yaml.Node{key, &out}}, nil
 }
 
-// checkKeys refuses duplicate keys, of which YAML readers silently use one, and unknown functions in long form.
+// checkKeys rejects duplicate keys, of which YAML readers silently use only one, and unknown functions in long form.
 func checkKeys(n *yaml.Node) error {
 	seen := map[string]bool{}
 	for _, e := range entries(n) {
@@ -137,7 +137,7 @@ func checkKeys(n *yaml.Node) error {
 	return nil
 }
 
-// understoodFunction reports whether the resolver or the conditions support an intrinsic function by its long name.
+// understoodFunction reports whether an intrinsic function, given by its long name, is supported.
 func understoodFunction(name string) bool {
 	switch name {
 	case "Ref", "Condition", "Fn::GetAtt", "Fn::Sub", "Fn::Join", "Fn::If", "Fn::Equals", "Fn::Not", "Fn::And", "Fn::Or":
@@ -146,7 +146,7 @@ func understoodFunction(name string) bool {
 	return false
 }
 
-// function returns the name and argument of an intrinsic function, or an empty name if n is not one.
+// function returns an intrinsic function's name and argument, or an empty name if n is not one.
 func function(n *yaml.Node) (name string, argument *yaml.Node) {
 	if n.Kind != yaml.MappingNode || len(n.Content) != 2 {
 		return "", nil

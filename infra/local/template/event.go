@@ -29,7 +29,7 @@ func (b *builder) queueTrigger(f *Function, o *object) QueueTrigger {
 		}
 		t.QueueURL = q.URL
 		if q.VisibilityTimeout < f.Timeout {
-			// Lambda refuses this when the trigger is created: a message would become visible while it is being processed.
+			// Lambda rejects such a trigger, since a message would become visible while it is being processed.
 			o.failf(o.line(), "the VisibilityTimeout of %s (%v) is shorter than the function's Timeout (%v)",
 				q.LogicalID, q.VisibilityTimeout, f.Timeout)
 		}
@@ -40,7 +40,7 @@ func (b *builder) queueTrigger(f *Function, o *object) QueueTrigger {
 	return t
 }
 
-// rate reads the Schedule property, "rate(5 minutes)".
+// rate parses the Schedule property, such as "rate(5 minutes)".
 // https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html
 func rate(o *object) time.Duration {
 	expression := o.required("Schedule")

@@ -7,10 +7,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// function reads an AWS::Serverless::Function. It stores the events for link, since they refer to other resources.
+// function reads an AWS::Serverless::Function. It stores the function's events for link, since they refer to other
+// resources.
 func (b *builder) function(r resource, o *object) {
 	// The laptop builds for its own processor, starts the binary itself, and shows traces and logs as they arrive. It has
-	// no versions: it always starts the newest build.
+	// no versions and always starts the newest build.
 	o.ignore("Description", "Architectures", "Handler", "CodeUri", "Tracing", "AutoPublishAlias", "AutoPublishCodeSha256",
 		"DeploymentPreference")
 	o.oneOf("Runtime", "provided.al2023")
@@ -18,7 +19,7 @@ func (b *builder) function(r resource, o *object) {
 	if !named {
 		o.failf(r.line, "a function's logical id ends in Function, the rest is its folder")
 	}
-	// SAM's own defaults: 3 seconds, 128 MB.
+	// SAM's defaults are 3 seconds and 128 MB.
 	f := Function{
 		LogicalID: r.id,
 		Name:      b.ref(kindFunction, r.id),
@@ -47,14 +48,14 @@ func (b *builder) function(r resource, o *object) {
 	b.template.Functions = append(b.template.Functions, f)
 }
 
-// event is one entry of a function's Events.
+// event is an entry in a function's Events.
 type event struct {
 	function int // index in Template.Functions
 	name     string
 	value    *yaml.Node
 }
 
-// link reads the events of all functions once every resource is known, and makes AWS's checks across resources.
+// link reads all functions' events once every resource is known, and performs AWS's checks across resources.
 func (b *builder) link() error {
 	queues, err := orderQueues(b.template.Queues, b.closed)
 	if err != nil {

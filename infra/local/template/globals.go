@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// withGlobals merges the Globals of a resource type into a resource's properties.
+// withGlobals merges the Globals for a resource type into a resource's properties.
 func withGlobals(globals map[string]*yaml.Node, kind string, properties *yaml.Node) *yaml.Node {
 	short, serverless := strings.CutPrefix(kind, "AWS::Serverless::")
 	global := globals[short]
@@ -50,7 +50,7 @@ func merge(global, own *yaml.Node) *yaml.Node {
 	return own
 }
 
-// indexOfKey returns the index of a key among a mapping's contents, or -1 if it is missing.
+// indexOfKey returns the index of a key in a mapping node's contents, or -1 if it is missing.
 func indexOfKey(n *yaml.Node, key string) int {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {

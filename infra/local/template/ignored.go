@@ -1,10 +1,10 @@
 package template
 
-// The front of the API exists only on AWS: a domain name with its certificate, a firewall, and a distribution of the
-// widget's element. On a laptop, clients use the API's own URL. The references of these resources are resolved like all
+// The API's front exists only on AWS: a domain name with its certificate, a firewall, and a distribution for the
+// widget's element. On a laptop, clients use the API's own URL. References in these resources are resolved like all
 // others.
 
-// inFront reads one of the front's resources.
+// inFront reads a resource that belongs to the API's front.
 func inFront(r resource, o *object) {
 	switch r.kind {
 	case kindDomain:
@@ -20,11 +20,11 @@ func inFront(r resource, o *object) {
 	}
 }
 
-// Monitoring exists only on AWS: alarms and the dashboard use CloudWatch's metrics, which a laptop does not store, and
-// nobody there waits for their e-mails. The references of these resources are resolved like all others, so mistakes in
+// Monitoring exists only on AWS: alarms and the dashboard use CloudWatch metrics, which a laptop does not store, and
+// nobody there waits for the alarms' e-mails. References in these resources are resolved like all others, so errors in
 // them are also found here; infra/test/policy lists the required alarms.
 
-// unwatched reads one of the monitoring resources.
+// unwatched reads a monitoring resource.
 func unwatched(r resource, o *object) {
 	switch r.kind {
 	case kindDashboard:

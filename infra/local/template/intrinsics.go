@@ -7,21 +7,21 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// placeholder matches ${Name}, ${Resource.Attribute} or the escaped ${!Literal} in Fn::Sub.
+// placeholder matches ${Name}, ${Resource.Attribute} and the escaped ${!Literal} in Fn::Sub.
 var placeholder = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
-// resolver turns nodes with intrinsic functions into plain ones. It resolves only the chosen branch of an Fn::If, since
-// the other one may refer to resources that its condition excludes.
+// resolver resolves nodes with intrinsic functions to plain ones. It resolves only the chosen branch of an Fn::If,
+// since the other branch may refer to resources that its condition excludes.
 type resolver struct {
 	stack, baseURL string
 	parameters     map[string]*yaml.Node // including pseudo parameters
-	conditions     map[string]*yaml.Node // not yet evaluated
+	conditions     map[string]*yaml.Node // conditions not evaluated yet
 	decided        map[string]bool
-	resources      map[string]string // logical id to type; empty while conditions of resources are evaluated
-	chosen         map[string]string // logical id to the name that the template sets
+	resources      map[string]string // logical ID to type; empty while the resources' conditions are evaluated
+	chosen         map[string]string // logical ID to the name that the template sets
 }
 
-// resolve copies n with every function replaced by its value. A nil result means AWS::NoValue: the property is absent.
+// resolve copies n, replacing every function with its value. A nil result means AWS::NoValue: the property is absent.
 func (r *resolver) resolve(n *yaml.Node) (*yaml.Node, error) {
 	if name, argument := function(n); name != "" {
 		return r.call(name, argument)
@@ -33,7 +33,7 @@ func (r *resolver) resolve(n *yaml.Node) (*yaml.Node, error) {
 	out.Content = nil
 	step := 1
 	if n.Kind == yaml.MappingNode {
-		step = 2 // keys are plain, values are resolved
+		step = 2 // skips keys, since only values are resolved
 	}
 	for i := 0; i < len(n.Content); i += step {
 		value, err := r.resolve(n.Content[i+step-1])
@@ -63,7 +63,7 @@ func (r *resolver) text(n *yaml.Node) (string, error) {
 	return v.Value, nil
 }
 
-// call computes one intrinsic function.
+// call evaluates an intrinsic function.
 func (r *resolver) call(name string, argument *yaml.Node) (*yaml.Node, error) {
 	switch name {
 	case "Ref":
@@ -80,7 +80,7 @@ func (r *resolver) call(name string, argument *yaml.Node) (*yaml.Node, error) {
 	return nil, refuse(argument.Line, "%s has no meaning outside Conditions", name)
 }
 
-// ref evaluates Ref, in its own form and as ${Name}.
+// ref evaluates a Ref, whether written as such or as ${Name}.
 func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind != yaml.ScalarNode {
 		return nil, refuse(n.Line, "Ref takes a name")
@@ -90,11 +90,11 @@ func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 	}
 	if v, ok := r.parameters[n.Value]; ok {
 		at := *v
-		at.Line = n.Line // so that an error about the value names the line that uses it
+		at.Line = n.Line // so that errors about the value name the line that uses it
 		return &at, nil
 	}
 	if strings.HasSuffix(n.Value, ".Stage") {
-		return r.getAtt(n) // SAM's name for what it creates from an API
+		return r.getAtt(n) // SAM's name for a resource that it creates from an API
 	}
 	kind, ok := r.resources[n.Value]
 	if !ok {
@@ -130,7 +130,7 @@ func (r *resolver) getAtt(n *yaml.Node) (*yaml.Node, error) {
 	return scalar(v, n.Line), nil
 }
 
-// sub evaluates Fn::Sub of a text.
+// sub evaluates Fn::Sub with a text argument.
 func (r *resolver) sub(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind != yaml.ScalarNode {
 		return nil, refuse(n.Line, "Fn::Sub takes a text; names of its own are not understood")
@@ -152,7 +152,7 @@ func (r *resolver) sub(n *yaml.Node) (*yaml.Node, error) {
 	}
 }
 
-// placeholder returns the value of the name between ${ and }.
+// placeholder returns the value for the name in ${name}.
 func (r *resolver) placeholder(name *yaml.Node) (string, error) {
 	if literal, ok := strings.CutPrefix(name.Value, "!"); ok {
 		return "${" + literal + "}", nil
@@ -184,7 +184,7 @@ func (r *resolver) join(n *yaml.Node) (*yaml.Node, error) {
 	return scalar(strings.Join(parts, delimiter.Value), n.Line), nil
 }
 
-// choose evaluates Fn::If: [condition, value if it holds, value if not].
+// choose evaluates Fn::If: [condition, value if true, value if false].
 func (r *resolver) choose(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind != yaml.SequenceNode || len(n.Content) != 3 {
 		return nil, refuse(n.Line, "Fn::If takes a list of a condition and two values")
@@ -199,7 +199,7 @@ func (r *resolver) choose(n *yaml.Node) (*yaml.Node, error) {
 	return r.resolve(n.Content[2])
 }
 
-// pair resolves a list of two elements: a scalar and any node.
+// pair resolves a two-element list of a scalar and any node.
 func (r *resolver) pair(n *yaml.Node, usage string) (first, second *yaml.Node, err error) {
 	v, err := r.resolve(n)
 	if err != nil {
@@ -211,7 +211,7 @@ func (r *resolver) pair(n *yaml.Node, usage string) (first, second *yaml.Node, e
 	return v.Content[0], v.Content[1], nil
 }
 
-// texts reads a resolved list of scalars.
+// texts returns the scalars in a resolved list.
 func texts(n *yaml.Node) ([]string, error) {
 	if n.Kind != yaml.SequenceNode {
 		return nil, refuse(n.Line, "a list is wanted here")

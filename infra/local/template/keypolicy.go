@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// keyDenial is a statement of a key's policy that denies some uses to callers without a given tag or service. A laptop
-// does not enforce it, so no role may allow what it denies.
+// keyDenial is a statement in a key's policy that denies uses to callers without a given tag or service. A laptop does
+// not enforce it, so no role may allow anything that it denies.
 type keyDenial struct {
-	key     string // logical id
+	key     string // the key's logical ID
 	line    int
 	actions []string
 	// tag is a tag that the caller's role must have with the value want. If tag is empty, the call must come through the
@@ -16,11 +16,11 @@ type keyDenial struct {
 	tag, want string
 }
 
-// principalTag is the prefix of the condition key for a tag of the caller's role.
+// principalTag is the prefix of the condition key for a tag on the caller's role.
 const principalTag = "aws:PrincipalTag/"
 
-// keyPolicy reads a key's policy. It allows only the account's administration and AWS services, neither of which a
-// laptop has.
+// keyPolicy reads a key's policy. The policy may allow only the account's administration and AWS services, neither of
+// which a laptop has.
 func (b *builder) keyPolicy(id string, document *object) {
 	document.ignore("Version")
 	for _, s := range document.objects("Statement") {
@@ -53,8 +53,8 @@ func (b *builder) keyPolicy(id string, document *object) {
 	document.finish()
 }
 
-// checkKeyPolicies refuses roles that allow what a key's policy denies them, and roles with the tag of a key that they
-// do not use.
+// checkKeyPolicies rejects roles that allow uses denied by a key's policy, and roles with the tag of a key that they do
+// not use.
 func (b *builder) checkKeyPolicies() error {
 	for _, d := range b.denials {
 		arn := b.arn(kindKey, d.key)

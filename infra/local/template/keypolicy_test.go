@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// closed begins a template with a key that only roles with a tag may use, and a role that uses it. Only calls through
-// S3 may use the key Files.
+// closed is the start of a template with a key that only tagged roles may use, and a role that uses it. The key Files
+// may be used only by calls through S3.
 const closed = head + `  Key:
     Type: AWS::KMS::Key
     Properties:
@@ -35,7 +35,7 @@ const closed = head + `  Key:
                 Condition: {StringEquals: {kms:ViaService: s3}}}
 `
 
-func TestLoadRefusesRightsDeniedByKeyPolicy(t *testing.T) {
+func TestLoadRejectsPermissionsDeniedByKeyPolicy(t *testing.T) {
 	t.Parallel()
 	if _, err := loadText(t, closed, nil); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 const mainTemplate = "../../../template.yaml"
 
-// loadMain loads the project's own template as the runner does.
+// loadMain loads the project's own template in the same way as the runner.
 func loadMain(t *testing.T, parameters map[string]string) *template.Template {
 	t.Helper()
 	tpl, err := template.Load(mainTemplate, template.Options{
@@ -26,7 +26,7 @@ func loadMain(t *testing.T, parameters map[string]string) *template.Template {
 	return tpl
 }
 
-// asOnALaptop returns the parameters of `make run`.
+// asOnALaptop returns the template parameters that `make run` sets.
 func asOnALaptop() map[string]string {
 	return map[string]string{
 		"PublicBaseUrl": "http://127.0.0.1:4566/v1", "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8, ::1/128",
@@ -34,7 +34,7 @@ func asOnALaptop() map[string]string {
 	}
 }
 
-// functionNamed finds a function by its logical id.
+// functionNamed returns the function with this logical ID.
 func functionNamed(t *testing.T, tpl *template.Template, id string) template.Function {
 	t.Helper()
 	i := slices.IndexFunc(tpl.Functions, func(f template.Function) bool { return f.LogicalID == id })
@@ -134,7 +134,7 @@ func TestLoadResolvesWorkerFunction(t *testing.T) {
 	}
 }
 
-// leading returns a condition on the partition keys of a request.
+// leading returns a condition on a request's partition keys.
 func leading(keys ...string) map[string]map[string][]string {
 	return map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys}}
 }
@@ -162,7 +162,7 @@ func TestGlobalsSupplyFunctionDefaults(t *testing.T) {
 	}
 }
 
-// ownURLs lists the URLs of the service's hosts except the base URL.
+// ownURLs lists the URLs of the service's hosts, excluding the base URL.
 const ownURLs = "https://recordbridge-api.execute-api.us-east-1.amazonaws.com " +
 	"https://recordbridge-exportsbucket.s3.us-east-1.amazonaws.com " +
 	"https://recordbridge-exportsbucket.s3.dualstack.us-east-1.amazonaws.com " +
@@ -184,7 +184,7 @@ func TestLoadOmitsSandboxResourcesWhenDisabled(t *testing.T) {
 			t.Error("SandboxTable is there")
 		}
 	}
-	// Without a public URL the parameter contains the execute-api one.
+	// Without a public URL, the parameter contains the execute-api URL.
 	want := []template.Parameter{{
 		LogicalID: "BaseUrlParameter", Name: "/recordbridge/recordbridge/base-url",
 		Value: "https://recordbridge-api.execute-api.us-east-1.amazonaws.com/v1",
@@ -322,8 +322,8 @@ func TestLoadReadsAPIStageTypesAndGatewayResponses(t *testing.T) {
 	}
 }
 
-// TestPrivateRangesAreEmptyByDefault checks that a laptop's private ranges must be set explicitly. Otherwise a
-// deployed stack could be made to send requests to its own network.
+// TestPrivateRangesAreEmptyByDefault checks that private address ranges must be set explicitly, since a deployed stack
+// could otherwise be made to send requests to its own network.
 func TestPrivateRangesAreEmptyByDefault(t *testing.T) {
 	t.Parallel()
 	callers := 0

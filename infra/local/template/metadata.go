@@ -6,10 +6,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// standIn replaces the supported aliases. Resources may use an anchor of the Metadata section as their Metadata, so
-// that a waiver for all functions is written once; paths of an API may use another path's anchor, since one function
-// serves both. All other aliases are refused. SAM expands them when it builds, since CloudFormation does not accept
-// any.
+// standIn expands the supported YAML aliases. A resource's Metadata may refer to an anchor in the Metadata section, so
+// that a waiver for all functions is written once. A path of an API may refer to another path's anchor, since one
+// function serves both. All other aliases are rejected. SAM expands aliases when it builds, since CloudFormation does
+// not accept any.
 func standIn(root *yaml.Node) {
 	for _, section := range entries(root) {
 		switch section.key {
@@ -28,7 +28,7 @@ func standIn(root *yaml.Node) {
 	}
 }
 
-// replace replaces an alias by its target, and removes an anchor.
+// replace replaces an alias with its target, and removes an anchor.
 func replace(n *yaml.Node) {
 	if n == nil {
 		return
@@ -39,7 +39,7 @@ func replace(n *yaml.Node) {
 	n.Anchor = ""
 }
 
-// follow returns the value below a path of keys, or nil if there is none.
+// follow returns the value at a path of keys, or nil if there is none.
 func follow(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		i := slices.IndexFunc(entries(n), func(e entry) bool { return e.key == key })
@@ -51,8 +51,8 @@ func follow(n *yaml.Node, keys ...string) *yaml.Node {
 	return n
 }
 
-// metadata reads the Metadata of a resource: linters' waivers, which .ci/template checks, and for a function how SAM
-// builds it.
+// metadata reads a resource's Metadata: linters' waivers, which .ci/template checks, and a function's SAM build
+// settings.
 func metadata(r resource, err *error) {
 	if r.metadata == nil {
 		return

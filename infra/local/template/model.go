@@ -2,8 +2,8 @@ package template
 
 import "time"
 
-// Template is a resolved template. Resources whose Condition does not hold are absent. Lists are in the order of the
-// file, except that Queues lists a dead-letter queue before the queues that name it, since SQS requires it to exist.
+// Template is a resolved template. It excludes resources whose Condition is false. Lists are in file order, except that
+// Queues lists a dead-letter queue before the queues that refer to it, since SQS requires that it exists.
 type Template struct {
 	Functions  []Function
 	Tables     []Table
@@ -13,64 +13,64 @@ type Template struct {
 	Secrets    []Secret
 	Parameters []Parameter // SSM parameters, not the template's own
 	API        API
-	// Outputs holds the resolved Outputs, as CloudFormation shows them for a deployed stack.
+	// Outputs holds the resolved outputs, as CloudFormation returns them for a deployed stack.
 	Outputs map[string]string
 }
 
-// Function is one AWS::Serverless::Function after the merge with Globals.
+// Function is an AWS::Serverless::Function after merging the Globals.
 type Function struct {
-	LogicalID string // "GetOrgFunction": invokes it and is its access key on a laptop
+	LogicalID string // such as "GetOrgFunction"; used for invocations and as its access key on a laptop
 	Name      string // physical name, <stack>-<LogicalID>
-	Folder    string // "getorg": its folder under functions/ and its name in the build
+	Folder    string // such as "getorg": its folder under functions/ and its name in the build
 	Timeout   time.Duration
 	MemoryMB  int
-	Reserved  int // reserved executions, also its maximum; 0 if not declared
-	// Environment holds the template's variables. The runner adds Lambda's own (AWS_REGION and so on).
+	Reserved  int // reserved concurrency, which is also its maximum; 0 if not declared
+	// Environment holds the template's variables. The runner adds Lambda's own, such as AWS_REGION.
 	Environment map[string]string
-	LogGroup    string // name
-	// Statements holds the statements of the function's role.
+	LogGroup    string // log group name
+	// Statements holds the statements in the function's role.
 	Statements    []Statement
 	Routes        []Route
 	QueueTriggers []QueueTrigger
 	Schedules     []Schedule
 }
 
-// Route is a method of a path of the API. Method is upper case, or ANY for every method without a separate route; Path
-// is as declared, without the stage: /a/{id}, /sandbox/{proxy+}.
+// Route is a method and a path of the API. Method is in upper case, or ANY for every method without its own route. Path
+// is as declared, without the stage, such as /a/{id} or /sandbox/{proxy+}.
 type Route struct{ Method, Path string }
 
-// QueueTrigger is an SQS event.
+// QueueTrigger is an SQS event of a function.
 type QueueTrigger struct {
 	QueueURL, QueueARN string
-	BatchSize          int // 1 to 10
-	MaxConcurrency     int // ScalingConfig.MaximumConcurrency, 0 if not declared
+	BatchSize          int // from 1 to 10
+	MaxConcurrency     int // ScalingConfig.MaximumConcurrency, or 0 if not declared
 	PartialFailures    bool
 }
 
-// Schedule is a Schedule event. Name is <LogicalID><event name>, as SAM names the rule.
+// Schedule is a Schedule event of a function. Name is <LogicalID><event name>, which is SAM's name for the rule.
 type Schedule struct {
 	Name  string
 	Every time.Duration
 }
 
-// Statement is one statement of a role. Its Effect is Allow; Load refuses others.
+// Statement is a statement in a role. Its Effect is always Allow, since Load rejects others.
 type Statement struct {
 	Sid       string
-	Actions   []string                       // "dynamodb:GetItem"
+	Actions   []string                       // such as "dynamodb:GetItem"
 	Resources []string                       // ARNs, possibly with *
-	Condition map[string]map[string][]string // operator, key, values; nil if there is none
+	Condition map[string]map[string][]string // values by operator and key; nil if there is none
 }
 
 // Table is an AWS::DynamoDB::Table.
 type Table struct {
 	LogicalID, Name, ARN string
-	Attributes           map[string]string // name to S, N or B
+	Attributes           map[string]string // type (S, N or B) by name
 	Key                  KeySchema
 	Indexes              []Index
-	TTLAttribute         string // empty if items do not expire
+	TTLAttribute         string // empty if rows do not expire
 }
 
-// KeySchema names the attributes of a key; Range is empty if there is none.
+// KeySchema names a key's attributes; Range is empty without a sort key.
 type KeySchema struct{ Hash, Range string }
 
 // Index is a global secondary index. Projection is KEYS_ONLY or ALL.
@@ -84,24 +84,24 @@ type Index struct {
 type Queue struct {
 	LogicalID, Name, URL, ARN string
 	Attributes                map[string]string
-	DeadLetterARN             string // empty if there is none
+	DeadLetterARN             string // empty without a dead-letter queue
 	VisibilityTimeout         time.Duration
 }
 
 // Bucket is an AWS::S3::Bucket.
 type Bucket struct {
 	LogicalID, Name, ARN string
-	KeyARN               string // of the default KMS key for its objects; empty for S3's own key
+	KeyARN               string // default KMS key for its objects; empty for S3's own key
 }
 
-// Key is an AWS::KMS::Key. Its ARN is that of its alias, since the key's own id is unknown until it exists.
+// Key is an AWS::KMS::Key. ARN is that of its alias, since the key's own ID is unknown until it exists.
 type Key struct {
 	LogicalID, Alias, ARN string
-	Spec, Usage           string // in KMS's names; empty for a symmetric encryption key
+	Spec, Usage           string // in KMS's terms; empty for a symmetric encryption key
 }
 
-// Secret is an AWS::SecretsManager::Secret with a generated value: Length random characters, stored under StringKey in
-// the JSON object StringTemplate, or bare if that is empty.
+// Secret is an AWS::SecretsManager::Secret with a generated value of Length random characters. The value is stored
+// under StringKey in the JSON object StringTemplate, or alone if StringTemplate is empty.
 type Secret struct {
 	LogicalID, Name, ARN string
 	StringTemplate       string
@@ -113,7 +113,7 @@ type Secret struct {
 // Parameter is an AWS::SSM::Parameter of type String.
 type Parameter struct{ LogicalID, Name, Value string }
 
-// API is the AWS::Serverless::Api; LogicalID is empty if the template has none.
+// API is the AWS::Serverless::Api. LogicalID is empty if the template has none.
 type API struct {
 	LogicalID        string
 	Stage            string
@@ -123,7 +123,7 @@ type API struct {
 
 // GatewayResponse is a response that API Gateway sends without invoking a function.
 type GatewayResponse struct {
-	StatusCode int               // 0 for the type's default
-	Headers    map[string]string // name to context.requestId or 'literal'
-	Body       string            // JSON, may contain $context.requestId; empty for API Gateway's own text
+	StatusCode int               // 0 for the default of the response type
+	Headers    map[string]string // value by name, either context.requestId or 'literal'
+	Body       string            // JSON that may contain $context.requestId; empty for API Gateway's own text
 }

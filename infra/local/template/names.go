@@ -6,7 +6,7 @@ import "strings"
 const (
 	kindAPI          = "AWS::Serverless::Api"
 	kindFunction     = "AWS::Serverless::Function"
-	kindTransformed  = "AWS::Lambda::Function" // SAM's result for a function
+	kindTransformed  = "AWS::Lambda::Function" // the type to which SAM converts a function
 	kindTable        = "AWS::DynamoDB::Table"
 	kindQueue        = "AWS::SQS::Queue"
 	kindBucket       = "AWS::S3::Bucket"
@@ -29,7 +29,7 @@ const (
 	kindSubscription = "AWS::SNS::Subscription"
 )
 
-// understoodType reports whether builder.add supports a resource type.
+// understoodType reports whether builder.add supports the resource type.
 func understoodType(kind string) bool {
 	switch kind {
 	case kindAPI, kindFunction, kindTable, kindQueue, kindBucket, kindBucketPolicy, kindKey, kindSecret, kindParameter,
@@ -40,18 +40,18 @@ func understoodType(kind string) bool {
 	return false
 }
 
-// Physical names depend only on the stack's name and the logical id, except those that the template sets, so that a
-// restarted runner finds the data of the previous run. On AWS, CloudFormation appends random characters.
+// Physical names depend only on the stack's name and the logical ID, except those that the template sets, so that a
+// restarted runner finds the previous run's data. On AWS, CloudFormation appends random characters.
 
-// name returns the physical name of most resources.
+// name returns the physical name for most resources.
 func (r *resolver) name(id string) string { return r.stack + "-" + id }
 
-// arn returns the ARN of a resource of this account and region.
+// arn returns the ARN for a resource in this account and region.
 func arn(service, resource string) string {
 	return "arn:aws:" + service + ":" + region + ":" + account + ":" + resource
 }
 
-// reference returns the Ref of a resource, as documented under "Return values" on each type's CloudFormation page.
+// reference returns a resource's Ref, as documented under "Return values" on each type's CloudFormation page.
 func (r *resolver) reference(kind, id string) (string, bool) {
 	switch kind {
 	case kindTable, kindFunction, kindTransformed, kindAlarm:
@@ -59,7 +59,7 @@ func (r *resolver) reference(kind, id string) (string, bool) {
 	case kindLogGroup, kindDomain:
 		return r.chosen[id], true
 	case kindBucket, kindAPI:
-		return strings.ToLower(r.name(id)), true // both become parts of host names
+		return strings.ToLower(r.name(id)), true // both become part of host names
 	case kindQueue:
 		return r.baseURL + "/" + account + "/" + r.name(id), true
 	case kindKey:
@@ -72,7 +72,7 @@ func (r *resolver) reference(kind, id string) (string, bool) {
 	return "", false
 }
 
-// attribute returns the result of Fn::GetAtt.
+// attribute returns the result of Fn::GetAtt for a resource.
 func (r *resolver) attribute(kind, id, name string) (string, bool) {
 	switch kind + "." + name {
 	case kindTable + ".Arn":
@@ -93,7 +93,7 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 		return "arn:aws:iam::" + account + ":role/" + r.name(id), true
 	case kindLogGroup + ".Arn":
 		return arn("logs", "log-group:"+r.chosen[id]+":*"), true // CloudFormation's form, which includes the streams
-	case kindAPI + ".Stage": // SAM's result for an API
+	case kindAPI + ".Stage": // created by SAM for an API
 		return r.chosen[id], true
 	case kindDomain + ".RegionalDomainName":
 		return "d-" + strings.ToLower(id) + ".execute-api." + region + ".amazonaws.com", true
@@ -107,7 +107,7 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 	return "", false
 }
 
-// chosenName returns the property in which the template itself sets a name, by resource type.
+// chosenName returns the property in which the template sets the name of a resource of this type.
 func chosenName(kind string) string {
 	return map[string]string{kindLogGroup: "LogGroupName", kindAPI: "StageName", kindDomain: "DomainName"}[kind]
 }

@@ -9,24 +9,24 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// object reads a mapping property by property and records which ones were read, so that finish can refuse the others:
+// object reads a mapping property by property and records which ones were read, so that finish can reject the others:
 // an unread property would be a difference between the laptop and AWS. The first error is stored and shared with nested
-// objects, so a reader reads everything in sequence and checks once at the end.
+// objects, so a reader can read all properties in sequence and check once at the end.
 type object struct {
-	node  *yaml.Node // nil if the mapping, and so every property, is absent
-	where string     // path that precedes a property's name: "Environment."
+	node  *yaml.Node // nil if the mapping, and therefore every property, is absent
+	where string     // path prefix of property names, such as "Environment."
 	seen  map[string]bool
 	err   *error
-	start int // line to report if the mapping is absent
+	start int // line for errors if the mapping is absent
 }
 
-// read starts reading a mapping that is already resolved, or one that can't contain intrinsic functions. start is the
-// line of the mapping's parent.
+// read starts reading a mapping that is already resolved or can't contain intrinsic functions. start is the line of the
+// mapping's parent.
 func read(n *yaml.Node, start int) *object {
 	return within(n, "", new(error), start)
 }
 
-// within returns an object nested in another one.
+// within returns an object for a nested mapping, sharing err.
 func within(n *yaml.Node, where string, err *error, start int) *object {
 	o := &object{node: n, where: where, seen: map[string]bool{}, err: err, start: start}
 	if n != nil && n.Kind != yaml.MappingNode {
@@ -36,14 +36,14 @@ func within(n *yaml.Node, where string, err *error, start int) *object {
 	return o
 }
 
-// failf stores an error if it is the first.
+// failf stores an error unless there already is one.
 func (o *object) failf(line int, format string, args ...any) {
 	if *o.err == nil {
 		*o.err = refuse(line, format, args...)
 	}
 }
 
-// line returns the line of the mapping, for errors about missing properties.
+// line returns the mapping's line, for errors about missing properties.
 func (o *object) line() int {
 	if o.node == nil {
 		return o.start
@@ -51,7 +51,7 @@ func (o *object) line() int {
 	return o.node.Line
 }
 
-// take returns a property's node unchanged, or nil if it is absent.
+// take marks a property as read and returns its node, or nil if it is absent.
 func (o *object) take(key string) *yaml.Node {
 	o.seen[key] = true
 	for _, e := range entries(o.node) {
@@ -62,14 +62,14 @@ func (o *object) take(key string) *yaml.Node {
 	return nil
 }
 
-// ignore accepts properties that have no meaning on a laptop.
+// ignore marks properties as read that have no meaning on a laptop.
 func (o *object) ignore(keys ...string) {
 	for _, k := range keys {
 		o.seen[k] = true
 	}
 }
 
-// text reads a scalar; an absent one is empty.
+// text reads a scalar. It returns "" if the property is absent.
 func (o *object) text(key string) string {
 	n := o.take(key)
 	if n == nil {
@@ -91,7 +91,7 @@ func (o *object) required(key string) string {
 	return v
 }
 
-// oneOf reads a scalar and refuses all but the supported values.
+// oneOf reads a scalar and rejects unsupported values.
 func (o *object) oneOf(key string, values ...string) string {
 	v := o.required(key)
 	if v != "" && !slices.Contains(values, v) {
@@ -100,7 +100,7 @@ func (o *object) oneOf(key string, values ...string) string {
 	return v
 }
 
-// number reads an integer from lowest to highest; an absent one is fallback.
+// number reads an integer from lowest to highest. It returns fallback if the property is absent.
 func (o *object) number(key string, lowest, highest, fallback int) int {
 	n := o.take(key)
 	if n == nil {
@@ -113,7 +113,7 @@ func (o *object) number(key string, lowest, highest, fallback int) int {
 	return v
 }
 
-// flag reads a boolean; an absent one is false.
+// flag reads a boolean. It returns false if the property is absent.
 func (o *object) flag(key string) bool {
 	n := o.take(key)
 	if n == nil {
@@ -125,7 +125,7 @@ func (o *object) flag(key string) bool {
 	return n.Value == "true"
 }
 
-// texts reads a list of scalars, or one scalar as a list of one.
+// texts reads a list of scalars, or a single scalar as a one-element list.
 func (o *object) texts(key string) []string {
 	n := o.take(key)
 	if n == nil {
@@ -144,7 +144,7 @@ func (o *object) texts(key string) []string {
 	return all
 }
 
-// list reads a list of anything.
+// list reads a list of arbitrary nodes.
 func (o *object) list(key string) []*yaml.Node {
 	n := o.take(key)
 	if n == nil {
@@ -167,17 +167,17 @@ func (o *object) objects(key string) []*object {
 	return all
 }
 
-// mapping returns a property's node after checking that it is a mapping, or nil if it is absent.
+// mapping returns a property's node, checked to be a mapping, or nil if it is absent.
 func (o *object) mapping(key string) *yaml.Node {
 	return o.object(key).node
 }
 
-// object reads a nested mapping; its finish is called separately.
+// object reads a nested mapping, whose finish must be called separately.
 func (o *object) object(key string) *object {
 	return within(o.take(key), o.where+key+".", o.err, o.line())
 }
 
-// textMap reads a mapping whose values are all scalars.
+// textMap reads a mapping with scalar values.
 func (o *object) textMap(key string) map[string]string {
 	values := o.object(key)
 	all := map[string]string{}
@@ -187,7 +187,7 @@ func (o *object) textMap(key string) map[string]string {
 	return all
 }
 
-// finish refuses the properties that were not read.
+// finish rejects the properties that were not read.
 func (o *object) finish() {
 	for _, e := range entries(o.node) {
 		if !o.seen[e.key] {
@@ -196,7 +196,7 @@ func (o *object) finish() {
 	}
 }
 
-// end finishes the outermost object and returns the first error in it or a nested one.
+// end finishes the outermost object and returns the first error in it or in a nested object.
 func (o *object) end() error {
 	o.finish()
 	return *o.err

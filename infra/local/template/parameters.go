@@ -9,13 +9,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Values that AWS provides and a laptop must choose. The embedded AWS serves this account and region.
+// Values that AWS would provide and that a laptop must choose. The embedded AWS serves this account and region.
 const (
 	account = "000000000000"
 	region  = "us-east-1"
 )
 
-// parameterValues returns the Ref value of each parameter and pseudo parameter: overrides first, then defaults.
+// parameterValues returns the Ref value of each parameter and pseudo parameter. Overrides take precedence over
+// defaults.
 func parameterValues(section []entry, o Options) (map[string]*yaml.Node, error) {
 	values := map[string]*yaml.Node{}
 	for name, value := range map[string]string{
@@ -41,7 +42,7 @@ func parameterValues(section []entry, o Options) (map[string]*yaml.Node, error) 
 	return values, nil
 }
 
-// parameterValue checks one declaration and returns its value.
+// parameterValue checks a parameter's declaration and returns its value.
 func parameterValue(e entry, override string, given bool) (*yaml.Node, error) {
 	d := read(e.value, e.line)
 	d.ignore("Description")
@@ -81,7 +82,7 @@ func scalar(value string, line int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value, Line: line}
 }
 
-// sequence returns a list of texts.
+// sequence returns a list node of texts.
 func sequence(values []string, line int) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: line}
 	for _, v := range values {

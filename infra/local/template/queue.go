@@ -11,7 +11,7 @@ import (
 // queue reads an AWS::SQS::Queue.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html
 func (b *builder) queue(id string, o *object) Queue {
-	// Encryption with AWS's own key has no effect that a caller can see.
+	// Callers can't observe encryption with AWS's own key.
 	o.ignore("SqsManagedSseEnabled")
 	visibility := o.number("VisibilityTimeout", 0, 43200, 30)
 	q := Queue{
@@ -45,8 +45,8 @@ func (b *builder) queue(id string, o *object) Queue {
 	return q
 }
 
-// orderQueues puts every dead-letter queue before the queues that name it. closed holds the ARNs of queues that refuse
-// to be one.
+// orderQueues puts every dead-letter queue before the queues that refer to it. closed holds the ARNs of queues that
+// must not be used as one.
 func orderQueues(queues []Queue, closed []string) ([]Queue, error) {
 	for _, q := range queues {
 		if slices.Contains(closed, q.DeadLetterARN) {

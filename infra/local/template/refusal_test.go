@@ -9,16 +9,16 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// head starts every small template; a test's additions begin at line 3.
+// head is the start of every small template, so a test's additions begin at line 3.
 const head = "Transform: AWS::Serverless-2016-10-31\nResources:\n"
 
-// api and worker are resources that some tests need in addition to their own.
+// api and worker are resources that some tests add to their own.
 const (
 	api = "  Api:\n    Type: AWS::Serverless::Api\n    Properties: {StageName: v1}\n" // 3 lines
 	run = "    Type: AWS::Serverless::Function\n    Properties:\n      Runtime: provided.al2023\n"
 )
 
-// loadText loads a template given as text.
+// loadText loads a template from text.
 func loadText(t *testing.T, text string, parameters map[string]string) (*template.Template, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "template.yaml")
@@ -28,7 +28,7 @@ func loadText(t *testing.T, text string, parameters map[string]string) (*templat
 	return template.Load(file, template.Options{Parameters: parameters, BaseURL: "http://127.0.0.1:1", StackName: "s"})
 }
 
-// expectRefusals loads each text and requires the error to end with the given position and reason.
+// expectRefusals loads each template and checks that the error ends with the given position and reason.
 func expectRefusals(t *testing.T, cases map[string]struct{ text, want string }) {
 	t.Helper()
 	for name, c := range cases {
@@ -45,7 +45,7 @@ func expectRefusals(t *testing.T, cases map[string]struct{ text, want string }) 
 	}
 }
 
-func TestLoadRefusesInvalidTemplate(t *testing.T) {
+func TestLoadRejectsInvalidTemplate(t *testing.T) {
 	t.Parallel()
 	const bucket = "  B: {Type: AWS::S3::Bucket}\n"
 	expectRefusals(t, map[string]struct{ text, want string }{
@@ -68,7 +68,7 @@ func TestLoadRefusesInvalidTemplate(t *testing.T) {
 	})
 }
 
-func TestLoadRefusesUnknownResourceOrAttribute(t *testing.T) {
+func TestLoadRejectsUnknownResourceOrAttribute(t *testing.T) {
 	t.Parallel()
 	expectRefusals(t, map[string]struct{ text, want string }{
 		"an unknown type": {
@@ -149,7 +149,7 @@ func TestLoadRefusesUnknownResourceOrAttribute(t *testing.T) {
 	})
 }
 
-func TestLoadRefusesUnsupportedFunction(t *testing.T) {
+func TestLoadRejectsUnsupportedFunction(t *testing.T) {
 	t.Parallel()
 	worker := head + "  WorkFunction:\n" + run
 	expectRefusals(t, map[string]struct{ text, want string }{
@@ -218,12 +218,12 @@ func TestLoadRefusesUnsupportedFunction(t *testing.T) {
 	})
 }
 
-// trust begins a role for Lambda, to which tests add properties.
+// trust is the start of a role for Lambda, to which tests add properties.
 const trust = "  R:\n    Type: AWS::IAM::Role\n    Properties:\n      AssumeRolePolicyDocument:\n" +
 	"        Version: '2012-10-17'\n" +
 	"        Statement: [{Effect: Allow, Principal: {Service: lambda.amazonaws.com}, Action: sts:AssumeRole}]\n" // 6 lines
 
-func TestLoadRefusesRoleWithMoreThanStatements(t *testing.T) {
+func TestLoadRejectsRoleWithUnsupportedPolicies(t *testing.T) {
 	t.Parallel()
 	const inline = head + trust + "      Policies:\n        - PolicyName: own\n          PolicyDocument:\n" +
 		"            Version: '2012-10-17'\n            Statement:\n"
@@ -248,7 +248,7 @@ func TestLoadRefusesRoleWithMoreThanStatements(t *testing.T) {
 	})
 }
 
-func TestLoadRefusesTriggerThatAWSRefuses(t *testing.T) {
+func TestLoadRejectsTriggerThatAWSRejects(t *testing.T) {
 	t.Parallel()
 	// 9 lines
 	worker := head + "  Q: {Type: AWS::SQS::Queue}\n  WorkFunction:\n" + run + "      Timeout: 31\n      Events:\n"
@@ -272,7 +272,7 @@ func TestLoadRefusesTriggerThatAWSRefuses(t *testing.T) {
 	})
 }
 
-func TestLoadRefusesAPIThatGatewayCannotServe(t *testing.T) {
+func TestLoadRejectsAPIThatGatewayCannotServe(t *testing.T) {
 	t.Parallel()
 	const responses = head + "  Api:\n    Type: AWS::Serverless::Api\n    Properties:\n      StageName: v1\n" +
 		"      GatewayResponses:\n"
@@ -302,7 +302,7 @@ func TestLoadRefusesAPIThatGatewayCannotServe(t *testing.T) {
 	})
 }
 
-func TestLoadRefusesValueThatCloudFormationRefuses(t *testing.T) {
+func TestLoadRejectsValueThatCloudFormationRejects(t *testing.T) {
 	t.Parallel()
 	const start = "Transform: AWS::Serverless-2016-10-31\nResources: {}\nParameters:\n"
 	expectRefusals(t, map[string]struct{ text, want string }{

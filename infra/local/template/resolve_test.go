@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// valueOf returns the resolved value of an expression, as an output.
+// valueOf resolves an expression in an output and returns its value.
 func valueOf(t *testing.T, expression string) (string, error) {
 	t.Helper()
 	tpl, err := loadText(t, `Transform: AWS::Serverless-2016-10-31
@@ -73,7 +73,7 @@ func TestIntrinsicFunctionsAreResolved(t *testing.T) {
 	}
 }
 
-func TestInvalidExpressionsAreRefused(t *testing.T) {
+func TestInvalidExpressionsAreRejected(t *testing.T) {
 	t.Parallel()
 	for expression, want := range map[string]string{
 		`!Select [1, !Ref Ranges]`: "19: the function !Select is not understood",
@@ -148,7 +148,7 @@ Resources: {}
 	}
 }
 
-func TestParameterOfUnknownTypeIsRefused(t *testing.T) {
+func TestParameterOfUnknownTypeIsRejected(t *testing.T) {
 	t.Parallel()
 	const start = "Transform: AWS::Serverless-2016-10-31\nResources: {}\nParameters:\n"
 	expectRefusals(t, map[string]struct{ text, want string }{
@@ -217,7 +217,7 @@ Resources:
 	}
 }
 
-func TestUndecidableConditionIsRefused(t *testing.T) {
+func TestInvalidConditionIsRejected(t *testing.T) {
 	t.Parallel()
 	const start = "Transform: AWS::Serverless-2016-10-31\nResources:\n  B: {Type: AWS::S3::Bucket}\nConditions:\n"
 	expectRefusals(t, map[string]struct{ text, want string }{

@@ -2,7 +2,7 @@ package template
 
 import "slices"
 
-// role is a role that functions use.
+// role is an IAM role that functions use.
 type role struct {
 	id         string
 	line       int
@@ -10,9 +10,9 @@ type role struct {
 	tags       map[string]string
 }
 
-// role reads an AWS::IAM::Role. Its inline policies contain the functions' permissions; managed policies are refused,
-// since their content is defined elsewhere and changes. Of other services' roles, only API Gateway's has a meaning on a
-// laptop.
+// role reads an AWS::IAM::Role. Its inline policies contain the functions' permissions. Managed policies are rejected,
+// since their content is defined elsewhere and changes. Of the roles for other services, only API Gateway's has an
+// effect on a laptop.
 func (b *builder) role(r resource, o *object) {
 	o.ignore("Description")
 	trust := o.object("AssumeRolePolicyDocument")
@@ -40,7 +40,7 @@ func (b *builder) role(r resource, o *object) {
 	}
 }
 
-// trusted lists the services that may assume a role. No other principals are allowed.
+// trusted returns the services that may assume a role. No other principals are allowed.
 func trusted(document *object) []string {
 	document.oneOf("Version", "2012-10-17")
 	list := document.objects("Statement")
@@ -56,19 +56,19 @@ func trusted(document *object) []string {
 	return services
 }
 
-// functionNeeds holds a function's required role and settings.
+// functionNeeds holds the role and the settings that a function requires.
 type functionNeeds struct {
 	function int // index in Template.Functions
 	line     int
-	role     string // ARN
-	retries  int    // retries of failed scheduled invocations
+	role     string // role ARN
+	retries  int    // number of retries for failed scheduled invocations
 }
 
-// lambdaRetries is the number of Lambda's retries of a failed invocation if the template does not set it.
+// lambdaRetries is how often Lambda retries a failed invocation by default.
 // https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
 const lambdaRetries = 2
 
-// isLogGroup reports whether the template has a log group of this name.
+// isLogGroup reports whether the template declares a log group with this name.
 func (b *builder) isLogGroup(name string) bool {
 	for id, kind := range b.values.resources {
 		if kind == kindLogGroup && b.values.chosen[id] == name {
@@ -78,8 +78,8 @@ func (b *builder) isLogGroup(name string) bool {
 	return false
 }
 
-// assignStatements gives every function the statements of its role. It requires the template to declare the role and
-// the log group, since AWS would otherwise create undocumented ones.
+// assignStatements gives every function the statements of its role. The template must declare the role and the log
+// group, since AWS would otherwise create undocumented ones.
 func (b *builder) assignStatements() error {
 	for _, n := range b.needs {
 		f := &b.template.Functions[n.function]
@@ -99,7 +99,7 @@ func (b *builder) assignStatements() error {
 	return b.checkKeyPolicies()
 }
 
-// statements reads one policy document.
+// statements reads the statements in a policy document.
 func statements(document *object) []Statement {
 	document.oneOf("Version", "2012-10-17")
 	list := document.objects("Statement")
@@ -124,7 +124,7 @@ func statements(document *object) []Statement {
 	return all
 }
 
-// conditionValues reads the keys and values of one operator of a statement's Condition.
+// conditionValues reads the keys and values under one operator of a statement's Condition.
 func conditionValues(condition *object, operator entry) map[string][]string {
 	keys := condition.object(operator.key)
 	values := map[string][]string{}

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// segment matches a literal, {name} or {name+} in the characters that API Gateway accepts.
+// segment matches a literal, {name} or {name+} that consists of characters accepted by API Gateway.
 var segment = regexp.MustCompile(`^(?:[A-Za-z0-9._~:-]+|\{[A-Za-z0-9._-]+\+?\})$`)
 
-// anyMethod is the key of the method that serves all methods without a separate entry.
+// anyMethod is the key for the entry that serves all methods without their own entry.
 const anyMethod = "x-amazon-apigateway-any-method"
 
-// method is one method of a path of the API's definition.
+// method is a method of a path in the API's definition.
 type method struct {
-	api         string // logical id
+	api         string // the API's logical ID
 	line        int
 	route       Route
 	uri         string
@@ -50,13 +50,13 @@ func (b *builder) paths(o *object, api string) {
 	definition.finish()
 }
 
-// readMethod reads the function and role of a method's integration.
+// readMethod reads the function and role from a method's integration.
 func readMethod(path *object, key string) method {
 	o := path.object(key)
-	o.ignore("responses") // OpenAPI requires it; API Gateway passes responses on unchanged
+	o.ignore("responses") // OpenAPI requires it; API Gateway forwards responses unchanged
 	integration := o.object("x-amazon-apigateway-integration")
 	integration.oneOf("type", "aws_proxy")
-	integration.oneOf("httpMethod", http.MethodPost) // Lambda's method, whatever the caller's is
+	integration.oneOf("httpMethod", http.MethodPost) // method for invoking Lambda, regardless of the caller's method
 	m := method{uri: integration.required("uri"), credentials: integration.required("credentials")}
 	integration.finish()
 	o.finish()
@@ -70,13 +70,13 @@ func httpMethods() []string {
 	}
 }
 
-// routeTable detects what API Gateway refuses to deploy: invalid paths, and two variables of different names at the
-// same position, which would make matching ambiguous.
+// routeTable detects routes that API Gateway refuses to deploy: invalid paths, and two variables with different names
+// at the same position, which would make matching ambiguous.
 type routeTable struct {
-	variables map[string]string // parent path to the variable of its child
+	variables map[string]string // maps a parent path to the variable of its child
 }
 
-// add adds a path or refuses it.
+// add adds a path or records an error.
 func (t routeTable) add(path string, line int, o *object) {
 	relative, absolute := strings.CutPrefix(path, "/")
 	parts := strings.Split(relative, "/")
@@ -98,7 +98,7 @@ func (t routeTable) add(path string, line int, o *object) {
 }
 
 // connect assigns each function its routes once every function and role is known. API Gateway invokes a function's
-// alias, with a role that allows exactly that: without it, the path would respond with status 500.
+// alias, with a role that allows exactly that. Without the role, the path would respond with status 500.
 func (b *builder) connect() error {
 	for _, m := range b.methods {
 		invoked := func(f Function) bool {
@@ -124,5 +124,5 @@ func (b *builder) connect() error {
 	return nil
 }
 
-// alias returns the ARN of a function's alias (AutoPublishAlias), which is live for all functions.
+// alias returns the ARN of a function's alias (AutoPublishAlias), which is named live for all functions.
 func (b *builder) alias(f Function) string { return b.arn(kindFunction, f.LogicalID) + ":live" }

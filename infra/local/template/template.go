@@ -3,9 +3,9 @@
 // resource type, property, event type or function is an error with its line, so that the system on a laptop can't
 // silently differ from the deployed one.
 //
-// It creates and runs nothing: provision, gateway and the runner do that with its data. It does not check the house
-// rules either (infra/test/policy), only what AWS itself would refuse at deployment and what the laptop would silently
-// do differently.
+// It creates and runs nothing; provision, gateway and the runner do that with its data. It does not check the house
+// rules either (infra/test/policy), only what AWS itself would reject in a deployment or a laptop would silently do
+// differently.
 package template
 
 import (
@@ -16,18 +16,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Options holds the inputs of a deployment in addition to the file.
+// Options holds a deployment's inputs other than the template file.
 type Options struct {
-	// Parameters overrides the defaults of the Parameters section. A CommaDelimitedList is given as "a,b". A name that the
-	// template does not declare is an error.
+	// Parameters overrides the defaults in the Parameters section. A CommaDelimitedList has the form "a,b". A name that
+	// the template does not declare is an error.
 	Parameters map[string]string
-	// BaseURL is the URL of the embedded AWS, such as http://127.0.0.1:4566. Queue URLs start with it.
+	// BaseURL is the URL of the embedded AWS, such as http://127.0.0.1:4566, with which queue URLs start.
 	BaseURL string
-	// StackName is AWS::StackName and the prefix of every physical name.
+	// StackName is the value of AWS::StackName and the prefix of most physical names.
 	StackName string
 }
 
-// Load reads the template in file and resolves it. For unsupported content it returns the first error, in the form
+// Load reads the template file and resolves it. For unsupported content, it returns the first error, in the form
 // "<file>:<line>: <logical id>: <what>".
 func Load(file string, o Options) (*Template, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever starts the runner
@@ -44,7 +44,7 @@ func Load(file string, o Options) (*Template, error) {
 	return t, nil
 }
 
-// load implements Load. Each step needs the results of the previous one.
+// load implements Load. Each step needs the results of the steps before.
 func load(text []byte, o Options) (*Template, error) {
 	d, err := parse(text, serverless)
 	if err != nil {
@@ -73,7 +73,7 @@ func load(text []byte, o Options) (*Template, error) {
 	return b.template, b.outputs(d.outputs)
 }
 
-// newResolver returns a resolver with the parameters and conditions of a document.
+// newResolver returns a resolver with a document's parameters and conditions.
 func newResolver(d *document, o Options) (*resolver, error) {
 	parameters, err := parameterValues(d.parameters, o)
 	if err != nil {
@@ -85,8 +85,8 @@ func newResolver(d *document, o Options) (*resolver, error) {
 	return values, values.decideAll()
 }
 
-// presentResources returns the resources whose Condition holds, with Globals merged in, and adds their names to values,
-// so that references to anything else are refused.
+// presentResources returns the resources whose Condition is true, with Globals merged in. It adds their names to
+// values, so that references to anything else are rejected.
 func presentResources(d *document, values *resolver, understood func(kind string) bool) ([]resource, error) {
 	var present []resource
 	declared := map[string]string{}
@@ -111,7 +111,7 @@ func presentResources(d *document, values *resolver, understood func(kind string
 	return present, values.readChosen(present)
 }
 
-// outputs resolves the Outputs section and omits outputs whose Condition does not hold.
+// outputs resolves the Outputs section, omitting outputs whose Condition is false.
 func (b *builder) outputs(section []entry) error {
 	for _, e := range section {
 		o := read(e.value, e.line)
@@ -142,13 +142,13 @@ func (b *builder) outputs(section []entry) error {
 	return nil
 }
 
-// lineError is an error with the line of the template and the logical id (if any) that it concerns.
+// lineError is an error with the template line and the logical ID (if any) that it concerns.
 type lineError struct {
 	line     int
 	id, text string
 }
 
-// Error omits the line, which Load appends to the file name.
+// Error omits the line, which Load adds after the file name.
 func (e *lineError) Error() string {
 	if e.id == "" {
 		return e.text
@@ -156,12 +156,12 @@ func (e *lineError) Error() string {
 	return e.id + ": " + e.text
 }
 
-// refuse returns a lineError.
+// refuse returns a lineError for a line of the template.
 func refuse(line int, format string, args ...any) error {
 	return &lineError{line: line, text: fmt.Sprintf(format, args...)}
 }
 
-// in adds the logical id to a lineError that has none yet.
+// in adds the logical ID to a lineError that has none.
 func in(id string, err error) error {
 	if refusal, ok := errors.AsType[*lineError](err); ok && refusal.id == "" {
 		return &lineError{line: refusal.line, id: id, text: refusal.text}
@@ -169,14 +169,14 @@ func in(id string, err error) error {
 	return err
 }
 
-// entry is one key of a section with its value, in the order of the file.
+// entry is a key in a section with its value. Entries are in file order.
 type entry struct {
 	key   string
 	line  int
 	value *yaml.Node
 }
 
-// entries lists the keys of a mapping; a nil node has none.
+// entries returns a mapping's entries; a nil node has none.
 func entries(n *yaml.Node) []entry {
 	if n == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 )
 
 // Permissions reads a template that SAM has transformed, and returns the statements of each function's role by the
-// function's logical id. It is as strict about roles as Load; all other resources only serve as targets of references.
+// function's logical ID. It is as strict about roles as Load; it reads all other resources only to resolve references.
 func Permissions(file string, o Options) (map[string][]Statement, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever runs the tests
 	if err != nil {
@@ -61,7 +61,7 @@ func permissions(d *document, o Options) (map[string][]Statement, error) {
 	return all, nil
 }
 
-// valueOf returns the value of a key of a mapping, or an empty text if it is missing.
+// valueOf returns the value for a key in a mapping, or an empty text if it is missing.
 func valueOf(n *yaml.Node, key string) *yaml.Node {
 	for _, e := range entries(n) {
 		if e.key == key {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// largestRead is the maximum size of an event or response that is parsed. Parsing a larger one would cost too much.
+// largestRead is the maximum size in bytes of an event or response to parse. Parsing a larger one would cost too much.
 const largestRead = 256 << 10
 
-// event holds the fields that distinguish Lambda's events.
+// event holds the fields by which Lambda's kinds of events are distinguished.
 type event struct {
 	HTTPMethod     string `json:"httpMethod"`
 	Resource       string `json:"resource"`
@@ -29,8 +29,8 @@ type event struct {
 	Resources  []string `json:"resources"`
 }
 
-// read returns an event's trigger, its subject and the request ids in its log lines. A path is shown as declared, since
-// its parameters may be secrets (download links); only {proxy+} is filled in.
+// read returns an event's trigger, its subject and the request IDs that appear in its log lines. A path is returned as
+// declared, since its parameters may be secrets (download links); only {proxy+} is filled in.
 func read(payload []byte) (trigger, what string, requests []string) {
 	var e event
 	if len(payload) > largestRead || json.Unmarshal(payload, &e) != nil {
@@ -62,7 +62,8 @@ func messages(n int) string {
 	return strconv.Itoa(n) + " messages"
 }
 
-// outcomeOf reads a function's response: the status of an HTTP response, or the results of a batch of messages.
+// outcomeOf returns the outcome that a function's response describes: an HTTP status, or the results for a batch of
+// messages.
 func outcomeOf(answer []byte) (outcome string, failed bool) {
 	if status, ok := statusOf(answer); ok {
 		return strconv.Itoa(status), status >= 500
@@ -76,7 +77,7 @@ func outcomeOf(answer []byte) (outcome string, failed bool) {
 	return "done", false
 }
 
-// statusOf reads the statusCode of a response to API Gateway without reading the body, which may be large.
+// statusOf reads the statusCode of a response to API Gateway without parsing the body, which may be large.
 func statusOf(answer []byte) (status int, ok bool) {
 	decoder := json.NewDecoder(bytes.NewReader(answer))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {

@@ -10,16 +10,16 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-// record is an invocation with the Recorder's private data about it.
+// record is an invocation together with data that only the Recorder needs.
 type record struct {
 	Invocation
 
-	begun     time.Time // when a process received it
-	troubled  bool      // a unit-of-work line has level ERROR
+	begun     time.Time // time at which a process received it
+	troubled  bool      // whether a unit-of-work line has level ERROR
 	lineBytes int
 }
 
-// Requested records that function was invoked with payload; trace is the root of the invocation's own trace id.
+// Requested records that a function was invoked with payload. trace is the root of the invocation's own trace ID.
 func (r *Recorder) Requested(trace, function string, payload []byte) {
 	trigger, what, requests := read(payload)
 	r.mu.Lock()
@@ -46,7 +46,7 @@ func (r *Recorder) Starting(trace string) {
 	})
 }
 
-// Assigned records that a process has received the invocation, under Lambda's request id.
+// Assigned records that a process has received the invocation, under Lambda's request ID.
 func (r *Recorder) Assigned(trace, request string) {
 	r.with(trace, func(known *record) {
 		r.started(known)
@@ -56,8 +56,8 @@ func (r *Recorder) Assigned(trace, request string) {
 	})
 }
 
-// Wrote records a line of a process whose most recent invocation this is. A line with another invocation's request id
-// counts for that one: a pipe may be read after the process has continued with the next invocation.
+// Wrote records a line from a process whose latest invocation this is. A line with another invocation's request ID
+// counts for that invocation, since a pipe may be read after the process has started on the next one.
 func (r *Recorder) Wrote(trace, line string) {
 	var unit struct {
 		Message string `json:"msg"`
@@ -86,8 +86,8 @@ func (r *Recorder) Wrote(trace, line string) {
 	}
 }
 
-// Ended records the end of the invocation: the function's response, or err, which is a *lambda.FunctionError if the
-// function itself failed. peakMemory, in bytes, is 0 if unknown.
+// Ended records the end of an invocation with the function's response or err, which is a *lambda.FunctionError if the
+// function itself failed. peakMemory is in bytes, or 0 if unknown.
 func (r *Recorder) Ended(trace string, answer []byte, err error, peakMemory int64) {
 	outcome, failed := outcomeOf(answer)
 	message := ""
@@ -111,7 +111,7 @@ func (r *Recorder) Ended(trace string, answer []byte, err error, peakMemory int6
 	})
 }
 
-// with calls change under the lock unless the invocation has been dropped.
+// with calls change under the lock, unless the invocation has been dropped.
 func (r *Recorder) with(trace string, change func(*record)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,16 +120,16 @@ func (r *Recorder) with(trace string, change func(*record)) {
 	}
 }
 
-// claim makes request an id by which log lines find known. The caller holds the lock.
+// claim makes request an ID that assigns log lines to known. The caller holds the lock.
 func (r *Recorder) claim(known *record, request string) {
 	if request == "" {
 		return
 	}
 	known.RequestIDs = append(known.RequestIDs, request)
-	r.byRequest[request] = known // a redelivered message belongs to its latest delivery
+	r.byRequest[request] = known // a redelivered message counts for its latest delivery
 }
 
-// started ends the process start for known. The caller holds the lock.
+// started records that the process for known has started. The caller holds the lock.
 func (r *Recorder) started(known *record) {
 	left := slices.DeleteFunc(r.starting[known.Function], func(other *record) bool { return other == known })
 	if len(left) == 0 {
@@ -139,8 +139,8 @@ func (r *Recorder) started(known *record) {
 	}
 }
 
-// forgetOne drops the oldest invocation of the function that has the most, so that a busy one, such as the sandbox's
-// portal during an export, does not displace the others. The caller holds the lock.
+// forgetOne drops the oldest invocation of the function that has the most, so that a busy function, such as the
+// sandbox's portal during an export, does not displace the others. The caller holds the lock.
 func (r *Recorder) forgetOne() {
 	busiest := r.recent[0].Function
 	for function, n := range r.ofEach {

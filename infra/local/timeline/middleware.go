@@ -13,12 +13,12 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// keptAnswer is the number of bytes of a response that are buffered for reading the error code.
+// keptAnswer is how many bytes of a response are buffered to read its error code.
 const keptAnswer = 4 << 10
 
-// Middleware returns middleware that records the calls of invocations. A call without a known trace id belongs to the
-// process that is starting for its caller, if there is exactly one: before its first invocation a process has no trace
-// id to send. All other calls pass unrecorded.
+// Middleware returns middleware that records the AWS calls of invocations. Before its first invocation, a process has
+// no trace ID to send. A call without a known trace ID therefore belongs to the process that is starting for its
+// caller, if there is exactly one. All other calls pass unrecorded.
 func (r *Recorder) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, request *http.Request, c wire.Call) {
@@ -30,8 +30,8 @@ func (r *Recorder) Middleware() wire.Middleware {
 			began := r.now()
 			in, out := &incoming{ReadCloser: request.Body}, &outgoing{ResponseWriter: w}
 			var body []byte
-			if c.Service != "s3" { // its targets are paths, and its bodies are streams
-				body, _ = wire.Body(request) // the service reports an unreadable body
+			if c.Service != "s3" { // S3's targets are paths, and its bodies are streams
+				body, _ = wire.Body(request) // the service itself reports an unreadable body
 			} else if request.Body != nil {
 				request.Body = in
 			}
@@ -54,7 +54,7 @@ func (r *Recorder) Middleware() wire.Middleware {
 	}
 }
 
-// owner finds the invocation that a call belongs to, or returns "" if there is none.
+// owner returns the trace of the invocation that made a call, or "" if there is none.
 func (r *Recorder) owner(request *http.Request, caller string) (trace string, starting bool) {
 	header := request.Header.Get("X-Amzn-Trace-Id")
 	r.mu.Lock()
@@ -64,7 +64,8 @@ func (r *Recorder) owner(request *http.Request, caller string) (trace string, st
 			return root, false
 		}
 	}
-	// A call without a remote address did not come through a socket: the runner itself polls queues in a function's name.
+	// A call without a remote address did not come through a socket: the runner itself polls queues under a function's
+	// name.
 	candidates := r.starting[caller]
 	if header == "" && request.RemoteAddr != "" && len(candidates) == 1 {
 		return candidates[0].ID, true
@@ -97,7 +98,7 @@ func (b *incoming) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// outgoing is a response. It buffers the beginning of an error response.
+// outgoing records a response and buffers the beginning of an error response.
 type outgoing struct {
 	http.ResponseWriter
 
@@ -131,7 +132,7 @@ func (a *outgoing) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// code reads AWS's error code from a response, in the JSON protocols or in XML.
+// code returns AWS's error code from a response in a JSON protocol or in XML.
 func (a *outgoing) code() string {
 	if a.status < http.StatusBadRequest {
 		return ""
@@ -158,7 +159,7 @@ func (a *outgoing) code() string {
 	}
 }
 
-// unescaped returns the path of an S3 request in readable form.
+// unescaped returns an S3 request's path in readable form.
 func unescaped(r *http.Request) string {
 	path, err := url.PathUnescape(r.URL.EscapedPath())
 	if err != nil {

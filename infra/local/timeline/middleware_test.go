@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/timeline"
 )
 
-// answer returns a service that reads the request and responds.
+// answer returns a service that reads the request and returns the given response.
 func answer(status int, body string) wire.Handler {
 	return func(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -24,7 +24,7 @@ func answer(status int, body string) wire.Handler {
 	}
 }
 
-// call makes one AWS call through the middleware with the trace id trace, or with none if it is "".
+// call makes an AWS call through the middleware with the given trace ID, or without one if it is "".
 func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace string,
 	serve wire.Handler,
 ) *httptest.ResponseRecorder {
@@ -41,9 +41,9 @@ func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace st
 func TestCallBelongsToInvocationOfItsTrace(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Requested("1-a", "F", nil) // 1 ms
-	r.Assigned("1-a", "")        // 2 ms
-	// From 3 to 4 ms and from 5 to 6 ms.
+	r.Requested("1-a", "F", nil) // at 1 ms
+	r.Assigned("1-a", "")        // at 2 ms
+	// One call lasts from 3 to 4 ms, the other from 5 to 6 ms.
 	passed := call(t, r, "dynamodb", "PutItem", `{"Item":{"pk":{"S":"SENTINEL"}},"TableName":"local-WorkTable"}`, "1-a",
 		answer(200, "{}"))
 	if passed.Code != 200 || passed.Body.String() != "{}" {
@@ -75,16 +75,17 @@ func TestCallWithoutTraceBelongsToOnlyStartingProcess(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "F", nil)
-	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // nothing is starting yet
+	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // no process is starting yet
 	r.Starting("1-a")
 	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}"))
 	r.Requested("1-b", "F", nil)
 	r.Starting("1-b")
-	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // ambiguous: two are starting
+	// ambiguous, since two processes are starting
+	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}"))
 	r.Assigned("1-a", "")
 	call(t, r, "ssm", "GetParameter", `{"Name":"/q"}`, "", answer(200, "{}"))
 	r.Assigned("1-b", "")
-	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // nothing is starting any more
+	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // no process is starting any more
 	for id, want := range map[string]string{"1-a": "/p", "1-b": "/q"} {
 		if got := get(t, r, id).Calls; len(got) != 1 || got[0].Target != want || !got[0].Init {
 			t.Errorf("%s: got %+v, want one call about %s", id, got, want)
@@ -92,7 +93,7 @@ func TestCallWithoutTraceBelongsToOnlyStartingProcess(t *testing.T) {
 	}
 }
 
-func TestRunnersOwnCallBelongsToNoInvocation(t *testing.T) {
+func TestRunnerCallBelongsToNoInvocation(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "F", nil)
@@ -153,7 +154,7 @@ func TestS3CallTargetIsPath(t *testing.T) {
 	}
 }
 
-func TestBrokenConnectionIsCallWithoutStatus(t *testing.T) {
+func TestBrokenConnectionIsRecordedWithoutStatus(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "F", nil)
@@ -171,7 +172,7 @@ func TestBrokenConnectionIsCallWithoutStatus(t *testing.T) {
 	}
 }
 
-func TestFirstTwoHundredCallsAreStored(t *testing.T) {
+func TestOnlyFirstTwoHundredCallsAreStored(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "F", nil)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// parameters holds the members of requests that name a call's target.
+// parameters holds the request members that name a call's target.
 type parameters struct {
 	TableName, IndexName string
 	RequestItems         map[string]json.RawMessage
@@ -21,7 +21,7 @@ type parameters struct {
 	Name                 string
 }
 
-// targetOf names the target of a call, but never its content: no keys or values of rows, no messages.
+// targetOf names a call's target, but never its content: no row keys or values, and no messages.
 func targetOf(service string, r *http.Request, body []byte) string {
 	if service == "s3" {
 		return strings.TrimPrefix(unescaped(r), "/")
@@ -45,7 +45,7 @@ func targetOf(service string, r *http.Request, body []byte) string {
 	}
 }
 
-// tables returns the table of a call with its index, or the tables of a batch or transaction with the number of rows.
+// tables returns a call's table with its index, or the tables of a batch or transaction, each with its number of rows.
 func (p *parameters) tables() string {
 	switch {
 	case p.IndexName != "":
@@ -60,7 +60,7 @@ func (p *parameters) tables() string {
 		}
 	}
 	for table := range p.RequestItems {
-		rows[table] = 0 // two formats specify the count; the name is sufficient
+		rows[table] = 0 // the count has two formats; the name is sufficient
 	}
 	names := make([]string, 0, len(rows))
 	for _, table := range slices.Sorted(maps.Keys(rows)) {

@@ -1,10 +1,10 @@
 // Package timeline records the recent activity of the functions on this machine, for debugging: each invocation with
-// its trigger, its outcome, its process's log lines and its AWS calls. It owns that record, which is bounded, and the
-// attribution of calls to invocations: each invocation has a trace id, which Lambda's Go runtime passes to the AWS SDK,
-// which sends it with every call as X-Amzn-Trace-Id.
+// its trigger, its outcome, its process's log lines and its AWS calls. It owns that record, which is bounded, and
+// assigns calls to invocations. Each invocation has a trace ID, which Lambda's Go runtime passes to the AWS SDK, which
+// sends it with every call as X-Amzn-Trace-Id.
 //
-// It runs and serves nothing: package lambda calls the hooks (its Observer), the embedded AWS the Middleware, and
-// package console reads the record. It stores no bodies, no keys of rows and no query strings.
+// It runs and serves nothing: package lambda calls the hooks (its Observer), the embedded AWS calls the Middleware, and
+// package console reads the record. It stores no bodies, no row keys and no query strings.
 package timeline
 
 import (
@@ -14,47 +14,49 @@ import (
 	"time"
 )
 
-// Limits of the record. An invocation at the limits takes some 80 KB, a usual one 3 KB.
+// Limits of the record. An invocation at these limits takes about 80 KB, and a typical one 3 KB.
 const (
 	mostInvocations = 500
-	mostCalls       = 200      // of one invocation, the first ones
-	mostLines       = 100      // of one invocation, the first ones
-	mostLineBytes   = 32 << 10 // of one invocation
+	mostCalls       = 200      // per invocation; later calls are dropped
+	mostLines       = 100      // per invocation; later lines are dropped
+	mostLineBytes   = 32 << 10 // per invocation
 )
 
-// Invocation is the current state of one invocation. Times are milliseconds since At.
+// Invocation is the current state of an invocation. Times are in milliseconds since At.
 type Invocation struct {
-	ID       string    `json:"id"`       // the root of its trace id: "1-67465b3f-0123456789abcdef01234567"
-	Function string    `json:"function"` // logical id
-	At       time.Time `json:"at"`       // when it was requested
+	ID       string    `json:"id"`       // root of its trace ID, such as "1-67465b3f-0123456789abcdef01234567"
+	Function string    `json:"function"` // the function's logical ID
+	At       time.Time `json:"at"`       // time at which it was requested
 	Trigger  string    `json:"trigger"`  // "http", "queue", "schedule" or "other"
-	What     string    `json:"what"`     // "GET /bridge/org", "local-ExportQueue: 1 message", "SweeperFunctionTick"
-	State    State     `json:"state"`
-	Cold     bool      `json:"cold"`    // a process was started for it
-	Outcome  string    `json:"outcome"` // once it is over: "200", "done", "1 of 2 messages failed", "Sandbox.Timedout"
-	Error    string    `json:"error,omitempty"`
-	// Wait is the time until a process received it, including a cold start; Duration is how long the process handled it.
+	// such as "GET /bridge/org", "local-ExportQueue: 1 message" or "SweeperFunctionTick"
+	What    string `json:"what"`
+	State   State  `json:"state"`
+	Cold    bool   `json:"cold"`    // whether a process was started for it
+	Outcome string `json:"outcome"` // set when it ends: "200", "done", "1 of 2 messages failed", "Sandbox.Timedout"
+	Error   string `json:"error,omitempty"`
+	// Wait is the time until a process received the invocation, including a cold start. Duration is how long the process
+	// handled it.
 	Wait       float64 `json:"wait_ms"`
 	Duration   float64 `json:"duration_ms"`
-	PeakMemory int64   `json:"peak_memory_bytes,omitempty"` // of the process over its lifetime; 0 if unknown
+	PeakMemory int64   `json:"peak_memory_bytes,omitempty"` // the process's lifetime peak; 0 if unknown
 	CallCount  int     `json:"call_count"`
 
-	// Wide holds the JSON objects of its unit-of-work lines (package logx): one, or one for each message of a batch.
+	// Wide holds the JSON objects in its unit-of-work lines (package logx): one, or one for each message in a batch.
 	Wide []string `json:"wide,omitempty"`
 
-	// The following fields are omitted in lists.
+	// Lists omit the following fields.
 	Lines       []string `json:"lines,omitempty"`        // all lines except the wide ones
-	LinesMissed int      `json:"lines_missed,omitempty"` // lines beyond the limits
-	Calls       []Call   `json:"calls,omitempty"`        // in the order of their start; CallCount counts all
-	RequestIDs  []string `json:"request_ids,omitempty"`  // API Gateway's or the messages', and Lambda's own
+	LinesMissed int      `json:"lines_missed,omitempty"` // number of lines dropped because of the limits
+	Calls       []Call   `json:"calls,omitempty"`        // in order of their start; CallCount includes dropped ones
+	RequestIDs  []string `json:"request_ids,omitempty"`  // request ID of API Gateway or the messages, and Lambda's own
 }
 
-// State is the progress of an invocation.
+// State is an invocation's progress.
 type State string
 
-// States of an invocation.
+// Invocation states.
 const (
-	Waiting State = "waiting" // for a process that is free or starting
+	Waiting State = "waiting" // waiting for a process
 	Running State = "running"
 	Done    State = "done"
 	// Failed means that the function failed, responded with 5xx, did not complete a message, or logged the error of a unit
@@ -62,39 +64,39 @@ const (
 	Failed State = "failed"
 )
 
-// Call is one AWS call of an invocation.
+// Call is an AWS call made by an invocation.
 type Call struct {
 	Service   string `json:"service"`          // as in wire.Call
-	Operation string `json:"operation"`        // AWS's name of the operation
-	Target    string `json:"target,omitempty"` // table, index, queue, bucket and key, or name of the key or secret
-	Init      bool   `json:"init,omitempty"`   // made by the process while it started
-	// Start is the call's arrival in milliseconds after the invocation's At; Duration is the time until its response.
+	Operation string `json:"operation"`        // AWS's operation name
+	Target    string `json:"target,omitempty"` // table, index, queue, bucket and key, or the name of a key or secret
+	Init      bool   `json:"init,omitempty"`   // whether the process made it while starting
+	// Start is the call's arrival in milliseconds after the invocation's At. Duration is the time until its response.
 	Start    float64 `json:"start_ms"`
 	Duration float64 `json:"duration_ms"`
 	Status   int     `json:"status"`          // HTTP status; 0 if the connection was aborted
 	Error    string  `json:"error,omitempty"` // AWS's error code
-	BytesIn  int64   `json:"bytes_in"`        // of the request's body
-	BytesOut int64   `json:"bytes_out"`       // of the response's body
+	BytesIn  int64   `json:"bytes_in"`        // size of the request body
+	BytesOut int64   `json:"bytes_out"`       // size of the response body
 }
 
 // Filter selects invocations.
 type Filter struct {
-	Function string // logical id; "" means any
-	Without  string // logical id of a function to exclude
-	Failed   bool   // only failed ones
-	Limit    int    // maximum number; below 1 means no limit
+	Function string // logical ID of the function; "" means any
+	Without  string // logical ID of a function to exclude
+	Failed   bool   // select only failed invocations
+	Limit    int    // maximum number of invocations; below 1 means no limit
 }
 
-// Recorder stores the recorded invocations. It is safe for concurrent use; the hooks do not block.
+// Recorder stores invocations. It is safe for concurrent use; its hooks do not block.
 type Recorder struct {
 	now func() time.Time
 
 	mu        sync.Mutex     // guards the following fields and the records
 	recent    []*record      // oldest first
-	ofEach    map[string]int // number of a function's invocations in recent
+	ofEach    map[string]int // number of invocations in recent, by function
 	byTrace   map[string]*record
 	byRequest map[string]*record
-	starting  map[string][]*record // by function: invocations for which a process is starting
+	starting  map[string][]*record // invocations for which a process is starting, by function
 }
 
 // New returns an empty Recorder.
@@ -105,7 +107,7 @@ func New(now func() time.Time) *Recorder {
 	}
 }
 
-// List returns the invocations that match f, newest first, without their lines and calls.
+// List returns the invocations that match f, newest first, omitting their lines and calls.
 func (r *Recorder) List(f Filter) []Invocation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +129,7 @@ func (f Filter) fits(known *record) bool {
 		(!f.Failed || known.state() == Failed)
 }
 
-// Get returns everything about one invocation; ok is false if it is unknown or has been dropped.
+// Get returns one invocation with its lines and calls; ok is false if it is unknown or has been dropped.
 func (r *Recorder) Get(id string) (invocation Invocation, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -143,7 +145,7 @@ func (r *Recorder) Get(id string) (invocation Invocation, ok bool) {
 	return whole, true
 }
 
-// summary returns known in the form of lists. The caller holds the lock.
+// summary returns known in the form for lists. The caller holds the lock.
 func (r *Recorder) summary(known *record) Invocation {
 	short := known.Invocation
 	short.Lines, short.LinesMissed, short.Calls, short.RequestIDs = nil, 0, nil, nil
@@ -161,8 +163,8 @@ func (r *Recorder) summary(known *record) Invocation {
 	return short
 }
 
-// state returns Failed also for invocations that succeeded for Lambda but not for the service, such as a message put
-// aside as poison.
+// state also returns Failed for invocations that succeeded for Lambda but not for the service, such as one that set a
+// message aside as poison.
 func (r *record) state() State {
 	if r.State == Done && r.troubled {
 		return Failed

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/local/timeline"
 )
 
-// clock advances by a millisecond at each reading, so that all times differ.
+// clock advances by a millisecond each time it is read, so that all times differ.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -142,7 +142,7 @@ func TestRecorderReportsTriggerAndOutcome(t *testing.T) {
 	}
 }
 
-func TestLateWideLineFindsItsInvocation(t *testing.T) {
+func TestLateWideLineIsAssignedToItsInvocation(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "F", []byte(request))

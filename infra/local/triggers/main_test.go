@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-// function is the test's Lambda function: it returns the result of respond and records its input.
+// function stands in for a Lambda function. It returns the result of respond and records its inputs.
 type function struct {
 	respond func(payload []byte) ([]byte, error)
 
@@ -45,7 +45,7 @@ func (f *function) invocations() (names []string, calls [][]byte, times []time.T
 	return f.names, f.calls, f.times
 }
 
-// queue is an embedded SQS with a queue with a visibility timeout of 30 s, and its dead-letter queue.
+// queue is an embedded SQS that has a queue with a visibility timeout of 30 s and its dead-letter queue.
 type queue struct {
 	*sqs.Client
 
@@ -93,7 +93,7 @@ func (q *queue) send(t *testing.T, bodies ...string) {
 	}
 }
 
-// counts returns the number of a queue's messages, visible and in flight.
+// counts returns how many messages in a queue are visible and in flight.
 func (q *queue) counts(t *testing.T, url string) (visible, inFlight string) {
 	t.Helper()
 	got, err := q.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
@@ -112,7 +112,7 @@ func (q *queue) source(batchSize, batches int, partial bool) triggers.Source {
 	}
 }
 
-// options returns the options of a stack with the given parts.
+// options returns the trigger options for a stack with the given invoker.
 func options(t *testing.T, invoker triggers.Invoker) triggers.Options {
 	t.Helper()
 	return triggers.Options{
@@ -121,7 +121,7 @@ func options(t *testing.T, invoker triggers.Invoker) triggers.Options {
 	}
 }
 
-// run runs the triggers in the background. The returned function stops them and waits for their end.
+// run runs the triggers in the background. stop stops them and waits until they have ended.
 func run(t *testing.T, o triggers.Options) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,14 +15,13 @@ import (
 )
 
 const (
-	longPoll     = 20              // in seconds; SQS's maximum
-	afterFailure = time.Second     // before a queue that could not be read is polled again
-	deleteTime   = 5 * time.Second // to delete handled messages, even while the runner is stopping
+	longPoll     = 20              // long poll in seconds; SQS's maximum
+	afterFailure = time.Second     // wait before polling again a queue that could not be read
+	deleteTime   = 5 * time.Second // limit for deleting handled messages, even while the runner is stopping
 )
 
-// poll passes batches to the function of source one after the other, without waiting for the responses as long as fewer
-// than Source.Batches are in progress. It receives messages only if another batch can be processed: messages waiting in
-// the queue are not in flight.
+// poll passes batches to the source's function, processing up to Source.Batches at once. It receives messages only if
+// another batch can be processed, so that waiting messages stay in the queue instead of in flight.
 func (t *Triggers) poll(ctx context.Context, source Source) {
 	for ctx.Err() == nil && !t.attach(ctx, source) {
 		pause(ctx, afterFailure)
@@ -64,8 +63,8 @@ func (t *Triggers) poll(ctx context.Context, source Source) {
 	}
 }
 
-// attach requests the queue's attributes, as Lambda does before it connects a queue to a function: a role without that
-// permission gets no messages.
+// attach requests the queue's attributes, as Lambda does before it connects a queue to a function. Without that
+// permission, a role receives no messages.
 func (t *Triggers) attach(ctx context.Context, source Source) bool {
 	_, err := source.Queue.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
 		QueueUrl: &source.QueueURL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameVisibilityTimeout},
@@ -78,7 +77,7 @@ func (t *Triggers) attach(ctx context.Context, source Source) bool {
 }
 
 // handle invokes the function with one batch and deletes the messages that it has handled. The others become visible
-// again when their visibility timeout ends, and go to the dead-letter queue if that happens too often.
+// again when their visibility timeout ends. After too many receives, they are moved to the dead-letter queue.
 func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Message) {
 	payload, err := json.Marshal(t.event(source, batch))
 	if err != nil {
@@ -103,7 +102,7 @@ func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Mess
 	t.remove(ctx, source, done)
 }
 
-// remove deletes messages, even if ctx has just ended: they have been handled and must not be handled again.
+// remove deletes messages, even if ctx is done: they have been handled and must not be handled again.
 func (t *Triggers) remove(ctx context.Context, source Source, messages []types.Message) {
 	if len(messages) == 0 {
 		return
@@ -129,7 +128,7 @@ func (t *Triggers) remove(ctx context.Context, source Source, messages []types.M
 	}
 }
 
-// event returns the batch in Lambda's form.
+// event converts a batch to Lambda's event format.
 func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
 	records := make([]events.SQSMessage, len(batch))
 	for i, message := range batch {
@@ -139,7 +138,7 @@ func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
 			Body:              aws.ToString(message.Body),
 			Md5OfBody:         aws.ToString(message.MD5OfBody),
 			Attributes:        message.Attributes,
-			MessageAttributes: map[string]events.SQSMessageAttribute{}, // no sender sets any
+			MessageAttributes: map[string]events.SQSMessageAttribute{}, // no sender sets message attributes
 			EventSource:       "aws:sqs",
 			EventSourceARN:    source.QueueARN,
 			AWSRegion:         t.options.Region,
@@ -148,8 +147,8 @@ func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
 	return events.SQSEvent{Records: records}
 }
 
-// succeeded reads the response of a function that reports failed messages. A response that is invalid, or names a
-// message outside the batch, means that all have failed:
+// succeeded returns the messages that a function has handled, according to its partial failure response. If the
+// response is invalid, or names a message outside the batch, all messages count as failed:
 // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
 func succeeded(batch []types.Message, answer []byte) []types.Message {
 	var report struct {

@@ -69,9 +69,9 @@ func TestResponseDecidesBatchMessages(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		all     bool // the function does not report individual failures
+		all     bool // whether the function reports only complete batches as failed
 		respond func(ids []string) ([]byte, error)
-		stay    []string // bodies that are delivered again
+		stay    []string // bodies of messages that are delivered again
 	}{
 		{name: "an empty list", respond: answer(`{"batchItemFailures":[]}`)},
 		{name: "a null list", respond: answer(`{"batchItemFailures":null}`)},
@@ -125,7 +125,7 @@ func TestResponseDecidesBatchMessages(t *testing.T) {
 				o := options(t, worker)
 				o.Sources = []triggers.Source{q.source(3, 1, !test.all)}
 				stop := run(t, o)
-				<-time.After(29 * time.Second) // virtual: a second before the visibility timeout ends
+				<-time.After(29 * time.Second) // virtual time, one second before the visibility timeout ends
 				synctest.Wait()
 				if _, calls, _ := worker.invocations(); len(calls) != 1 {
 					t.Errorf("got %d invocations before the visibility timeout, want 1", len(calls))
@@ -180,8 +180,8 @@ func TestRepeatedlyFailingMessageBecomesDeadLetter(t *testing.T) {
 	})
 }
 
-// TestSlowBatchDelaysNoOther covers batches available when it starts and later ones.
-func TestSlowBatchDelaysNoOther(t *testing.T) {
+// TestSlowBatchDoesNotDelayOthers covers both batches that are available when the slow one starts and later ones.
+func TestSlowBatchDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		worker, q := &function{}, newQueue(t, 5)
@@ -269,7 +269,7 @@ func TestHandledMessagesAreDeletedWhenRunnerStops(t *testing.T) {
 	})
 }
 
-func TestQueueIsNotPolledWithoutAttributesRight(t *testing.T) {
+func TestQueueIsNotPolledWithoutAttributesPermission(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		closed := &brokenQueue{refusals: 5}
@@ -288,7 +288,7 @@ func TestQueueIsNotPolledWithoutAttributesRight(t *testing.T) {
 	})
 }
 
-// brokenQueue can't be read, and its attributes can't be requested at first.
+// brokenQueue is a queue that can't be read at first, and whose attributes can't be requested at first.
 type brokenQueue struct {
 	refusals int
 	reads    atomic.Int64
@@ -317,7 +317,7 @@ func (b *brokenQueue) DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatc
 	return nil, errors.New("no connection")
 }
 
-// batch returns the ids and bodies of an SQS event.
+// batch returns the IDs and bodies of the messages in an SQS event.
 func batch(t *testing.T, payload []byte) (ids, bodies []string) {
 	t.Helper()
 	var event events.SQSEvent

@@ -13,11 +13,11 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// ErrNoSchedule is returned when a function has no schedule to fire.
+// ErrNoSchedule is returned by Fire if the function has no schedule.
 var ErrNoSchedule = errors.New("the function has no schedule")
 
-// Fire invokes function now as its schedule would, and returns when it is done. The error is ErrNoSchedule or the
-// invocation's.
+// Fire invokes a function now as its schedule would, and waits until it completes. It returns ErrNoSchedule or the
+// invocation's error.
 func (t *Triggers) Fire(ctx context.Context, function string) error {
 	at := slices.IndexFunc(t.options.Schedules, func(s Schedule) bool { return s.Function == function })
 	if at < 0 {
@@ -26,8 +26,8 @@ func (t *Triggers) Fire(ctx context.Context, function string) error {
 	return t.fire(ctx, t.options.Schedules[at])
 }
 
-// tick fires schedule at its rate, the first time after one period. Like EventBridge, it does not wait for one
-// invocation before it starts the next.
+// tick invokes the schedule's function at its rate, first after one period. Like EventBridge, it does not wait for one
+// invocation to complete before starting the next.
 func (t *Triggers) tick(ctx context.Context, schedule Schedule) {
 	var running sync.WaitGroup
 	defer running.Wait()

@@ -16,7 +16,7 @@ func everyMinute() []triggers.Schedule {
 	return []triggers.Schedule{{Name: "SweeperFunctionEveryMinute", Function: "SweeperFunction", Every: time.Minute}}
 }
 
-func TestScheduleFiresAtRateAsEventBridgeEvent(t *testing.T) {
+func TestScheduleInvokesFunctionAtRateWithEventBridgeEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sweeper, began := &function{}, time.Now()
@@ -69,7 +69,7 @@ func TestSlowScheduledRunDoesNotDelayNext(t *testing.T) {
 	})
 }
 
-func TestFireRunsSchedule(t *testing.T) {
+func TestFireInvokesFunctionLikeItsSchedule(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the table is gone")
 	sweeper := &function{}

@@ -1,7 +1,7 @@
 // Package triggers invokes functions as AWS does without a caller: from their queues (Lambda's SQS event source
-// mapping) and on their schedules (EventBridge rules). It owns polling, the format of events and the meaning of a
-// response for the messages. It does not run functions (package lambda does) or store messages (the embedded SQS does,
-// including visibility timeouts and dead-letter queues).
+// mapping) and on their schedules (EventBridge rules). It owns polling, the event format and the effect of a response
+// on the messages. It does not run functions (package lambda does) or store messages (the embedded SQS does, including
+// visibility timeouts and dead-letter queues).
 package triggers
 
 import (
@@ -18,7 +18,7 @@ type Invoker interface {
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 }
 
-// Queue is the part of the SQS client that an event source mapping uses, with the function's permissions.
+// Queue is the part of the SQS client that an event source mapping uses, with its function's permissions.
 type Queue interface {
 	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput,
 		...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
@@ -27,21 +27,21 @@ type Queue interface {
 		...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
 }
 
-// Source is an event source mapping: a queue and the function that consumes it.
+// Source is an event source mapping, from a queue to the function that consumes it.
 type Source struct {
-	Function        string // logical id
+	Function        string // the function's logical ID
 	Queue           Queue
 	QueueURL        string
 	QueueARN        string
 	BatchSize       int  // maximum messages per invocation, 1 to 10
 	Batches         int  // maximum concurrent invocations
-	PartialFailures bool // the function reports failed messages (ReportBatchItemFailures)
+	PartialFailures bool // whether the function reports failed messages (ReportBatchItemFailures)
 }
 
 // Schedule is a rule that invokes a function at a fixed rate.
 type Schedule struct {
 	Name     string
-	Function string // logical id
+	Function string // the function's logical ID
 	Every    time.Duration
 }
 
@@ -52,18 +52,18 @@ type Options struct {
 	Schedules []Schedule
 	Region    string
 	Account   string
-	NewID     func() string // a UUID for every scheduled event
+	NewID     func() string // returns a UUID for each scheduled event
 	Log       *slog.Logger  // receives failed invocations
 }
 
-// Triggers holds the queues and schedules of one stack.
+// Triggers holds a stack's queues and schedules.
 type Triggers struct{ options Options }
 
-// New prepares the triggers; nothing happens before Run or Fire.
+// New returns triggers for the given queues and schedules. Nothing is invoked before Run or Fire.
 func New(options Options) *Triggers { return &Triggers{options: options} }
 
-// Run polls the queues and fires the schedules until ctx ends. It returns when all its work has stopped. A batch that a
-// function is still processing is then delivered again after its visibility timeout.
+// Run polls the queues and invokes the scheduled functions until ctx is done, and returns when all its work has
+// stopped. A batch that a function is still processing at that time is delivered again after its visibility timeout.
 func (t *Triggers) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, source := range t.options.Sources {
@@ -75,7 +75,7 @@ func (t *Triggers) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// pause waits for d or the end of ctx.
+// pause waits until d has passed or ctx is done.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -11,14 +11,14 @@ import (
 // options configures an environment.
 type options struct {
 	reports   reports
-	limit     time.Duration // of an invocation
+	limit     time.Duration // limit of one invocation
 	now       func() time.Time
-	folder    string // of bootstrap
+	folder    string // folder that contains bootstrap
 	variables []string
 }
 
-// environment is one container: it takes invocations from LocalStack, one after the other, and
-// keeps the function running.
+// environment represents one container. It receives invocations from LocalStack, one after the other, and keeps the
+// function running.
 type environment struct {
 	options
 
@@ -31,7 +31,7 @@ func newEnvironment(o options) (*environment, error) {
 	return &environment{options: o, output: out, asked: make(chan invocation)}, err
 }
 
-// ServeHTTP accepts an invocation; its result is reported later.
+// ServeHTTP accepts an invocation. Its result is reported later.
 func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var i invocation
 	if err := json.NewDecoder(r.Body).Decode(&i); err != nil || r.URL.Path != "/invoke" {
@@ -45,8 +45,8 @@ func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// run keeps the function running until ctx ends. As Lambda does, it restarts the function after it has exited or timed
-// out. If the function fails to start, run reports that and ends the environment.
+// run keeps the function running until ctx is done. Like Lambda, it restarts the function after the function has exited
+// or timed out. If the function fails to start, run reports that and ends the environment.
 func (e *environment) run(ctx context.Context) error {
 	for first := true; ctx.Err() == nil; first = false {
 		p, err := begin(ctx, e.options, e.output)
@@ -73,8 +73,8 @@ func (e *environment) run(ctx context.Context) error {
 	return nil
 }
 
-// await waits until the process requests its first invocation. If it does not, await returns the reason in Lambda's
-// form.
+// await waits until the process requests its first invocation. If the process doesn't request one, await returns the
+// reason in Lambda's format.
 func (e *environment) await(ctx context.Context, p *process) (why []byte) {
 	select {
 	case <-ctx.Done():
@@ -88,10 +88,10 @@ func (e *environment) await(ctx context.Context, p *process) (why []byte) {
 	}
 }
 
-// exited returns the failure of a process that has exited by itself.
+// exited returns the failure report for a process that has exited by itself.
 func (e *environment) exited(p *process) []byte {
 	select {
-	case why := <-p.api.broken: // it has already reported the reason
+	case why := <-p.api.broken: // the process has already reported the reason
 		return why
 	default:
 		return encode(failure{Type: "Runtime.ExitError", Message: fmt.Sprint(p.exit, " ", e.output.take())})
@@ -117,7 +117,7 @@ func (e *environment) serve(ctx context.Context, p *process) {
 	}
 }
 
-// invoke passes an invocation to a process. It also reports whether the process can handle another one.
+// invoke passes an invocation to a process. usable reports whether the process can handle another one.
 func (e *environment) invoke(ctx context.Context, p *process, i invocation) (result outcome, usable bool) {
 	limit := time.NewTimer(e.limit)
 	defer limit.Stop()

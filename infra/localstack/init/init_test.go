@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 )
 
-// TestMain acts as the function if the test program is started as one.
+// TestMain runs the function instead of the tests if the test binary is started as one.
 func TestMain(m *testing.M) {
 	switch os.Getenv("PLAY") {
 	case "":
@@ -25,10 +25,10 @@ func TestMain(m *testing.M) {
 	case "function":
 		lambda.Start(play)
 	}
-	os.Exit(3) // a function that exits immediately
+	os.Exit(3) // simulates a function that exits immediately
 }
 
-// play does what the event requests.
+// play carries out the event's instruction.
 func play(ctx context.Context, does string) (string, error) {
 	fmt.Println("asked to", does)
 	switch does {
@@ -45,10 +45,10 @@ func play(ctx context.Context, does string) (string, error) {
 	return does + " " + os.Getenv("LOCALSTACK_RUNTIME_ID") + os.Getenv("GREETING"), nil
 }
 
-// report is a report to LocalStack.
+// report is a report sent to LocalStack.
 type report struct{ path, body string }
 
-// begun runs an environment with a fake LocalStack that only records reports.
+// begun runs an environment with a fake LocalStack, which only records reports.
 func begun(t *testing.T, role string, limit time.Duration) (*httptest.Server, <-chan report) {
 	t.Helper()
 	told := make(chan report, 10)
@@ -84,7 +84,7 @@ func begun(t *testing.T, role string, limit time.Duration) (*httptest.Server, <-
 	return server, told
 }
 
-// ask sends an invocation and returns the report about it.
+// ask sends an invocation and returns its log and the report of its result.
 func ask(t *testing.T, server *httptest.Server, told <-chan report, does string) (log, answer report) {
 	t.Helper()
 	body := encode(invocation{ID: "id-1", ARN: "arn", Payload: string(encode(does)), Trace: "Root=1"})
@@ -103,7 +103,7 @@ func TestEnvironmentReportsInvocationsAndRestartsFunction(t *testing.T) {
 		t.Fatalf("got %v, want it to be ready", got)
 	}
 	for _, test := range []struct{ does, path, body string }{
-		{"work", "response", `"work hello"`}, // and without LocalStack's variables
+		{"work", "response", `"work hello"`}, // without LocalStack's variables
 		{"fail", "error", "as it was told"},
 		{"exit", "error", "Runtime.ExitError"},
 		{"work again", "response", `"work again hello"`},
@@ -133,7 +133,7 @@ func TestEnvironmentReportsFailedStart(t *testing.T) {
 	}
 }
 
-func TestEnvironmentRefusesOtherRequests(t *testing.T) {
+func TestEnvironmentRejectsOtherRequests(t *testing.T) {
 	t.Parallel()
 	server, _ := begun(t, "function", time.Second)
 	for path, body := range map[string]string{"/invoke": "no JSON", "/": "{}"} {

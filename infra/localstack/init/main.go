@@ -1,7 +1,7 @@
 // Command init is the program that LocalStack 4.14 starts in the container of a function with the runtime
-// provided.al2023: it runs /var/task/bootstrap, serves the Lambda Runtime API to it, and reports the result of each
-// invocation to LocalStack. LocalStack's own program is downloaded from a server that CI can't reach; only CI uses this
-// one. It handles one invocation at a time, without extensions, streaming or telemetry.
+// provided.al2023. It runs /var/task/bootstrap, serves the Lambda Runtime API to it, and reports the result of each
+// invocation to LocalStack. Only CI uses it, because CI can't reach the server from which LocalStack downloads its own
+// program. It handles one invocation at a time, without extensions, streaming or telemetry.
 package main
 
 import (
@@ -19,14 +19,14 @@ import (
 
 const (
 	taskFolder = "/var/task"
-	// invocationAddress is the address to which LocalStack sends invocations.
+	// invocationAddress is the address at which LocalStack sends invocations.
 	invocationAddress = ":9563"
 )
 
-// settings holds the variables that LocalStack sets in the container.
+// settings holds the environment variables that LocalStack sets in the container.
 type settings struct {
-	Endpoint string `env:"LOCALSTACK_RUNTIME_ENDPOINT,required"` // URL to which results of invocations are posted
-	ID       string `env:"LOCALSTACK_RUNTIME_ID,required"`       // of this container
+	Endpoint string `env:"LOCALSTACK_RUNTIME_ENDPOINT,required"` // base URL for posting the results of invocations
+	ID       string `env:"LOCALSTACK_RUNTIME_ID,required"`       // ID of this container
 	Timeout  int    `env:"AWS_LAMBDA_FUNCTION_TIMEOUT,required"` // in seconds
 }
 
@@ -65,7 +65,7 @@ func run(ctx context.Context) error {
 	return err
 }
 
-// forFunctions returns the variables for a function: all except those between LocalStack and this program.
+// forFunctions returns the environment variables for a function, excluding those that LocalStack sets for this program.
 func forFunctions(all []string) []string {
 	var kept []string
 	for _, v := range all {

@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// process is the function's binary with its Runtime API.
+// process is a running function binary with its Runtime API.
 type process struct {
 	api    *runtimeAPI
 	server *http.Server
 	kill   context.CancelFunc
 	gone   chan struct{} // closed when the process has ended
-	exit   error         // its exit error, valid once gone is closed
+	exit   error         // exit error, valid once gone is closed
 }
 
-// begin starts the function.
+// begin starts the function's process.
 func begin(ctx context.Context, o options, output *output) (*process, error) {
 	var listening net.ListenConfig
 	listener, err := listening.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -52,7 +52,7 @@ func begin(ctx context.Context, o options, output *output) (*process, error) {
 	return p, nil
 }
 
-// stop ends the process if it is still running and waits for its end.
+// stop ends the process if it is still running and waits until it has ended.
 func (p *process) stop() {
 	p.kill()
 	<-p.gone
@@ -62,7 +62,7 @@ func (p *process) stop() {
 // response.
 type output struct {
 	file *os.File
-	read int64 // number of bytes already taken
+	read int64 // number of bytes already read
 }
 
 func newOutput() (*output, error) {
@@ -70,13 +70,13 @@ func newOutput() (*output, error) {
 	if err != nil {
 		return nil, fmt.Errorf("output: %w", err)
 	}
-	if err = os.Remove(file.Name()); err != nil { // open files outlive their names
+	if err = os.Remove(file.Name()); err != nil { // the open file stays usable
 		return nil, fmt.Errorf("output: %w", err)
 	}
 	return &output{file: file}, nil
 }
 
-// take returns the output since the last call. The function appends to the same file, which this does not affect.
+// take returns the output since the last call. The function continues to append to the same file.
 func (o *output) take() string {
 	text, err := io.ReadAll(io.NewSectionReader(o.file, o.read, math.MaxInt64-o.read))
 	o.read += int64(len(text))

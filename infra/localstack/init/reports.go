@@ -9,28 +9,29 @@ import (
 	"time"
 )
 
-// reportTimeout limits a report.
+// reportTimeout limits the duration of a report.
 const reportTimeout = 30 * time.Second
 
 // reports sends reports to LocalStack (its services/lambda_/invocation/executor_endpoint.py).
 type reports struct {
-	to string // URL of this container at LocalStack
+	to string // LocalStack's base URL for this container
 	id string
 }
 
-// failure is Lambda's report of an invocation that failed without a response from the function.
+// failure is Lambda's error report for an invocation to which the function did not respond.
 type failure struct {
 	Type    string `json:"errorType"`
 	Message string `json:"errorMessage"`
 }
 
-// ready reports that the function waits for invocations.
+// ready reports that the function is waiting for invocations.
 func (r reports) ready() { r.post("/status/"+r.id+"/ready", struct{}{}) }
 
 // broken reports that the function can't be started.
 func (r reports) broken(why []byte) { r.send("/status/"+r.id+"/error", why) }
 
-// answered reports the result of an invocation. Its log lines must be sent first.
+// answered reports the result of an invocation. It first sends the invocation's log lines, which must precede the
+// result.
 func (r reports) answered(o outcome, log string) {
 	r.post("/invocations/"+o.id+"/logs", map[string]string{"logs": log})
 	if o.failed {
@@ -42,7 +43,7 @@ func (r reports) answered(o outcome, log string) {
 
 func (r reports) post(path string, body any) { r.send(path, encode(body)) }
 
-// send posts a report. If LocalStack does not accept it, LocalStack has ended, and so does this container.
+// send posts a report. It only logs a failure: LocalStack has then ended, and this container ends with it.
 func (r reports) send(path string, body []byte) {
 	client := http.Client{Timeout: reportTimeout}
 	//nolint:noctx // the report of an end must not end with it
@@ -57,7 +58,7 @@ func (r reports) send(path string, body []byte) {
 func encode(body any) []byte {
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // never happens for text
+		panic(err) // can't fail for text
 	}
 	return text
 }

@@ -10,7 +10,7 @@ import (
 
 const prefix = "/2018-06-01/runtime"
 
-// invocation is LocalStack's request for an invocation.
+// invocation is LocalStack's request to invoke the function.
 type invocation struct {
 	ID      string `json:"invoke-id"`
 	ARN     string `json:"invoked-function-arn"`
@@ -26,15 +26,15 @@ type outcome struct {
 }
 
 // runtimeAPI is the Lambda Runtime API for one process (AWS Lambda Developer Guide, "Using the Lambda runtime API"). A
-// restarted process gets a new one, so that nothing of its predecessor is attributed to it.
+// restarted process gets a new one, so that nothing from the previous process is attributed to it.
 type runtimeAPI struct {
 	limit time.Duration
 	now   func() time.Time
 
-	asked  chan struct{}   // closed when the process first waits for work
-	work   chan invocation // to the process
-	done   chan outcome    // from the process
-	broken chan []byte     // the error that ended it before its first invocation
+	asked  chan struct{}   // closed when the process first requests work
+	work   chan invocation // invocations for the process
+	done   chan outcome    // outcomes reported by the process
+	broken chan []byte     // error that ended the process before its first invocation
 }
 
 func newRuntimeAPI(limit time.Duration, now func() time.Time) *runtimeAPI {
@@ -67,7 +67,7 @@ func (a *runtimeAPI) next(w http.ResponseWriter, r *http.Request) {
 		header.Set("Lambda-Runtime-Invoked-Function-Arn", i.ARN)
 		header.Set("Lambda-Runtime-Trace-Id", i.Trace)
 		header.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(a.now().Add(a.limit).UnixMilli(), 10))
-		_, _ = io.WriteString(w, i.Payload) // if the process has ended, that is detected separately
+		_, _ = io.WriteString(w, i.Payload) // fails if the process has ended, which is detected elsewhere
 	}
 }
 

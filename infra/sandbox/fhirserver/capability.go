@@ -7,8 +7,8 @@ import (
 
 type object = map[string]any
 
-// Capability serves GET /metadata. It is derived from the tables that reading and searching use, so it lists exactly
-// what the server supports.
+// Capability serves GET /metadata. It uses the same tables as reading and searching, so it lists exactly what the
+// server supports.
 func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 	resources := make([]object, 0, len(s.types))
 	for _, name := range s.types {
@@ -69,20 +69,20 @@ func (s *Server) capabilityOf(resourceType string) object {
 	return statement
 }
 
-// includes returns the includes that this server supports, without those of types that it does not serve.
+// includes returns the includes that this server supports, excluding those for types that it does not serve.
 func (s *Server) includes(resourceType string) []include {
 	return slices.DeleteFunc(includes(resourceType),
 		func(one include) bool { return !slices.Contains(s.types, one.source) })
 }
 
-// nameOf returns the name of an include in this version of FHIR.
+// nameOf returns an include's name in this FHIR version.
 func (s *Server) nameOf(one include) string {
 	one.source = s.options.Version.outer(one.source)
 
 	return one.name()
 }
 
-// securityStatement returns the oauth-uris extension of SMART 1.0, for clients without support for the discovery
+// securityStatement returns the oauth-uris extension of SMART 1.0, for clients that do not support the discovery
 // document.
 func (s *Server) securityStatement() object {
 	uri := func(name, value string) object { return object{"url": name, "valueUri": value} }

@@ -1,9 +1,9 @@
-// Package fhirserver owns the FHIR R4 part of the sandbox EHR: reading, searching with pages, binaries and the
+// Package fhirserver is the FHIR R4 part of the sandbox EHR: reading, paged searching, binaries and the
 // CapabilityStatement, for one patient at a time.
 //
-// A bearer token grants access to the record of one persona, and every response is built from that record alone: other
-// patients' data is not filtered out but unreachable. Package oauth issues the tokens and package persona provides the
-// records. Rules: https://hl7.org/fhir/R4/http.html and search.html.
+// A bearer token grants access to the record of one persona, and every response is built from that record alone, so
+// other patients' data is unreachable, not just filtered out. Package oauth issues the tokens and package persona
+// provides the records. Rules: https://hl7.org/fhir/R4/http.html and search.html.
 package fhirserver
 
 import (
@@ -23,7 +23,7 @@ import (
 // ErrNoAccess is returned by an Authorizer for a token that grants no access.
 var ErrNoAccess = errors.New("the token gives access to no record")
 
-// Access is the access that a bearer token grants.
+// Access describes the access that a bearer token grants.
 type Access struct {
 	PersonaID string
 	Scopes    []string
@@ -35,9 +35,9 @@ type Authorizer func(ctx context.Context, token string) (Access, error)
 // SecurityURLs holds the URLs in the oauth-uris extension of the CapabilityStatement.
 type SecurityURLs struct{ Authorize, Token, Revoke, Introspect string }
 
-// Config configures a Server. Every field is required; sandbox.New checks them.
+// Config configures a Server. All fields are required; sandbox.New checks them.
 type Config struct {
-	// BaseURL is the FHIR base without a trailing slash.
+	// BaseURL is the FHIR base URL without a trailing slash.
 	BaseURL   string
 	Security  SecurityURLs
 	Personas  []persona.Persona
@@ -49,35 +49,35 @@ type Config struct {
 type Server struct {
 	base      string
 	security  SecurityURLs
-	records   map[string]func() (*record, error) // by persona id, each built on first use
-	patients  map[string]string                  // persona id -> Patient id
-	types     []string                           // of all personas, sorted
+	records   map[string]func() (*record, error) // by persona ID, each built on first use
+	patients  map[string]string                  // maps a persona ID to a Patient ID
+	types     []string                           // resource types of all personas, sorted
 	authorize Authorizer
 	log       *slog.Logger
 	options   Options
 }
 
-// Options sets a portal's differences from the plain server. The zero value is FHIR R4 without operations.
+// Options defines how a portal differs from the plain server. The zero value is FHIR R4 without operations.
 type Options struct {
 	// Everything enables Patient/{id}/$everything.
 	Everything bool
-	// Attachments enables attachments/{id}, which serves the content of every Binary.
+	// Attachments enables attachments/{id}, which serves the content of any Binary.
 	Attachments bool
 	Version     Version
-	// SearchBy is the parameter that finds a patient's resources if FHIR defines both patient and subject; unknown
-	// parameters are then refused. If it is empty, both work.
+	// SearchBy is the search parameter for a patient's resources on types for which FHIR defines both patient and subject;
+	// unknown parameters are then rejected. If it is empty, both work.
 	SearchBy string
-	// AllTypes serves every type of R4's patient compartment, including types that no persona has.
+	// AllTypes serves every type in R4's patient compartment, including types that no persona has.
 	AllTypes bool
-	// Batch states that batches are supported; the router of requests serves them.
+	// Batch states that batches are supported; the request router serves them.
 	Batch bool
-	// Unlisted holds types that the CapabilityStatement omits.
+	// Unlisted lists types to omit from the CapabilityStatement.
 	Unlisted []string
 	// HidesIncludes omits _include and _revinclude from the CapabilityStatement.
 	HidesIncludes bool
 }
 
-// New returns the server. Records are indexed on first use.
+// New returns a server. It indexes each record on first use.
 func New(c Config) *Server {
 	s := &Server{
 		base: c.BaseURL, security: c.Security, authorize: c.Authorize, log: c.Logger,
@@ -95,7 +95,7 @@ func New(c Config) *Server {
 }
 
 // At returns a server with the same records under another FHIR base, with another authorization server and its own
-// options. The records and their indexes are shared.
+// options. The servers share records and indexes.
 func (s *Server) At(base string, security SecurityURLs, authorize Authorizer, options Options) *Server {
 	moved := *s
 	moved.base, moved.security, moved.authorize, moved.options = base, security, authorize, options
@@ -108,11 +108,11 @@ func (s *Server) At(base string, security SecurityURLs, authorize Authorizer, op
 	return &moved
 }
 
-// session is one authorised request.
+// session is an authorised request.
 type session struct {
 	access  Access
 	record  *record
-	patient string // reference to the Patient
+	patient string // reference to the Patient resource
 	version Version
 }
 
@@ -134,8 +134,8 @@ func (s *Server) Read(w http.ResponseWriter, r *http.Request, resourceType, id s
 	s.writeFHIR(w, http.StatusOK, s.options.Version.body(found))
 }
 
-// open authorises the request for one type, named as in the version, and finds the record. If it returns false, it has
-// already responded.
+// open authorises the request for one type, given by its name in the served version, and returns the record. If ok is
+// false, it has already responded.
 func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType string,
 	what scope.Interaction,
 ) (session, bool) {

@@ -10,22 +10,22 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// record holds one persona's resources with an index for searches.
+// record holds a persona's resources with a search index.
 type record struct {
 	byKey  map[string]*indexed
-	byType map[string][]*indexed // in the order of the record, for stable pages
+	byType map[string][]*indexed // in record order, so that pages are stable
 	all    []*indexed            // in the same order, Patient first
-	// pointing maps "Provenance:target Type/id" to the sources of the references that reverse includes follow.
+	// pointing maps a key such as "Provenance:target Type/id" to the sources of references that reverse includes follow.
 	pointing map[string][]*indexed
 }
 
-// indexed is a resource with the values of its type's search parameters: references as "Type/id", tokens as
-// "system|code", URLs unchanged.
+// indexed is a resource with the values of its type's search parameters. References have the form "Type/id" and tokens
+// "system|code"; URLs are unchanged.
 type indexed struct {
 	persona.Resource
 
 	values map[string][]string
-	// links holds the references that includes follow, by the include's name.
+	// links holds the references for includes, by the include's name.
 	links map[string][]string
 	// updated is meta.lastUpdated, or zero if there is none.
 	updated time.Time
@@ -87,7 +87,7 @@ func newIndexed(r persona.Resource) (*indexed, error) {
 	return entry, nil
 }
 
-// extract returns the values of the parameter in a resource.
+// extract returns the parameter's values in a resource.
 func (p param) extract(body any) []string {
 	var values []string
 	for _, element := range p.elements(body) {
@@ -103,7 +103,7 @@ func (p param) extract(body any) []string {
 			if address, is := element.(string); is {
 				values = append(values, address)
 			}
-		case kindDate: // indexed.updated
+		case kindDate: // read from indexed.updated instead
 		}
 	}
 
@@ -119,7 +119,7 @@ func (p param) elements(body any) []any {
 	return found
 }
 
-// follow returns the elements at a path of names; for an array on the path it follows each item.
+// follow returns the elements at a path of names, traversing every item of an array on the path.
 func follow(node any, path []string) []any {
 	if items, isList := node.([]any); isList {
 		found := make([]any, 0, len(items))
@@ -140,7 +140,7 @@ func follow(node any, path []string) []any {
 	return follow(fields[path[0]], path[1:])
 }
 
-// tokens returns the codes of a code, an id or a CodeableConcept.
+// tokens returns the codes in a code, an ID or a CodeableConcept.
 func tokens(element any) []string {
 	if plain, isText := element.(string); isText {
 		return []string{"|" + plain}

@@ -2,29 +2,30 @@ package fhirserver
 
 import "slices"
 
-// paramKind determines how the values of a search parameter are compared.
+// paramKind determines how a search parameter's values are compared.
 type paramKind string
 
 const (
 	kindReference paramKind = "reference"
 	kindToken     paramKind = "token"
 	kindURI       paramKind = "uri"
-	kindDate      paramKind = "date" // of meta.lastUpdated, the only searchable date
+	kindDate      paramKind = "date" // meta.lastUpdated, the only searchable date
 )
 
-// param is one search parameter of one resource type.
+// param is a search parameter of a resource type.
 type param struct {
 	name string
 	kind paramKind
-	// paths are the paths of the elements, through arrays; for reference parameters they end before Reference.reference.
+	// paths lists the paths of the elements, through arrays. For reference parameters, they end before
+	// Reference.reference.
 	paths [][]string
-	// target limits a reference to one type, as "where(resolve() is Patient)" does in the FHIR definitions.
+	// target limits references to one type, like "where(resolve() is Patient)" in the FHIR definitions.
 	target string
-	// prefix is the default comparison of a date without a prefix.
+	// prefix is the comparison for a date without a prefix.
 	prefix string
 }
 
-// compartment lists the types in a patient's compartment in R4 that can be searched
+// compartment lists the searchable types in R4's patient compartment
 // (https://hl7.org/fhir/R4/compartmentdefinition-patient.html).
 const compartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
 	"BodyStructure CarePlan " +
@@ -41,7 +42,7 @@ const compartment = "Account AdverseEvent AllergyIntolerance Appointment Appoint
 	"VisionPrescription"
 
 // searchParams returns the parameters that the server supports for a type, in the order of the CapabilityStatement.
-// Types without a reference to the patient are found by id; Binary can only be read.
+// Types without a reference to the patient are searched by ID; Binary can only be read.
 func searchParams(resourceType string) []param {
 	id := param{name: "_id", kind: kindToken, paths: [][]string{{"id"}}}
 	updated := param{name: "_lastUpdated", kind: kindDate, prefix: "eq"}
@@ -59,7 +60,7 @@ func searchParams(resourceType string) []param {
 	return params
 }
 
-// patientParams returns the parameters by which FHIR R4 finds the resources of a patient
+// patientParams returns the parameters that select a patient's resources in FHIR R4
 // (https://hl7.org/fhir/R4/searchparameter-registry.html). Types differ in the element and in whether the parameter is
 // called patient, subject or both.
 func patientParams(resourceType string) []param {
@@ -116,8 +117,8 @@ func patientParams(resourceType string) []param {
 	}
 }
 
-// params returns the parameters that this server supports for a type: all of them, unless SearchBy selects one of the
-// two for the patient.
+// params returns the parameters that this server supports for a type. If SearchBy is set, they include only that one of
+// patient and subject.
 func (s *Server) params(resourceType string) []param {
 	all := searchParams(resourceType)
 	has := func(name string) bool { return slices.ContainsFunc(all, func(p param) bool { return p.name == name }) }
@@ -130,7 +131,7 @@ func (s *Server) params(resourceType string) []param {
 	})
 }
 
-// hasCategory reports whether category is a search parameter of the type in R4.
+// hasCategory reports whether the type has the search parameter category in R4.
 func hasCategory(resourceType string) bool {
 	switch resourceType {
 	case "AllergyIntolerance", "CarePlan", "CareTeam", "Communication", "CommunicationRequest", "Composition",

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// issueCode is an IssueType of FHIR R4 (https://hl7.org/fhir/R4/valueset-issue-type.html).
+// issueCode is a FHIR R4 IssueType (https://hl7.org/fhir/R4/valueset-issue-type.html).
 type issueCode string
 
 const (
@@ -34,7 +34,7 @@ type (
 	}
 )
 
-// outcome responds with an OperationOutcome.
+// outcome writes an OperationOutcome response.
 func (s *Server) outcome(w http.ResponseWriter, status int, code issueCode, diagnostics string) {
 	s.writeFHIR(w, status, operationOutcome{
 		ResourceType: "OperationOutcome",
@@ -42,7 +42,7 @@ func (s *Server) outcome(w http.ResponseWriter, status int, code issueCode, diag
 	})
 }
 
-// NotFound responds to a path that is not a FHIR interaction.
+// NotFound writes the response for a path that is not a FHIR interaction.
 func (s *Server) NotFound(w http.ResponseWriter) {
 	s.outcome(w, http.StatusNotFound, issueNotFound, "Not found.")
 }
@@ -70,7 +70,7 @@ func (s *Server) write(w http.ResponseWriter, status int, contentType string, bo
 	_, _ = w.Write(body)
 }
 
-// writeBinary responds with the content itself if the client accepts its type and does not accept FHIR
+// writeBinary writes the Binary's content itself if the client accepts its type and does not accept FHIR
 // (https://hl7.org/fhir/R4/binary.html#rest). It returns false if the resource must be sent instead.
 func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.RawMessage) bool {
 	var head struct {
@@ -87,7 +87,7 @@ func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.R
 	return s.writeContent(w, body)
 }
 
-// writeContent responds with the content of a Binary. If there is none, it returns false without responding.
+// writeContent writes a Binary's content. If there is none, it returns false without responding.
 func (s *Server) writeContent(w http.ResponseWriter, body json.RawMessage) bool {
 	var content struct {
 		ContentType string `json:"contentType"`
@@ -100,7 +100,7 @@ func (s *Server) writeContent(w http.ResponseWriter, body json.RawMessage) bool 
 	if err != nil {
 		return false
 	}
-	// A note may be HTML: sandbox prevents a browser that opens it from running scripts.
+	// A note may be HTML; the sandbox directive prevents a browser that opens it from running scripts.
 	w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	s.write(w, http.StatusOK, content.ContentType, data)
 

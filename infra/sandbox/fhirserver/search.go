@@ -34,11 +34,11 @@ type query struct {
 	offset   int
 }
 
-// filter is one parameter with its values, one of which must match.
+// filter is a search parameter with its values, at least one of which must match.
 type filter struct {
 	param   param
 	values  []string
-	moments []moment // instead of values, for dates
+	moments []moment // replaces values for dates
 	raw     string
 }
 
@@ -75,8 +75,8 @@ func (s *Server) Search(w http.ResponseWriter, r *http.Request, resourceType str
 	}
 }
 
-// parseQuery parses the parameters. It ignores unknown ones unless the client requests strict handling
-// (https://hl7.org/fhir/R4/search.html#errors); the self link shows those applied.
+// parseQuery parses search parameters. It ignores unknown ones unless the client requests strict handling
+// (https://hl7.org/fhir/R4/search.html#errors); the self link shows which ones were applied.
 func (s *Server) parseQuery(words vocabulary, r *http.Request) (query, error) {
 	q := query{count: defaultCount}
 	values := r.URL.Query()
@@ -161,7 +161,7 @@ func (s *Server) newFilter(p param, value string) (filter, error) {
 	return f, nil
 }
 
-// checkOwner refuses a search for another patient, whether that patient exists or not.
+// checkOwner returns an error for a search about another patient, whether or not that patient exists.
 func (q *query) checkOwner(patient string) error {
 	for _, f := range q.filters {
 		if f.param.target != "Patient" && f.param.name != "subject" {
@@ -206,7 +206,7 @@ func (f filter) matches(r *indexed) bool {
 	})
 }
 
-// referenceMatches compares "Type/id" with "Type/id" or a bare id.
+// referenceMatches reports whether "Type/id" matches another "Type/id" or a bare ID.
 func referenceMatches(stored, wanted string) bool {
 	if strings.Contains(wanted, "/") {
 		return stored == wanted
@@ -216,7 +216,7 @@ func referenceMatches(stored, wanted string) bool {
 	return id == wanted
 }
 
-// tokenMatches compares "system|code" with "system|code", "|code" (no system) or "code" (any system).
+// tokenMatches reports whether "system|code" matches "system|code", "|code" (no system) or "code" (any system).
 func tokenMatches(stored, wanted string) bool {
 	if strings.Contains(wanted, "|") {
 		return stored == wanted
@@ -226,8 +226,8 @@ func tokenMatches(stored, wanted string) bool {
 	return code == wanted
 }
 
-// encodePage returns the cursor of the page that starts at offset. It grants no access: every page is authorised
-// separately.
+// encodePage returns the cursor for the page that starts at offset. The cursor grants no access, since every page is
+// authorised separately.
 func encodePage(offset int) string {
 	return base64.RawURLEncoding.EncodeToString([]byte("from:" + strconv.Itoa(offset)))
 }

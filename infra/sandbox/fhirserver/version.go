@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Version is the FHIR version that the server claims. The records are always R4. The versions differ only in what a
-// client that passes resources through can see: the CapabilityStatement and one type name.
+// Version is the FHIR version that the server claims to support. The records are always R4. The versions differ only as
+// far as a client that passes resources through can detect: in the CapabilityStatement and one type name.
 type Version string
 
-// Versions other than R4, which is the empty one.
+// Versions other than R4, which is the empty string.
 const (
 	DSTU2 Version = "dstu2"
 	STU3  Version = "stu3"
 )
 
-// In DSTU2 a MedicationRequest is called MedicationOrder (https://hl7.org/fhir/R4/medicationrequest.html#history).
+// In DSTU2, MedicationRequest is called MedicationOrder (https://hl7.org/fhir/R4/medicationrequest.html#history).
 const (
 	requestName = "MedicationRequest"
 	orderName   = "MedicationOrder"
@@ -42,7 +42,7 @@ func (v Version) number() string {
 	}
 }
 
-// outer returns this version's name of an R4 type.
+// outer returns the name of an R4 type in this version.
 func (v Version) outer(resourceType string) string {
 	if v == DSTU2 && resourceType == requestName {
 		return orderName
@@ -51,7 +51,7 @@ func (v Version) outer(resourceType string) string {
 	return resourceType
 }
 
-// inner returns the R4 type for a name in this version, or "" if the version does not have the name.
+// inner returns the R4 type for a name in this version, or "" if this version lacks the name.
 func (v Version) inner(name string) string {
 	switch {
 	case v == DSTU2 && name == orderName:
@@ -63,7 +63,7 @@ func (v Version) inner(name string) string {
 	}
 }
 
-// innerReference converts "MedicationOrder/id" to the reference in the records.
+// innerReference converts a reference such as "MedicationOrder/id" to its form in the records.
 func (v Version) innerReference(reference string) string {
 	if id, is := strings.CutPrefix(reference, orderName+"/"); is && v == DSTU2 {
 		return requestName + "/" + id
@@ -72,8 +72,8 @@ func (v Version) innerReference(reference string) string {
 	return reference
 }
 
-// body returns the resource with this version's names, in resourceType and in references. Bodies are compact, so a
-// value directly follows its colon.
+// body returns a resource with this version's names in resourceType and in references. Bodies are compact, so a value
+// directly follows its colon.
 func (v Version) body(of *indexed) json.RawMessage {
 	if v != DSTU2 {
 		return of.Body

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// requestPrefix is the prefix of references to pushed requests (RFC 9126 section 2.2).
+// requestPrefix is the prefix of references to pushed authorization requests (RFC 9126 section 2.2).
 const requestPrefix = "urn:ietf:params:oauth:request_uri:"
 
 // The provider's own query parameters. A program that sends person and decision=approve needs no page.
@@ -19,7 +19,7 @@ const (
 	faultParam    = "fault"
 )
 
-// s256Challenge is a SHA-256 in base64url without padding (RFC 7636 section 4.2).
+// s256Challenge matches a SHA-256 hash in base64url without padding (RFC 7636 section 4.2).
 var s256Challenge = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // push serves POST /par (RFC 9126).
@@ -57,7 +57,7 @@ func (s *Server) push(w http.ResponseWriter, r *http.Request) {
 	s.writeJSON(w, http.StatusCreated, map[string]any{"request_uri": reference, "expires_in": int(requestLasts.Seconds())})
 }
 
-// check validates everything except the client and its redirect URI.
+// check validates the request parameters other than the client and its redirect URI.
 func check(query url.Values) *problem {
 	for _, values := range query {
 		if len(values) > 1 {
@@ -78,9 +78,9 @@ func check(query url.Values) *problem {
 	return nil
 }
 
-// authorize serves GET /authorize: the page or, if there is a decision, the redirect back. An error in the client or
-// its redirect URI is shown on a page and never redirected (RFC 6749 section 4.1.2.1); other errors are returned to the
-// client.
+// authorize serves GET /authorize. It shows the page or, if the request contains a decision, redirects back to the
+// client. An error in the client or its redirect URI appears on a page and is never redirected (RFC 6749 section
+// 4.1.2.1); other errors are returned to the client.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	own := r.URL.Query()
 	asked, ok, err := s.asked(r, own)
@@ -121,7 +121,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// asked returns the request: the pushed one, or the one in the URL.
+// asked returns the authorization request, either the pushed one or the one in the URL.
 func (s *Server) asked(r *http.Request, own url.Values) (asked url.Values, ok bool, err error) {
 	if !own.Has("request_uri") {
 		asked = url.Values{}
@@ -170,7 +170,7 @@ func (s *Server) back(w http.ResponseWriter, asked, answer url.Values) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// readForm reads a form and refuses duplicate parameters.
+// readForm parses a form and rejects duplicate parameters.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {

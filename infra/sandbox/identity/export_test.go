@@ -1,6 +1,6 @@
 package identity
 
-// Words of the page, exported for the tests.
+// Texts of the page, exported for tests.
 var (
 	Shapes = shapes
 	Faults = faults

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// facility returns the sandbox as the only facility of a network in which we are a member.
+// facility returns a network whose only facility is the sandbox and in which we are a member.
 func (w world) facility(t *testing.T) *facilitated.Network {
 	t.Helper()
 	const uri = "https://us.example/udap#T-IAS"
@@ -61,7 +61,7 @@ func (w world) facility(t *testing.T) *facilitated.Network {
 	return network
 }
 
-func TestVerifiedPatientIsKnownAtFacility(t *testing.T) {
+func TestVerifiedPatientMatchesRecordAtFacility(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	network := w.facility(t)

@@ -1,9 +1,9 @@
-// Package identity owns the simulated identity provider of TEFCA mode (docs/develop/tefca.md, "Sandbox"), at
+// Package identity is the simulated identity provider for TEFCA mode (docs/develop/tefca.md, "Sandbox"), at
 // /sandbox/identity: OpenID Connect with pushed requests and PKCE, for the synthetic patients of shared/tefca/people.
 // It verifies nobody: anyone who opens the page selects an identity. Its callers are the patient's browser (authorize)
-// and our relying party (the rest).
+// and our relying party (all other endpoints).
 //
-// On the page a tester chooses the form of the id_token (shapes) and its faults (faults), so that every outcome of a
+// On the page, a tester chooses the form of the id_token (shapes) and its faults (faults), so that every outcome of a
 // verification can be tested. Rules: OpenID Connect Core 1.0 and Discovery 1.0, RFC 6749, 7636, 9126, 9207.
 package identity
 
@@ -23,15 +23,15 @@ import (
 )
 
 const (
-	// requestLasts is the validity of a pushed request, which must last while a person uses the page.
+	// requestLasts is how long a pushed request is valid. It must cover the time that a person spends on the page.
 	requestLasts = 10 * time.Minute
-	// tokenLasts is the validity of an id_token.
+	// tokenLasts is how long an id_token is valid.
 	tokenLasts = 15 * time.Minute
 	// maxForm is the maximum size of a form in bytes.
 	maxForm = 16 << 10
 )
 
-// Config configures a Server. Every field is required; sandbox.New checks them.
+// Config configures a Server. All fields are required; sandbox.New checks them.
 type Config struct {
 	Issuer  string
 	Clients []oauth.Client
@@ -44,13 +44,13 @@ type Config struct {
 	Logger     *slog.Logger
 }
 
-// Server serves the provider's endpoints. It keeps all state in the store, and is safe for concurrent use.
+// Server serves the provider's endpoints. It keeps all state in the store and is safe for concurrent use.
 type Server struct{ Config }
 
-// New returns the server.
+// New returns the identity provider's server.
 func New(c Config) *Server { return &Server{c} }
 
-// Serve serves a request for a path below the issuer.
+// Serve serves a request. path is relative to the issuer.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, path string) {
 	endpoint, ok := map[string]struct {
 		method string
@@ -97,7 +97,8 @@ func (s *Server) keys(w http.ResponseWriter, r *http.Request) {
 	s.writeJSON(w, http.StatusOK, jose.PublicKeys(key, oauth.SigningKeyID))
 }
 
-// problem is an error response of RFC 6749 sections 4.1.2.1 and 5.2. The description is ours, never a client's text.
+// problem is an error response as in RFC 6749 sections 4.1.2.1 and 5.2. The description is always our own text, never a
+// client's.
 type problem struct{ code, description string }
 
 func (s *Server) writeProblem(w http.ResponseWriter, p problem) {
@@ -120,7 +121,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(raw)
 }
 
-// fail responds to an error of the store; only the log contains the cause.
+// fail responds to a store error. Only the log contains the cause.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.Logger.ErrorContext(r.Context(), "sandbox identity provider failed", slog.Any("error", err))
 	s.writeJSON(w, http.StatusInternalServerError, map[string]string{
@@ -128,7 +129,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	})
 }
 
-// client finds a client that is registered here.
+// client returns the registered client with this ID.
 func (s *Server) client(id string) (oauth.Client, bool) {
 	at := slices.IndexFunc(s.Clients, func(c oauth.Client) bool { return c.ID == id })
 	if at < 0 {
@@ -138,7 +139,7 @@ func (s *Server) client(id string) (oauth.Client, bool) {
 	return s.Clients[at], true
 }
 
-// patient finds a patient by subject.
+// patient returns the patient with this subject.
 func patient(subject string) (people.Patient, bool) {
 	all := people.All()
 	at := slices.IndexFunc(all, func(p people.Patient) bool { return p.Subject == subject })

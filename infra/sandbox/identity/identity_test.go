@@ -40,7 +40,7 @@ const (
 	nonce    = "nonce-1"
 )
 
-// world is a sandbox in the same process, with a clock that tests set, and our relying party.
+// world is a sandbox in the same process, with an adjustable clock, and our relying party.
 type world struct {
 	http.Handler
 	oidc.RelyingParty
@@ -81,7 +81,7 @@ func (w world) now() time.Time { return time.Unix(w.clock.Load(), 0).UTC() }
 
 func (w world) pass(d time.Duration) { w.clock.Add(int64(d.Seconds())) }
 
-// get opens a URL as a browser does.
+// get requests a URL like a browser.
 func (w world) get(address, languages string) *httptest.ResponseRecorder {
 	recorded := httptest.NewRecorder()
 	request := httptest.NewRequest(http.MethodGet, address, nil)
@@ -91,7 +91,7 @@ func (w world) get(address, languages string) *httptest.ResponseRecorder {
 	return recorded
 }
 
-// post sends a form and returns status and body of the response.
+// post sends a form and returns the response's status and body.
 func (w world) post(t *testing.T, address string, form url.Values) (int, map[string]any) {
 	t.Helper()
 	recorded := httptest.NewRecorder()
@@ -112,7 +112,7 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// leave starts an attempt.
+// leave starts an attempt and returns the provider's URL for the browser and the pinned provider.
 func (w world) leave(t *testing.T) (string, identity.Authority) {
 	t.Helper()
 	left, pinned, err := w.Begin(t.Context(), identity.Simulated(base), identity.Request{
@@ -128,7 +128,7 @@ func (w world) leave(t *testing.T) (string, identity.Authority) {
 	return left, pinned
 }
 
-// returned returns the query with which the browser returns.
+// returned returns the query parameters with which the browser returns to the relying party.
 func returned(t *testing.T, answered *httptest.ResponseRecorder) url.Values {
 	t.Helper()
 	address, err := url.Parse(answered.Header().Get("Location"))
@@ -142,7 +142,7 @@ func returned(t *testing.T, answered *httptest.ResponseRecorder) url.Values {
 	return address.Query()
 }
 
-// comeBack exchanges the code that the browser brings back.
+// comeBack exchanges the code with which the browser returns.
 func (w world) comeBack(t *testing.T, pinned identity.Authority, told url.Values) (tefca.Assertion, error) {
 	t.Helper()
 
@@ -175,8 +175,8 @@ func TestEveryPatientIsVerifiedInEveryShape(t *testing.T) {
 	}
 }
 
-// TestEveryFaultHasItsCause covers each fault in each shape.
-func TestEveryFaultHasItsCause(t *testing.T) {
+// TestEveryFaultYieldsExpectedCause covers every fault in every shape.
+func TestEveryFaultYieldsExpectedCause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	causes := map[string]string{
@@ -215,7 +215,7 @@ func TestDecliningRedirectsToClient(t *testing.T) {
 	}
 }
 
-// form returns a valid exchange of a code.
+// form returns the form of a valid code exchange.
 func form(code string) url.Values {
 	return url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callback}, "code_verifier": {verifier},
@@ -276,7 +276,7 @@ func TestCodeIsSingleUseBoundToClientAndExpires(t *testing.T) {
 	}
 }
 
-// request returns a valid authorization request in a URL.
+// request returns the parameters of a valid authorization request.
 func request() url.Values {
 	return url.Values{
 		"response_type": {"code"}, "client_id": {identity.SimulatedClient}, "redirect_uri": {callback}, "scope": {"openid"},
@@ -292,7 +292,7 @@ func TestRequestIsValidatedInURLAndWhenPushed(t *testing.T) {
 	returned(t, w.get(authorize+request().Encode()+"&person=p01&decision=approve", ""))
 	for name, test := range map[string]struct {
 		change url.Values
-		shown  bool // on a page, since the URL to return to is unverified
+		shown  bool // shown on a page, since the redirect URI is unverified
 	}{
 		"another client's address": {url.Values{"redirect_uri": {"https://other.example/back"}}, true},
 		"an unknown client":        {url.Values{"client_id": {"x"}}, true},
@@ -379,7 +379,7 @@ func TestPageShowsEveryPatientInBrowserLanguage(t *testing.T) {
 	}
 }
 
-func TestOtherPathsAndMethodsAreRefused(t *testing.T) {
+func TestOtherPathsAndMethodsAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, path := range []string{"", "x", "assets/x", "authorize/x"} {

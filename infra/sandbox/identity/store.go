@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Records in the store, under keys that package oauth does not use. Times are Unix seconds.
+// Records in the store, under keys that package oauth does not use. Times are in Unix seconds.
 type (
-	// requestRecord is a pushed request.
+	// requestRecord holds a pushed request.
 	requestRecord struct {
 		Query     url.Values `json:"query"`
 		ExpiresAt int64      `json:"expires_at"`
 	}
-	// codeRecord is the selected patient, stored until the client redeems the code.
+	// codeRecord holds the selected patient until the client redeems the code.
 	codeRecord struct {
 		ClientID    string `json:"client_id"`
 		RedirectURI string `json:"redirect_uri"`
@@ -61,7 +61,7 @@ func (s *Server) put(ctx context.Context, key string, record any, expiresAt int6
 	return s.Store.Put(ctx, key, raw, time.Unix(expiresAt, 0))
 }
 
-// get reads the record under the key into out, and returns its bytes, or nil if there is none.
+// get reads the record under key into out and returns its bytes, or nil if there is none.
 func (s *Server) get(ctx context.Context, key string, out any) ([]byte, error) {
 	raw, found, err := s.Store.Get(ctx, key)
 	if err != nil || !found {

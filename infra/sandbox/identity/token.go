@@ -13,10 +13,10 @@ import (
 	"recordbridge/infra/sandbox/oauth"
 )
 
-// pkceVerifier matches the syntax of RFC 7636 section 4.1.
+// pkceVerifier matches a code verifier as defined in RFC 7636 section 4.1.
 var pkceVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// token serves POST /token: one id_token for a code, once.
+// token serves POST /token. It exchanges each code for one id_token, once.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	form, ok := readForm(w, r)
 	switch {
@@ -56,7 +56,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.issue(w, r, code)
 }
 
-// matches reports whether a request comes from the code's client and contains its PKCE verifier.
+// matches reports whether a request comes from the client that received the code and contains its PKCE verifier.
 func matches(code codeRecord, form url.Values) bool {
 	verifier := form.Get("code_verifier")
 	sum := sha256.Sum256([]byte(verifier))
@@ -76,7 +76,7 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, code codeRecord) 
 	signed, err := s.signed(r.Context(), code)
 	access := ""
 	if err == nil {
-		access, err = s.newSecret() // it grants no access: the id_token contains everything
+		access, err = s.newSecret() // grants no access, since the id_token contains everything
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -88,8 +88,8 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, code codeRecord) 
 	})
 }
 
-// Keys returns the keys with which a facility of the network verifies this provider's tokens (package udap). It returns
-// none for another issuer.
+// Keys returns the keys for verifying this provider's tokens at the network's facilities (package udap). For any other
+// issuer, it returns none.
 func (s *Server) Keys(ctx context.Context, issuer string) (jose.KeySet, error) {
 	if issuer != s.Issuer {
 		return jose.KeySet{}, nil

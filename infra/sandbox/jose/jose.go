@@ -1,6 +1,5 @@
-// Package jose owns the JSON Web Signatures that the sandbox EHR creates and accepts: RS256 for its own signatures,
-// RS384 and ES384 for client assertions (SMART App Launch 2.2, "Asymmetric (public key)"). It uses go-jose for the
-// rest.
+// Package jose creates and verifies the sandbox EHR's JSON Web Signatures: RS256 for its own signatures, RS384 and
+// ES384 for client assertions (SMART App Launch 2.2, "Asymmetric (public key)"). It is based on go-jose.
 //
 // It checks only signatures and key sets. Package oauth checks the claims.
 package jose
@@ -24,7 +23,8 @@ var (
 // KeySet is a JWKS.
 type KeySet = jose.JSONWebKeySet
 
-// ParseKeySet parses a JWKS. The set must contain at least one RSA or P-384 key; other kinds of keys are ignored.
+// ParseKeySet parses a JWKS. It ignores unsupported kinds of keys, but the set must contain at least one RSA or P-384
+// key.
 func ParseKeySet(raw []byte) (KeySet, error) {
 	var document struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -58,7 +58,7 @@ func usable(key any) bool {
 	return false
 }
 
-// PublicKeys returns the set with the public half of an RSA key for signatures with RS256.
+// PublicKeys returns a key set that contains the public half of an RSA key, for RS256 signatures.
 func PublicKeys(key *rsa.PrivateKey, id string) KeySet {
 	return KeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: id, Use: "sig", Algorithm: string(jose.RS256)}}}
 }
@@ -91,7 +91,7 @@ func sign(key *rsa.PrivateKey, options *jose.SignerOptions, claims map[string]an
 	return signed.CompactSerialize()
 }
 
-// Verify checks a JWT against the set's key that its header names, and returns its claims. It returns an error if token
+// Verify verifies a JWT with the key in set that its header names, and returns its claims. It returns an error if token
 // is not a JWT, is not signed by that key with RS384 or ES384, or does not contain JSON.
 func Verify(token string, set KeySet) (map[string]any, error) {
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS384, jose.ES384})

@@ -1,7 +1,7 @@
-// Package memstore owns the in-memory counterpart of the store of the sandbox's authorization server, for tests that
-// mount the sandbox in their own process.
+// Package memstore is an in-memory store for the sandbox's authorization server, for tests that run the sandbox in
+// their own process.
 //
-// It stores nothing between processes and never drops expired values by itself; a deployed sandbox uses DynamoDB.
+// It does not persist anything and does not remove expired values by itself. A deployed sandbox uses DynamoDB instead.
 package memstore
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Store implements oauth.Store in a map. The zero value is not ready; use New. It is safe for concurrent use.
+// Store implements oauth.Store in a map. Create it with New. It is safe for concurrent use.
 type Store struct {
 	mu     sync.Mutex
 	values map[string][]byte

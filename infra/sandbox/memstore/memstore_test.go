@@ -8,7 +8,7 @@ import (
 	"recordbridge/infra/sandbox/storetest"
 )
 
-func TestStoreConforms(t *testing.T) {
+func TestStorePassesStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, memstore.New(), time.Unix(1, 0))
 }

@@ -13,14 +13,14 @@ import (
 
 const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-	// assertionLasts is the maximum lifetime of an assertion (SMART App Launch 2: five minutes), and clockSkew the maximum
-	// error of a client's clock.
+	// assertionLasts is the maximum lifetime of an assertion (SMART App Launch 2: five minutes). clockSkew is the maximum
+	// tolerated error of a client's clock.
 	assertionLasts = 5 * time.Minute
 	clockSkew      = 10 * time.Second
 	maxJTI         = 200
 )
 
-// assertedID returns the client that an assertion names. It verifies nothing.
+// assertedID returns the client named in an assertion, without verifying anything.
 func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
 	if form.Get("client_assertion_type") != assertionType {
 		return credentials{}, &oauthError{"invalid_request", "client_assertion_type must be " + assertionType}
@@ -42,8 +42,9 @@ func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
 	return given, nil
 }
 
-// checkAssertion verifies a client assertion: signed with a key of the client, by the client about itself, for this
-// token endpoint, short-lived and used once (SMART App Launch 2, client-confidential-asymmetric).
+// checkAssertion verifies a client assertion. The client must have signed it with one of its keys, about itself and for
+// this token endpoint. It must be short-lived and not already used (SMART App Launch 2,
+// client-confidential-asymmetric).
 func (g *registry) checkAssertion(ctx context.Context, assertion string, client Client) (*oauthError, error) {
 	claims, err := jose.Verify(assertion, client.Keys)
 	if err != nil {

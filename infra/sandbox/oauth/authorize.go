@@ -12,14 +12,14 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// The sandbox's own query parameters: the person who signs in, and their decision. A program that sends both needs no
-// person.
+// The sandbox's own query parameters: the person who signs in, and their decision. A program that sends both skips the
+// pages.
 const (
 	personaParam  = "persona"
 	decisionParam = "decision"
 )
 
-// s256Challenge is a SHA-256 in base64url without padding (RFC 7636 §4.2).
+// s256Challenge matches a SHA-256 hash in base64url without padding (RFC 7636 §4.2).
 var s256Challenge = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 var errNoRandom = errors.New("no code could be made")
@@ -34,7 +34,7 @@ type authorizeRequest struct {
 	scopes      []string
 }
 
-// authorizeEndpoint serves the sign-in and consent pages and issues authorization codes. It issues no token.
+// authorizeEndpoint serves the sign-in and consent pages and issues authorization codes. It issues no tokens.
 type authorizeEndpoint struct {
 	*profile
 	responder
@@ -45,9 +45,9 @@ type authorizeEndpoint struct {
 	codeTTL time.Duration
 }
 
-// Authorize serves GET /oauth/authorize: the sign-in page, with persona= the consent page, and with decision= the
-// redirect back. An error in the client or its redirect URI is shown on a page and never redirected (RFC 6749
-// §4.1.2.1); other errors are returned to the client.
+// Authorize serves GET /oauth/authorize. It shows the sign-in page, or the consent page if persona= is set, and
+// redirects back to the client if decision= is set. An error in the client or its redirect URI appears on a page and is
+// never redirected (RFC 6749 §4.1.2.1); other errors are returned to the client.
 func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if e.isTooLong(r.URL.RawQuery, query) {
@@ -92,7 +92,7 @@ func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	e.decide(w, r, request, back)
 }
 
-// isTooLong reports whether the portal refuses a request because of its length, before parsing it. Parameters that the
+// isTooLong reports whether the portal rejects a request for its length before parsing it. Parameters that the
 // sandbox's own pages add do not count.
 func (e *authorizeEndpoint) isTooLong(raw string, query url.Values) bool {
 	limit := e.with.Number(switches.QueryLimit)
@@ -106,7 +106,7 @@ func (e *authorizeEndpoint) isTooLong(raw string, query url.Values) bool {
 	return limit > 0 && int64(len(raw)) > limit
 }
 
-// parseAuthorize validates everything except the client and its redirect URI.
+// parseAuthorize validates the request parameters other than the client and its redirect URI.
 func (e *authorizeEndpoint) parseAuthorize(query url.Values, client Client) (authorizeRequest, *oauthError) {
 	request := authorizeRequest{
 		client:      client,
@@ -147,10 +147,10 @@ func (e *authorizeEndpoint) parseAuthorize(query url.Values, client Client) (aut
 	return request, nil
 }
 
-// wrongIssuer is the issuer that a portal names if a switch makes it name a different one.
+// wrongIssuer is the issuer in responses of a portal whose switch makes it name a different one.
 const wrongIssuer = "https://another-portal.example"
 
-// answeringIssuer returns the iss of the authorization response, or "" if it has none.
+// answeringIssuer returns the iss parameter of the authorization response, or "" if it has none.
 func (e *authorizeEndpoint) answeringIssuer() string {
 	switch e.with.Text(switches.Issuer) {
 	case "missing":
@@ -185,7 +185,7 @@ func (e *authorizeEndpoint) wantedAud() string {
 	}
 }
 
-// decide makes the decision for the person, or shows the page for it.
+// decide applies the person's decision, or shows the page for making it.
 func (e *authorizeEndpoint) decide(w http.ResponseWriter, r *http.Request, request authorizeRequest, back redirect) {
 	query := r.URL.Query()
 	decision := single(query, decisionParam)
@@ -232,7 +232,7 @@ func (e *authorizeEndpoint) approve(
 		return
 	}
 	expiresAt := e.now().Add(e.codeTTL).Unix()
-	// The record is stored beyond its expiry, so that a late replay still finds the grant that it endangers.
+	// The record is stored beyond its expiry, so that a late replay can still revoke the grant that it endangers.
 	err = e.ledger.save(r.Context(), codeKey(code), codeRecord{
 		GrantID: grantID, ClientID: request.client.ID, RedirectURI: request.redirectURI,
 		Challenge: request.challenge, PersonaID: person.ID, Scopes: request.scopes, ExpiresAt: expiresAt, Site: e.site,
@@ -246,7 +246,7 @@ func (e *authorizeEndpoint) approve(
 	back.success(w, code)
 }
 
-// redirect is a redirect of the browser back to the client.
+// redirect builds the redirect of the browser back to the client.
 type redirect struct {
 	to, state, issuer string
 	fragment          bool
@@ -279,7 +279,7 @@ func (b redirect) send(w http.ResponseWriter, answer url.Values) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// single returns the value of a parameter that is sent exactly once, else "".
+// single returns the value of a parameter that is sent exactly once, or "" otherwise.
 func single(query url.Values, name string) string {
 	if len(query[name]) != 1 {
 		return ""
@@ -288,7 +288,7 @@ func single(query url.Values, name string) string {
 	return query.Get(name)
 }
 
-// printable returns a client's parameter name for an error_description if it is a plain word (RFC 6749 §4.1.2.1
+// printable returns a client's parameter name for use in an error_description if it is a plain word (RFC 6749 §4.1.2.1
 // restricts the characters).
 func printable(name string) string {
 	isWord := func(r rune) bool { return r == '_' || r >= 'a' && r <= 'z' }

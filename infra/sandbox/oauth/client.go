@@ -16,7 +16,7 @@ const maxFormBytes = 64 << 10
 
 var plainSegment = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
-// Client authentication methods, by their names in the discovery document.
+// Client authentication methods, as named in the discovery document.
 const (
 	methodNone  = "none"
 	methodBasic = "client_secret_basic"
@@ -27,7 +27,7 @@ const (
 // public reports whether the client has no credentials.
 func (c Client) public() bool { return c.Secret == "" && len(c.Keys.Keys) == 0 }
 
-// ReturnsTo reports whether the client is registered with a redirect URI.
+// ReturnsTo reports whether the client has registered a redirect URI.
 func (c Client) ReturnsTo(redirectURI string) bool {
 	return redirectURI != "" && slices.ContainsFunc(c.RedirectURIs, func(registered string) bool {
 		root, anySegment := strings.CutSuffix(registered, "*")
@@ -45,7 +45,8 @@ type registry struct {
 	clients map[string]Client
 }
 
-// client returns a registration, with the secret and the keys that the switches give every client of the portal.
+// client returns the registered client with this ID, including the secret and keys that switches give to every client
+// of the portal.
 func (g *registry) client(id string) (Client, bool) {
 	client, known := g.clients[id]
 	if secret := g.with.Text(switches.ClientSecret); secret != "" {
@@ -60,7 +61,7 @@ func (g *registry) client(id string) (Client, bool) {
 
 // authenticate parses the form of a back-channel request and identifies the client: by HTTP Basic, by client_secret in
 // the form, by a signed assertion, or for a public client by client_id alone (RFC 6749 §2.3.1, §3.2.1, RFC 7523 §2.2).
-// The error is the store's.
+// The last result is a store error.
 func (g *registry) authenticate(w http.ResponseWriter, r *http.Request) (url.Values, Client, *oauthError, error) {
 	if problem := parseForm(w, r); problem != nil {
 		return nil, Client{}, problem, nil
@@ -82,7 +83,7 @@ func (g *registry) authenticate(w http.ResponseWriter, r *http.Request) (url.Val
 
 		return r.PostForm, client, flaw, err
 	}
-	// If both keys and a secret are registered, either authenticates the client.
+	// A client that has registered both keys and a secret can authenticate with either.
 	onlyKeys := client.Secret == "" && len(client.Keys.Keys) > 0
 	if onlyKeys || subtle.ConstantTimeCompare([]byte(given.secret), []byte(client.Secret)) != 1 {
 		return nil, Client{}, problem, nil
@@ -112,7 +113,8 @@ func parseForm(w http.ResponseWriter, r *http.Request) *oauthError {
 // credentials holds a client's claimed identity and its proof.
 type credentials struct{ method, id, secret, assertion string }
 
-// presented reads the credentials of a request whose form is parsed; raw leaves those of HTTP Basic undecoded.
+// presented returns the credentials in a request whose form is already parsed. If raw is set, it does not decode those
+// of HTTP Basic.
 func presented(r *http.Request, raw bool) (credentials, *oauthError) {
 	given := credentials{
 		method: methodNone, id: r.PostForm.Get("client_id"), secret: r.PostForm.Get("client_secret"),

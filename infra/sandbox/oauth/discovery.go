@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Endpoints holds the absolute URLs of the server, for the discovery document and the CapabilityStatement.
+// Endpoints holds the server's absolute URLs for the discovery document and the CapabilityStatement.
 type Endpoints struct{ Authorize, Token, Revoke, Introspect string }
 
 // Endpoints returns the server's URLs.
@@ -28,7 +28,7 @@ func (p *profile) Endpoints() Endpoints {
 	return at
 }
 
-// discoveryEndpoints serves the documents that a client reads before sign-in. It reads no code, token or grant.
+// discoveryEndpoints serves the documents that a client reads before sign-in. It accesses no codes, tokens or grants.
 type discoveryEndpoints struct {
 	*profile
 	responder
@@ -75,10 +75,10 @@ func (e *discoveryEndpoints) Discovery(w http.ResponseWriter, _ *http.Request) {
 	e.writeJSON(w, http.StatusOK, document)
 }
 
-// otherPortal is the origin in a hostile portal's URLs, an unused host (RFC 2606).
+// otherPortal is the origin of foreign URLs in a hostile portal's documents. The host does not exist (RFC 2606).
 const otherPortal = "https://mulberry-hospital.example"
 
-// deceive changes the document to that of an attacking portal (RFC 9700 section 4.4).
+// deceive changes the document to that of an attacker's portal (RFC 9700 section 4.4).
 func (e *discoveryEndpoints) deceive(document map[string]any) {
 	switch e.with.Text(switches.Hostile) {
 	case "no-issuer":
@@ -95,13 +95,13 @@ func (e *discoveryEndpoints) deceive(document map[string]any) {
 	}
 }
 
-// address returns an endpoint's URL as in the discovery document.
+// address returns an endpoint's URL in the form for the discovery document.
 func (e *discoveryEndpoints) address(absolute string) string {
 	parsed, err := url.Parse(absolute)
 	if err != nil || !e.with.Has(switches.DiscoveryRelative) {
 		return absolute
 	}
-	// A path from the root means the same whether or not a client appends a slash to the FHIR base.
+	// A path that starts at the root resolves equally whether or not a client appends a slash to the FHIR base URL.
 	return parsed.Path
 }
 

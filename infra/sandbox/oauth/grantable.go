@@ -8,11 +8,11 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// scopeRules decides which scopes this portal grants.
+// scopeRules determines which scopes this portal grants.
 type scopeRules struct{ *profile }
 
-// grantable returns the requested scopes that a person can grant at this portal, or "" if they would give access to no
-// data.
+// grantable returns those requested scopes that a person can grant at this portal, or none if they would give access to
+// no data.
 func (s *scopeRules) grantable(requested string) []string {
 	var known []string
 	for one := range strings.FieldsSeq(requested) {
@@ -33,12 +33,12 @@ func (s *scopeRules) grantable(requested string) []string {
 	return granted
 }
 
-// asksWildcard reports whether a wildcard is requested from a portal that refuses them.
+// asksWildcard reports whether a wildcard is requested from a portal that rejects wildcards.
 func (s *scopeRules) asksWildcard(requested string) bool {
 	return (s.with.Is(switches.Scopes, "no-wildcards") || s.listsTypes() != "") && strings.Contains(requested, "patient/*")
 }
 
-// listsTypes returns the rights in the scopes of a portal that lists every type, or "" for other portals.
+// listsTypes returns the access rights in the scopes of a portal that lists every type, or "" for other portals.
 func (s *scopeRules) listsTypes() string {
 	switch s.with.Text(switches.Scopes) {
 	case "types-v1":
@@ -50,14 +50,14 @@ func (s *scopeRules) listsTypes() string {
 	}
 }
 
-// asksEnough reports whether the scope that the portal requires is requested.
+// asksEnough reports whether the request includes the scope that the portal requires.
 func (s *scopeRules) asksEnough(requested string) bool {
 	required := s.with.Text(switches.RequireScope)
 
 	return required == "" || slices.Contains(strings.Fields(requested), required)
 }
 
-// speaks reports whether the portal supports the syntax of the scope: v1 words, v2 letters, or both.
+// speaks reports whether the portal supports a scope's syntax: v1 words, v2 letters, or both.
 func (s *scopeRules) speaks(one string) bool {
 	_, rights, isData := strings.Cut(one, ".")
 	if !isData {
@@ -72,7 +72,7 @@ func (s *scopeRules) speaks(one string) bool {
 	return !s.with.Is(switches.Scopes, "v1") && s.listsTypes() != "read"
 }
 
-// narrowed removes the types that the switches withhold; a wildcard becomes the remaining types.
+// narrowed removes the types that switches withhold, replacing a wildcard with the remaining types.
 func (s *scopeRules) narrowed(granted []string) []string {
 	if !s.with.Has(switches.GrantOnly) && !s.with.Has(switches.NoPatientScope) {
 		return granted
@@ -102,7 +102,7 @@ func (s *scopeRules) narrowed(granted []string) []string {
 	return left
 }
 
-// allTypes returns the types of every record.
+// allTypes returns the resource types in all records.
 func (s *scopeRules) allTypes() []string {
 	var all []string
 	for _, p := range s.listed {

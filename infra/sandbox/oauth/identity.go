@@ -20,9 +20,9 @@ import (
 const (
 	scopeOpenID   = "openid"
 	scopeFHIRUser = "fhirUser"
-	// idTokenLasts is the validity of an id_token.
+	// idTokenLasts is how long an id_token is valid.
 	idTokenLasts = 5 * time.Minute
-	// SigningKeyID is the kid of the key of the id_tokens, and signingKey its key in the store.
+	// SigningKeyID is the kid of the key that signs id_tokens, and signingKey its key in the store.
 	SigningKeyID = "sandbox-1"
 	signingKey   = "KEY#id-token"
 	signingBits  = 2048
@@ -30,7 +30,7 @@ const (
 
 var errSigningKey = errors.New("the signing key in the store is not one of RSA")
 
-// signer signs the portal's JWTs. Its key is in the store.
+// signer signs the portal's JWTs with a key kept in the store.
 type signer struct {
 	*profile
 
@@ -42,7 +42,7 @@ func (p *profile) identifies() bool {
 	return p.with.Has(switches.IDToken) || p.with.Has(switches.PatientFHIRUser)
 }
 
-// identify adds the id_token to the response of a code exchange.
+// identify adds an id_token to the response of a code exchange.
 func (i *tokenIssuer) identify(ctx context.Context, answer *tokenAnswer, code codeRecord) error {
 	if !i.identifies() || !slices.Contains(code.Scopes, scopeOpenID) && !i.with.Has(switches.PatientFHIRUser) {
 		return nil
@@ -78,7 +78,7 @@ func (i *tokenIssuer) identify(ctx context.Context, answer *tokenAnswer, code co
 	return nil
 }
 
-// spoilSignature flips one bit of the signature.
+// spoilSignature flips one bit of the token's signature.
 func spoilSignature(token string) string {
 	cut := strings.LastIndexByte(token, '.') + 1
 	signature, err := base64.RawURLEncoding.DecodeString(token[cut:])
@@ -90,7 +90,7 @@ func spoilSignature(token string) string {
 	return token[:cut] + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-// newAccessToken returns a random token, or at portals with switches.PatientJWT a JWT that names the patient.
+// newAccessToken returns a random token or, at portals with switches.PatientJWT, a JWT that names the patient.
 func (i *tokenIssuer) newAccessToken(ctx context.Context, grant grantRecord, access tokenRecord) (string, error) {
 	secret, err := i.ledger.newSecret()
 	if err != nil || !i.with.Has(switches.PatientJWT) {
@@ -119,8 +119,8 @@ func (e *discoveryEndpoints) Keys(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// SigningKey returns the signing key, which the first caller creates and shares through the store: all processes of one
-// sandbox, and its identity provider, sign with one key.
+// SigningKey returns the signing key. The first caller creates it and shares it through the store, so that all
+// processes of a sandbox and its identity provider sign with the same key.
 func (k *signer) SigningKey(ctx context.Context) (*rsa.PrivateKey, error) {
 	raw, found, err := k.store.Get(ctx, signingKey)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// tokenAnswer is the success response of the token endpoint (RFC 6749 §5.1 with the SMART launch context). The fields
-// after RefreshToken exist only at portals with switches.
+// tokenAnswer is a successful token response (RFC 6749 §5.1 with the SMART launch context). Only portals with switches
+// use the fields after RefreshToken.
 type tokenAnswer struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
-	ExpiresIn    any    `json:"expires_in,omitempty"` // number of seconds, or with switches.ExpiresIn a text
+	ExpiresIn    any    `json:"expires_in,omitempty"` // number of seconds; a string with switches.ExpiresIn
 	Scope        string `json:"scope"`
 	Patient      string `json:"patient,omitempty"`
 	RefreshToken string `json:"refresh_token,omitempty"`
@@ -39,7 +39,7 @@ type tokenIssuer struct {
 	accessTTL time.Duration
 }
 
-// issue stores a new access token, and a refresh token if the person allowed offline access.
+// issue stores a new access token, and also a refresh token if the person allowed offline access.
 func (i *tokenIssuer) issue(ctx context.Context, grantID string, grant grantRecord,
 	scopes []string,
 ) (tokenAnswer, error) {
@@ -88,7 +88,7 @@ func (i *tokenIssuer) expiresIn(lifetime time.Duration) any {
 	}
 }
 
-// namedPatient returns the patient of the token response, or "" at portals that name the patient elsewhere or not at
+// namedPatient returns the patient for the token response, or "" at portals that name the patient elsewhere or not at
 // all.
 func (i *tokenIssuer) namedPatient(grant grantRecord) string {
 	elsewhere := []string{
@@ -102,7 +102,7 @@ func (i *tokenIssuer) namedPatient(grant grantRecord) string {
 	return i.personas[grant.PersonaID].PatientID
 }
 
-// tellExpiry sets the seconds until the refresh token expires, in the field that the portal uses.
+// tellExpiry sets the number of seconds until the refresh token expires, in the field that the portal uses.
 func (i *tokenIssuer) tellExpiry(answer *tokenAnswer, seconds int64) {
 	switch i.with.Text(switches.TellExpiry) {
 	case "authorization_expires_in":
@@ -116,8 +116,9 @@ func (i *tokenIssuer) tellExpiry(answer *tokenAnswer, seconds int64) {
 	}
 }
 
-// IssueTo responds to a token request whose client package udap has authenticated. It issues a token for a person's
-// record, never with a refresh token, regardless of the request. The client's next request gets another token.
+// IssueTo responds to a token request whose client package udap has authenticated. It issues an access token for a
+// person's record, but never a refresh token, regardless of the request. The client's next request receives a new
+// token.
 func (e *tokenEndpoint) IssueTo(w http.ResponseWriter, r *http.Request, clientID, personaID, requested string) {
 	var scopes []string
 	for _, one := range e.scopes.grantable(requested) {

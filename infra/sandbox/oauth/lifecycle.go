@@ -18,8 +18,8 @@ type statusEndpoints struct {
 	ledger   *ledger
 }
 
-// Revoke serves POST /oauth/revoke (RFC 7009). Either token ends the complete grant. The response for an unknown token
-// or another client's is also 200: there is nothing to do, and nothing is revealed.
+// Revoke serves POST /oauth/revoke (RFC 7009). Revoking either token ends the complete grant. The response for an
+// unknown token or another client's is also 200, since there is nothing to do and nothing must be revealed.
 func (e *statusEndpoints) Revoke(w http.ResponseWriter, r *http.Request) {
 	form, client, ok := e.tokenForm(w, r)
 	if !ok {
@@ -37,7 +37,7 @@ func (e *statusEndpoints) Revoke(w http.ResponseWriter, r *http.Request) {
 	e.writeJSON(w, http.StatusOK, struct{}{})
 }
 
-// introspection is the response of RFC 7662 with the patient of the SMART token introspection profile.
+// introspection is the response defined in RFC 7662, with the patient from SMART's token introspection profile.
 type introspection struct {
 	Active    bool   `json:"active"`
 	Scope     string `json:"scope,omitempty"`
@@ -49,7 +49,7 @@ type introspection struct {
 	Patient   string `json:"patient,omitempty"`
 }
 
-// Introspect serves POST /oauth/introspect. A client can only inspect its own tokens.
+// Introspect serves POST /oauth/introspect. Clients can inspect only their own tokens.
 func (e *statusEndpoints) Introspect(w http.ResponseWriter, r *http.Request) {
 	asking := e.tokenForm
 	if e.with.Has(switches.IntrospectBearer) {
@@ -77,8 +77,8 @@ func (e *statusEndpoints) Introspect(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// Userinfo serves GET /oauth/userinfo (OpenID Connect Core §5.3) at portals with switches.PatientUserinfo; at others it
-// returns false without responding.
+// Userinfo serves GET /oauth/userinfo (OpenID Connect Core §5.3) at portals with switches.PatientUserinfo. At others,
+// it returns false without responding.
 func (e *statusEndpoints) Userinfo(w http.ResponseWriter, r *http.Request) bool {
 	if !e.with.Has(switches.PatientUserinfo) {
 		return false
@@ -112,7 +112,7 @@ func (e *statusEndpoints) tokenForm(w http.ResponseWriter, r *http.Request) (url
 	return form, client, true
 }
 
-// bearerForm is tokenForm for a portal at which an access token authorises introspection.
+// bearerForm is like tokenForm, for a portal at which an access token authorises introspection.
 func (e *statusEndpoints) bearerForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
 	if problem := parseForm(w, r); problem != nil {
 		e.writeError(w, *problem)
@@ -124,7 +124,7 @@ func (e *statusEndpoints) bearerForm(w http.ResponseWriter, r *http.Request) (ur
 	return r.PostForm, Client{ID: found.grant.ClientID}, ok
 }
 
-// bearer finds the access token that authorises a request. If it returns false, it has already responded.
+// bearer looks up the access token that authorises a request. If it returns false, it has already responded.
 func (e *statusEndpoints) bearer(w http.ResponseWriter, r *http.Request) (foundToken, bool) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	found, live, err := e.ledger.liveToken(r.Context(), accessKey(token))
@@ -141,7 +141,8 @@ func (e *statusEndpoints) bearer(w http.ResponseWriter, r *http.Request) (foundT
 	return found, live
 }
 
-// findToken looks up a token of either kind. It does not need token_type_hint, because the kinds never collide.
+// findToken looks up a token of either kind. It does not need token_type_hint, because access and refresh tokens never
+// collide.
 func (l *ledger) findToken(ctx context.Context, token string) (kind string, found foundToken, live bool, err error) {
 	found, live, err = l.liveToken(ctx, accessKey(token))
 	if err != nil || found.raw != nil {

@@ -1,13 +1,12 @@
-// Package oauth owns the authorization server of the sandbox EHR: SMART discovery, the sign-in and consent pages, and
-// codes, rotating refresh tokens, revocation and introspection, as in a patient portal.
+// Package oauth is the sandbox EHR's authorization server: SMART discovery, the sign-in and consent pages,
+// authorization codes, rotating refresh tokens, revocation and introspection, as in a patient portal.
 //
-// A portal with switches (package switches) breaks these rules as the switches specify; package sandbox implements the
+// A portal with switches (package switches) breaks these rules as the switches specify. Package sandbox implements the
 // wire-level faults, which do not depend on tokens.
 //
-// It knows only the ids and names of personas and never reads a record; package fhirserver serves records and calls
-// Access for the rights of a bearer token. There are no passwords: all persons are invented, so choosing a persona
-// signs in. Rules: SMART App Launch 2 (https://hl7.org/fhir/smart-app-launch/app-launch.html), RFC 6749, 7009, 7636,
-// 7662, 9207.
+// It uses only the IDs and names of personas and never reads a record; package fhirserver serves records and calls
+// Access for a bearer token's rights. There are no passwords: all persons are invented, so choosing a persona signs in.
+// Rules: SMART App Launch 2 (https://hl7.org/fhir/smart-app-launch/app-launch.html), RFC 6749, 7009, 7636, 7662, 9207.
 package oauth
 
 import (
@@ -26,54 +25,54 @@ import (
 // ErrInvalidToken means that a bearer token is unknown, expired or revoked.
 var ErrInvalidToken = errors.New("the access token is not valid")
 
-// consentLasts is the lifetime of a grant and its refresh tokens.
+// consentLasts is how long a grant and its refresh tokens are valid.
 const consentLasts = 365 * 24 * time.Hour
 
-// PracticeID is the ah_practice of token responses at a portal with switches.Practice (athenahealth).
+// PracticeID is the ah_practice value in token responses of a portal with switches.Practice (athenahealth).
 const PracticeID = "a-1.Practice-7"
 
-// Client is an application registered with the sandbox.
+// Client is an application registered at the sandbox.
 type Client struct {
 	ID string
-	// Secret makes the client confidential; empty means public.
+	// Secret makes the client confidential. It is empty for a public client.
 	Secret string
-	// Keys enables private_key_jwt for the client; the zero value means that it has no keys.
+	// Keys enables private_key_jwt for the client. The zero value contains no keys.
 	Keys jose.KeySet
-	// RedirectURIs are compared character by character, except that one ending in "/*" matches every URI with a segment of
-	// letters, digits and dashes in that position: any caller can use the sandbox's own registration.
+	// RedirectURIs lists the allowed redirect URIs, which are compared exactly. One that ends in "/*" matches every URI
+	// with a segment of letters, digits and dashes in that position, since any caller can use the sandbox's own
+	// registration.
 	RedirectURIs []string
 }
 
-// Config configures a Server. Every field is required unless noted; sandbox.New checks them.
+// Config configures a Server. All fields are required unless noted; sandbox.New checks them.
 type Config struct {
-	// Issuer is the mount point; FHIRBase is the only acceptable aud.
+	// Issuer is the URL of the mount point. FHIRBase is the only acceptable aud.
 	Issuer, FHIRBase string
 	Personas         []persona.Persona
-	Unlisted         []persona.Persona // not offered on the sign-in page; the only field that may be empty
+	Unlisted         []persona.Persona // omitted from the sign-in page; the only field that may be empty
 	Clients          []Client
 	Store            Store
 	Now              func() time.Time
-	// Random is the source of codes and tokens; it must be safe for concurrent use.
+	// Random is the source of codes and tokens. It must be safe for concurrent use.
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
 }
 
-// profile holds the common data of one portal's endpoints: its URLs, persons, clock and misbehaviours. It never
-// changes.
+// profile holds the data that one portal's endpoints share: its URLs, persons, clock and misbehaviours. It is
+// immutable.
 type profile struct {
 	issuer, fhirBase string
 	personas         map[string]persona.Persona
-	listed           []persona.Persona // as configured, for the sign-in page
+	listed           []persona.Persona // the configured persons, for the sign-in page
 	now              func() time.Time
-	// with holds the misbehaviours of this portal, and site distinguishes its codes and grants from those of its
-	// neighbours.
+	// with holds this portal's misbehaviours. site distinguishes its codes and grants from those of other portals.
 	with       switches.Set
 	site       string
 	tokenMoved bool
 }
 
-// Server serves the OAuth endpoints of one portal. It is safe for concurrent use.
+// Server serves a portal's OAuth endpoints. It is safe for concurrent use.
 type Server struct {
 	*profile
 	*signer
@@ -86,7 +85,7 @@ type Server struct {
 	clients map[string]Client
 }
 
-// New returns the server.
+// New returns the server of a portal without misbehaviours.
 func New(c Config) *Server {
 	personas, clients := map[string]persona.Persona{}, map[string]Client{}
 	for _, p := range slices.Concat(c.Personas, c.Unlisted) {
@@ -124,9 +123,9 @@ func assemble(c Config, clients map[string]Client, p *profile) *Server {
 	}
 }
 
-// At returns the server of a neighbouring portal: the same persons, clients and store below another issuer, with the
-// misbehaviours of the set. Codes and tokens of one site are unknown at every other. tokenMoved means that the token
-// URL is not the usual one.
+// At returns the server of another portal with the same persons, clients and store under a different issuer, and with
+// the set's misbehaviours. Codes and tokens of one site are unknown at every other. tokenMoved means that the token
+// endpoint is at its second URL.
 func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Server {
 	moved := *s.profile
 	moved.issuer, moved.fhirBase, moved.site, moved.with = issuer, issuer+"/fhir", site, with
@@ -135,13 +134,13 @@ func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Se
 	return assemble(s.config, s.clients, &moved)
 }
 
-// Access holds the rights of one bearer token.
+// Access describes the data to which a bearer token gives access.
 type Access struct {
 	PersonaID string
 	Scopes    []string
 }
 
-// Access looks up a bearer token. It returns ErrInvalidToken, or the error of the store.
+// Access looks up a bearer token. It returns ErrInvalidToken if the token is not valid, or a store error.
 func (e *statusEndpoints) Access(ctx context.Context, token string) (Access, error) {
 	found, live, err := e.ledger.liveToken(ctx, accessKey(token))
 	if err != nil {

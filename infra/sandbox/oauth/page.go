@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox/scope"
 )
 
-// Template of the pages, which are one document (package page).
+// Template of the pages, which share a single document (package page).
 var (
 	//go:embed page/authorize.html
 	pageHTML []byte
@@ -23,9 +23,9 @@ var (
 	pageJS []byte
 )
 
-// view is the JSON block. Kind determines which other fields are set.
+// view is the page's JSON block. Kind determines which other fields are set.
 type view struct {
-	Kind     string   `json:"kind"` // sign_in, consent or error
+	Kind     string   `json:"kind"` // "sign_in", "consent" or "error"
 	App      string   `json:"app,omitempty"`
 	People   []choice `json:"people,omitempty"`
 	Person   string   `json:"person,omitempty"`
@@ -67,7 +67,7 @@ func (e *authorizeEndpoint) consentPage(w http.ResponseWriter, request authorize
 	})
 }
 
-// errorPage shows errors that must not be redirected. It repeats nothing that the client sent.
+// errorPage shows an error that must not be redirected. It repeats nothing that the client sent.
 func (a responder) errorPage(w http.ResponseWriter, problem, parameter string) {
 	a.writePage(w, http.StatusBadRequest, view{Kind: "error", Problem: problem, WrongArg: parameter})
 }
@@ -79,7 +79,7 @@ func (a responder) writePage(w http.ResponseWriter, status int, v view) {
 	}
 }
 
-// Asset serves GET /oauth/assets/{name}: the style and the script of the pages.
+// Asset serves GET /oauth/assets/{name}: the pages' style sheet and script.
 func (e *discoveryEndpoints) Asset(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] {
 	case "authorize.css":
@@ -91,7 +91,7 @@ func (e *discoveryEndpoints) Asset(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hrefWith returns the URL of the same request with one parameter set, or removed if the value is empty.
+// hrefWith returns the request's URL with one parameter set, or removed if the value is empty.
 func hrefWith(query url.Values, name, value string) string {
 	next := url.Values{}
 	for key, values := range query {
@@ -106,7 +106,7 @@ func hrefWith(query url.Values, name, value string) string {
 	return "?" + next.Encode()
 }
 
-// dataLabels describes, in plain language, the data that the scopes give access to, limited to the types in the record.
+// dataLabels describes, in plain language, the data that the scopes give access to, limited to types in the record.
 func dataLabels(scopes, types []string) []string {
 	named, all := scope.Types(scopes)
 	if all {

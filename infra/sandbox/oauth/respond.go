@@ -6,7 +6,8 @@ import (
 	"net/http"
 )
 
-// oauthError is an error response of RFC 6749 §4.1.2.1 and §5.2. The description is ours, never a client's text.
+// oauthError is an error response as in RFC 6749 §4.1.2.1 and §5.2. The description is always our own text, never a
+// client's.
 type oauthError struct{ code, description string }
 
 // responder writes responses and pages.
@@ -40,7 +41,7 @@ func (a responder) writeError(w http.ResponseWriter, problem oauthError) {
 	a.writeJSON(w, status, map[string]string{"error": problem.code, "error_description": problem.description})
 }
 
-// fail responds to an error of the store; only the log contains the cause.
+// fail responds to a store error. Only the log contains the cause.
 func (a responder) fail(w http.ResponseWriter, r *http.Request, err error) {
 	a.log.ErrorContext(r.Context(), "sandbox authorization server failed", slog.Any("error", err))
 	a.writeJSON(w, http.StatusInternalServerError, map[string]string{

@@ -12,23 +12,23 @@ import (
 )
 
 // Store stores codes, tokens and grants as bytes under keys of at most 80 printable ASCII characters. Codes and tokens
-// are never part of a key or value: keys contain their SHA-256.
+// are never part of a key or value; keys contain their SHA-256 hash.
 //
-// A value may be dropped after expires. A store may retain it longer, since this package checks the time inside each
-// value itself. Reads must be consistent with earlier writes.
+// A store may drop a value after its expiry or retain it longer, since this package checks the time inside each value
+// itself. Reads must be consistent with earlier writes.
 type Store interface {
 	// Put writes the value unconditionally.
 	Put(ctx context.Context, key string, value []byte, expires time.Time) error
 	// Get returns the value, or false if there is none.
 	Get(ctx context.Context, key string) (value []byte, found bool, err error)
-	// Swap writes the value only if the current one equals old; a nil old means that the key must be absent. Otherwise it
-	// returns false and changes nothing. It is atomic: of two equal calls one returns true.
+	// Swap atomically writes the value if the current one equals old; a nil old means that the key must be absent.
+	// Otherwise, it returns false and changes nothing. Of two equal concurrent calls, only one returns true.
 	Swap(ctx context.Context, key string, old, value []byte, expires time.Time) (swapped bool, err error)
 }
 
-// Records in the store. Times are Unix seconds.
+// Records in the store. Times are in Unix seconds.
 type (
-	// codeRecord is an authorization code with the person's consent, before the client has redeemed it.
+	// codeRecord holds an authorization code with the person's consent until the client redeems it.
 	codeRecord struct {
 		GrantID     string   `json:"grant_id"`
 		ClientID    string   `json:"client_id"`
@@ -41,7 +41,7 @@ type (
 		Site        string   `json:"site,omitempty"`
 		Nonce       string   `json:"nonce,omitempty"`
 	}
-	// grantRecord is the consent from which all tokens of one family derive. Revoking it revokes them all.
+	// grantRecord holds the consent from which all tokens of one family derive. Revoking the grant revokes them all.
 	grantRecord struct {
 		ClientID  string   `json:"client_id"`
 		PersonaID string   `json:"persona_id"`
@@ -50,7 +50,7 @@ type (
 		Revoked   bool     `json:"revoked"`
 		Site      string   `json:"site,omitempty"`
 	}
-	// tokenRecord is an access or a refresh token. Only refresh tokens are ever marked as used.
+	// tokenRecord holds an access token or a refresh token. Only refresh tokens are ever marked as used.
 	tokenRecord struct {
 		GrantID   string   `json:"grant_id"`
 		Scopes    []string `json:"scopes"`
@@ -89,7 +89,7 @@ func (l *ledger) newSecret() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
 
-// load reads the record under the key into out and returns its bytes for a later Swap, or nil if there is none.
+// load reads the record under key into out and returns its bytes for a later swap, or nil if there is none.
 func (l *ledger) load(ctx context.Context, key string, out any) ([]byte, error) {
 	raw, found, err := l.store.Get(ctx, key)
 	if err != nil {
@@ -117,7 +117,7 @@ func (l *ledger) save(ctx context.Context, key string, record any, expiresAt int
 	return nil
 }
 
-// swap replaces the record that load returned as old. It returns false if the record has changed meanwhile.
+// swap replaces the record whose bytes load returned as old. It returns false if the record has changed meanwhile.
 func (l *ledger) swap(ctx context.Context, key string, old []byte, record any, expiresAt int64) (bool, error) {
 	raw, err := json.Marshal(record)
 	if err != nil {
@@ -131,7 +131,7 @@ func (l *ledger) swap(ctx context.Context, key string, old []byte, record any, e
 	return swapped, nil
 }
 
-// liveGrant returns the grant, or false if it is revoked, expired or unknown.
+// liveGrant returns the grant with this ID, or false if it is revoked, expired or unknown.
 func (l *ledger) liveGrant(ctx context.Context, id string) (grantRecord, bool, error) {
 	var grant grantRecord
 	raw, err := l.load(ctx, grantKey(id), &grant)
@@ -142,7 +142,7 @@ func (l *ledger) liveGrant(ctx context.Context, id string) (grantRecord, bool, e
 	return grant, raw != nil && !grant.Revoked && l.now().Unix() < grant.ExpiresAt, nil
 }
 
-// revokeGrant ends a grant, and so every token of its family. It does not wait and may be repeated.
+// revokeGrant revokes a grant and with it every token of its family. It does not wait and may be repeated.
 func (l *ledger) revokeGrant(ctx context.Context, id string) error {
 	for {
 		var grant grantRecord
@@ -154,7 +154,7 @@ func (l *ledger) revokeGrant(ctx context.Context, id string) error {
 			return nil
 		}
 		grant.Revoked = true
-		// A grant changes only once, so the second iteration finds it revoked.
+		// A grant changes only once, so a second iteration finds it already revoked.
 		swapped, err := l.swap(ctx, grantKey(id), raw, grant, grant.ExpiresAt)
 		if err != nil || swapped {
 			return err

@@ -19,10 +19,10 @@ const (
 	grantRefresh = "refresh_token"
 )
 
-// pkceVerifier matches the syntax of RFC 7636 §4.1.
+// pkceVerifier matches a code verifier as defined in RFC 7636 §4.1.
 var pkceVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// tokenEndpoint exchanges codes and refresh tokens for tokens.
+// tokenEndpoint exchanges codes and refresh tokens for new tokens.
 type tokenEndpoint struct {
 	*profile
 	responder
@@ -70,7 +70,7 @@ func (e *tokenEndpoint) Token(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuseClient responds to a client that has not authenticated.
+// refuseClient responds to a client that failed to authenticate.
 func (e *tokenEndpoint) refuseClient(w http.ResponseWriter, problem oauthError) {
 	if problem.code == "invalid_client" && e.with.Has(switches.Client401) {
 		e.writeJSON(w, http.StatusUnauthorized, map[string]string{
@@ -84,9 +84,9 @@ func (e *tokenEndpoint) refuseClient(w http.ResponseWriter, problem oauthError) 
 
 func invalidGrant(description string) *oauthError { return &oauthError{"invalid_grant", description} }
 
-// exchangeCode checks the code and issues its tokens. It stores the tokens before it marks the code as used, so that a
-// code can be retried after a crash in between. Of two concurrent exchanges, the one that loses the swap revokes the
-// grant, as RFC 6749 §4.1.2 requires for a code that is used twice.
+// exchangeCode checks a code and issues its tokens. It stores the tokens before marking the code as used, so that the
+// exchange can be retried after a crash in between. Of two concurrent exchanges, the one that loses the swap revokes
+// the grant, as RFC 6749 §4.1.2 requires for a reused code.
 func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values,
 	client Client,
 ) (tokenAnswer, *oauthError, error) {
@@ -99,7 +99,7 @@ func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values,
 	if err != nil {
 		return tokenAnswer{}, nil, err
 	}
-	// Another client's code gets the same response as an unknown one, and is not marked as used.
+	// Another client's code receives the same response as an unknown one, and is not marked as used.
 	if old == nil || code.ClientID != client.ID || code.Site != e.site {
 		return tokenAnswer{}, invalidGrant("the code is not valid"), nil
 	}
@@ -154,8 +154,8 @@ func (e *tokenEndpoint) checkCode(code codeRecord, form url.Values) *oauthError 
 	return nil
 }
 
-// refresh rotates a refresh token. The old one is refused from then on, and reusing it revokes the complete family (RFC
-// 9700 §4.14.2).
+// refresh rotates a refresh token. The old token is then invalid, and reusing it revokes the complete family (RFC 9700
+// §4.14.2).
 func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Client) (tokenAnswer, *oauthError, error) {
 	if form.Get("refresh_token") == "" {
 		return tokenAnswer{}, &oauthError{"invalid_request", "refresh_token is missing"}, nil
@@ -205,15 +205,15 @@ func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Cli
 	return answer, nil, nil
 }
 
-// foundToken is a token with its grant.
+// foundToken holds a token with its grant.
 type foundToken struct {
 	token tokenRecord
 	grant grantRecord
-	raw   []byte // the stored token, for a swap
+	raw   []byte // stored bytes of the token, for a swap
 }
 
-// liveToken looks up a token and its grant. live is false if either has ended or the token has been used; the result is
-// returned anyway.
+// liveToken looks up a token and its grant. live is false if either has expired or been revoked, or if the token is
+// already used; found is returned anyway.
 func (l *ledger) liveToken(ctx context.Context, key string) (found foundToken, live bool, err error) {
 	found.raw, err = l.load(ctx, key, &found.token)
 	if err != nil || found.raw == nil {

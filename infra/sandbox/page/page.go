@@ -1,5 +1,5 @@
-// Package page owns the delivery of the sandbox's pages. Each is one static document with a JSON block that a script
-// renders. That avoids HTML templates, which double the size of a binary. The server of a page owns its content.
+// Package page serves the sandbox's pages. Each page is one static document with a JSON block that a script renders.
+// That avoids HTML templates, which double a binary's size. Each page's content belongs to the package that serves it.
 package page
 
 import (
@@ -9,16 +9,16 @@ import (
 	"net/http"
 )
 
-// place is the placeholder for the JSON block in a document.
+// place is the placeholder for the JSON block in the document.
 const place = "__PAGE_DATA__"
 
-// policy forbids everything except the page's own style and script. The pages have links instead of forms, because a
-// browser applies form-action to the complete chain of redirects that follows, which the client determines.
+// policy forbids everything except the page's own style sheet and script. The pages have links instead of forms,
+// because browsers apply form-action to the complete chain of redirects that follows, which the client determines.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 
-// Write responds with a document and its block. If the block can't be encoded, it returns an error and does not
-// respond.
+// Write responds with a document that contains block as JSON. If the block can't be encoded, it returns an error
+// without responding.
 func Write(w http.ResponseWriter, status int, document []byte, block any) error {
 	// json.Marshal writes <, > and & as \u escapes, so no value can end the script element.
 	raw, err := json.Marshal(block)
@@ -37,7 +37,7 @@ func Write(w http.ResponseWriter, status int, document []byte, block any) error 
 	return nil
 }
 
-// WriteAsset responds with a style or a script.
+// WriteAsset responds with a style sheet or a script.
 func WriteAsset(w http.ResponseWriter, contentType string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", contentType)

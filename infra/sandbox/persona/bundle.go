@@ -10,7 +10,7 @@ import (
 
 const uuidURN = "urn:uuid:"
 
-// bundle holds the fields used of a transaction or collection Bundle.
+// bundle holds the fields that are read from a transaction or collection Bundle.
 type bundle struct {
 	ResourceType string  `json:"resourceType"`
 	Entry        []entry `json:"entry"`
@@ -21,13 +21,13 @@ type entry struct {
 	Resource json.RawMessage `json:"resource"`
 }
 
-// resources assigns every entry its id and replaces the bundle's own URLs by Type/id.
+// resources assigns an ID to every entry and replaces the bundle's own URLs with Type/id.
 func (b bundle) resources() ([]Resource, error) {
 	if b.ResourceType != "Bundle" {
 		return nil, errNotBundle
 	}
 	found := make([]Resource, 0, len(b.Entry))
-	addresses := map[string]string{} // fullUrl -> Type/id
+	addresses := map[string]string{} // maps a fullUrl to Type/id
 	seen := map[string]bool{}
 	for i, e := range b.Entry {
 		r, err := e.identify()
@@ -76,8 +76,8 @@ func (e entry) identify() (Resource, error) {
 	return Resource{Type: head.ResourceType, ID: head.ID, Body: e.Resource}, nil
 }
 
-// relink re-encodes the resource with its id and with every URL of the bundle as a relative reference. Numbers keep
-// their digits: in FHIR 1.0 and 1.00 differ.
+// relink re-encodes the resource with its ID and with relative references instead of the bundle's URLs. Numbers keep
+// their digits, since 1.0 and 1.00 differ in FHIR.
 func relink(r Resource, addresses map[string]string) (json.RawMessage, error) {
 	decoder := json.NewDecoder(bytes.NewReader(r.Body))
 	decoder.UseNumber()
@@ -100,7 +100,7 @@ func relink(r Resource, addresses map[string]string) (json.RawMessage, error) {
 }
 
 // relinkObject rewrites Reference.reference and Attachment.url. Other strings that look like URLs, such as identifier
-// values, are data and remain unchanged.
+// values, are data and stay unchanged.
 func relinkObject(body object, addresses map[string]string) error {
 	for key, value := range body {
 		text, isText := value.(string)
@@ -139,7 +139,7 @@ func relinkValue(value any, addresses map[string]string) error {
 	return nil
 }
 
-// patientFirst moves the only Patient to the front, as Persona promises.
+// patientFirst moves the only Patient to the front, as Persona.Load documents.
 func patientFirst(resources []Resource) ([]Resource, error) {
 	isPatient := func(r Resource) bool { return r.Type == "Patient" }
 	at := slices.IndexFunc(resources, isPatient)

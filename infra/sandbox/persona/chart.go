@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// errOverfull means that the fixed part of a record exceeds the size in its spec.
+// errOverfull means that a record's fixed part exceeds the size in its spec.
 var errOverfull = errors.New("the record does not fit its size")
 
-// chart is a record under construction. It grows section by section. A section that would exceed the requested size is
-// dropped completely, so that no reference is left dangling.
+// chart is a record being generated. It grows section by section. A section that would exceed the requested size is
+// dropped completely, so that no reference dangles.
 type chart struct {
 	spec   spec
 	out    []Resource
-	serial map[string]int  // last number used per type, for ids
-	shared map[string]bool // resources that other personas may also have, added on first use
+	serial map[string]int  // last number used for IDs, by type
+	shared map[string]bool // resources that several personas may have, added on first use
 	visits int
 
-	// References for later sections. An empty one means that the section that creates it was dropped.
+	// References for later sections. A reference is empty if the section that creates its target was dropped.
 	encounter, condition, coverage, medication string
 
 	err error
 }
 
-// generate builds the record: the sections that all personas have, then visits, then single readings up to the exact
-// size.
+// generate builds the record: first the sections that all personas have, then visits, then single readings up to the
+// exact size.
 func (s spec) generate() ([]Resource, error) {
 	c := &chart{spec: s, serial: map[string]int{}, shared: map[string]bool{}}
 	if !c.try(identity) || !c.try(intake) {
@@ -59,7 +59,8 @@ func (s spec) generate() ([]Resource, error) {
 	return patientFirst(c.out)
 }
 
-// try adds one section to the chart, or leaves it unchanged if the section does not fit or an earlier one failed.
+// try adds one section to the chart. It leaves the chart unchanged if the section does not fit or an earlier one
+// failed.
 func (c *chart) try(section func(*chart)) bool {
 	draft := *c
 	draft.out = slices.Clip(c.out)
@@ -79,7 +80,7 @@ func (c *chart) try(section func(*chart)) bool {
 	return true
 }
 
-// add assigns the resource the next id of its type, adds it to the chart and returns a reference to it.
+// add adds a resource with the next ID of its type to the chart and returns a reference to it.
 func (c *chart) add(resourceType string, body object) string {
 	c.serial[resourceType]++
 	id := fmt.Sprintf("%s-%s-%04d", c.spec.id, strings.ToLower(resourceType), c.serial[resourceType])
@@ -87,7 +88,7 @@ func (c *chart) add(resourceType string, body object) string {
 	return c.put(resourceType, id, body)
 }
 
-// once adds a resource that several personas share, at its first use.
+// once adds a resource that several personas share when it is first used.
 func (c *chart) once(resourceType, id string, body object) string {
 	key := resourceType + "/" + id
 	if c.shared[key] {
@@ -113,8 +114,8 @@ func (c *chart) put(resourceType, id string, body object) string {
 	return resourceType + "/" + id
 }
 
-// roll is the only source of variety. It returns a number below n that depends only on the persona, the label and the
-// serial. With a seeded math/rand, an additional draw would change every later value.
+// roll returns a number below n that depends only on the persona, the label and the serial. It is the only source of
+// variety: with a seeded math/rand, an additional draw would change every later value.
 func (c *chart) roll(label string, serial, n int) int {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", c.spec.id, label, serial))
 
@@ -123,7 +124,7 @@ func (c *chart) roll(label string, serial, n int) int {
 
 func (c *chart) patient() object { return reference("Patient/" + c.spec.patientID()) }
 
-// at returns the time of visit n plus the given minutes.
+// at returns the time at the given number of minutes into visit n.
 func (c *chart) at(n, minutes int) time.Time {
 	first, err := time.Parse(time.DateOnly, c.spec.firstVisit)
 	if err != nil {

@@ -1,9 +1,9 @@
 package persona
 
-// code is one concept of a terminology.
+// code is a concept in a terminology.
 type code struct{ system, code, display string }
 
-// measure is a measurement at a visit or in a laboratory: its LOINC code, unit and plausible range in steps.
+// measure is a measurement taken at a visit or in a laboratory: its LOINC code, unit and plausible range in steps.
 type measure struct {
 	loinc, display, unit string
 	low, step            float64
@@ -19,7 +19,7 @@ var vitalSigns = []measure{
 	{"39156-5", "Body mass index", "kg/m2", 20.5, 0.25, 40},
 }
 
-// panel is a laboratory report with its measurements.
+// panel is a laboratory report and its measurements.
 type panel struct {
 	loinc, display string
 	measures       []measure

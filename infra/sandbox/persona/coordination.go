@@ -12,7 +12,7 @@ func insurance(c *chart) {
 	})
 }
 
-// careCoordination adds the care team, goal and care plan.
+// careCoordination adds the care team, the goal and the care plan.
 func careCoordination(c *chart) {
 	team := c.add("CareTeam", object{
 		"status":  "active",
@@ -59,7 +59,7 @@ func devices(c *chart) {
 	})
 }
 
-// bill adds a Claim for visit n and the payer's response.
+// bill adds a Claim for visit n and the payer's ClaimResponse.
 func (c *chart) bill(n int) {
 	cover := list{object{"sequence": 1, "focal": true, "coverage": reference(c.coverage)}}
 	kind := concept(terminology+"claim-type", "professional", "Professional")

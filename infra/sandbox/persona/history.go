@@ -2,7 +2,7 @@ package persona
 
 import "maps"
 
-// problem adds a Condition that began at visit n.
+// problem adds a Condition with onset at visit n.
 func (c *chart) problem(what code, n int, category, status string) string {
 	return c.add("Condition", object{
 		"clinicalStatus":     concept(terminology+"condition-clinical", status, status),
@@ -53,7 +53,7 @@ func allergies(c *chart) {
 	}
 }
 
-// medications adds drugs in both forms: by reference and by code.
+// medications adds drugs in both forms, by reference and by code.
 func medications(c *chart) {
 	all := drugs
 	first := c.roll("drug", 0, len(all))
@@ -62,7 +62,7 @@ func medications(c *chart) {
 	c.prescribe(0, object{"medicationCodeableConcept": coded(all[(first+1)%len(all)])})
 }
 
-// prescribe adds a MedicationRequest at visit n; what holds the drug.
+// prescribe adds a MedicationRequest at visit n. what holds the drug.
 func (c *chart) prescribe(n int, what object) {
 	body := object{
 		"status":          "active",

@@ -15,7 +15,7 @@ import (
 	"sync"
 )
 
-// maxBundleBytes limits one uncompressed bundle file, so that a folder of third-party files can't exhaust the memory.
+// maxBundleBytes limits the size of an uncompressed bundle file, so that third-party files can't exhaust memory.
 const maxBundleBytes = 256 << 20
 
 var (
@@ -29,10 +29,10 @@ var (
 	errDuplicatePerson = errors.New("two bundles hold the same Patient id")
 )
 
-// LoadDir creates a persona from every R4 bundle (*.json, *.json.gz) in the folder, in the order of their names. The
-// persona's id is its Patient's id. References of the form urn:uuid are rewritten to Type/id, as a server does for a
-// transaction (https://hl7.org/fhir/R4/http.html#trules). A file is read once here and again on first use; only used
-// records stay in memory. If a file is not such a bundle, LoadDir returns an error that names it.
+// LoadDir creates a persona from every R4 bundle (*.json, *.json.gz) in the folder, ordered by file name. A persona's
+// ID is that of its Patient. References of the form urn:uuid are rewritten to Type/id, as a server does for a
+// transaction (https://hl7.org/fhir/R4/http.html#trules). A file is read once here and again on first use, so that only
+// used records stay in memory. If a file is not such a bundle, LoadDir returns an error that names it.
 func LoadDir(dir string) ([]Persona, error) {
 	folder := os.DirFS(dir)
 	names, err := bundleNames(folder)
@@ -95,7 +95,7 @@ func loadPersona(folder fs.FS, name string) (Persona, error) {
 	}, nil
 }
 
-// readBundle returns the resources of one file, Patient first.
+// readBundle returns a file's resources, starting with the Patient.
 func readBundle(folder fs.FS, name string) ([]Resource, error) {
 	raw, err := readUnpacked(folder, name)
 	if err != nil {
@@ -132,7 +132,7 @@ func readUnpacked(folder fs.FS, name string) ([]byte, error) {
 	return raw, nil
 }
 
-// patientName returns the Patient's first name for the sign-in page, or the id if it has none.
+// patientName returns the Patient's first listed name for the sign-in page, or the ID if there is no name.
 func patientName(patient Resource) string {
 	var body struct {
 		Name []struct {

@@ -7,7 +7,7 @@ import (
 )
 
 // notes adds documents in the three forms that portals use: a Binary behind a relative URL, inline data, and both
-// formats of one document.
+// formats of a document together.
 func notes(c *chart) {
 	c.note(0)
 	text := "Sandbox note.\nThe attachment of this document is inline: there is no Binary to fetch.\n"
@@ -18,13 +18,13 @@ func notes(c *chart) {
 	}))
 }
 
-// note adds the clinical note of visit n with its text in a Binary, and its author.
+// note adds the clinical note for visit n with its author. The note's text is in a Binary.
 func (c *chart) note(n int) {
 	all := noteTypes
 	kind := all[c.roll("note", n, len(all))]
 	attachment := c.file("text/plain", c.noteText(kind, n))
 	document := c.add("DocumentReference", c.document(kind, n, list{attachment}))
-	// The patient is also a target, which the R4 search parameter Provenance.patient requires.
+	// The patient is also a target, as the R4 search parameter Provenance.patient requires.
 	c.add("Provenance", object{
 		"target":   list{reference(document), c.patient()},
 		"recorded": instant(c.at(n, 40)),
@@ -96,8 +96,7 @@ func (c *chart) noteText(kind code, n int) string {
 	return text.String()
 }
 
-// tinyPDF returns the smallest document that a viewer opens: one page with one line. The text must not contain
-// parentheses.
+// tinyPDF returns a minimal PDF with one line of text on one page. The text must not contain parentheses.
 func tinyPDF(line string) string {
 	drawing := "BT /F1 18 Tf 72 720 Td (" + line + ") Tj ET"
 	objects := []string{

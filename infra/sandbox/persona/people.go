@@ -2,7 +2,7 @@ package persona
 
 import "strings"
 
-// identity adds the Patient with its clinic and doctor.
+// identity adds the Patient and the patient's clinic and doctor.
 func identity(c *chart) {
 	s := c.spec
 	c.put("Patient", s.patientID(), object{
@@ -28,7 +28,7 @@ func identity(c *chart) {
 	})
 }
 
-// intake adds the visit at which the record was opened.
+// intake adds the patient's first visit and main problem.
 func intake(c *chart) {
 	c.encounter = c.add("Encounter", object{
 		"status":  "finished",
@@ -69,7 +69,7 @@ func (c *chart) payer() string {
 	})
 }
 
-// doctor returns the n-th practitioner of the clinic, modulo their number.
+// doctor returns the n-th practitioner of the clinic, modulo the number of practitioners.
 func (c *chart) doctor(n int) string {
 	names := [][2]string{{"Sage", "Heron"}, {"Robin", "Thistle"}, {"Wren", "Sorrel"}}
 	name := names[n%len(names)]
@@ -88,7 +88,7 @@ func (c *chart) examRoom() string {
 	})
 }
 
-// formulary adds a separate Medication for the requests that refer to one.
+// formulary adds a separate Medication resource for requests that refer to one.
 func (c *chart) formulary(drug code) string {
 	return c.once("Medication", "rx-"+drug.code, object{
 		"status": "active",
@@ -96,12 +96,13 @@ func (c *chart) formulary(drug code) string {
 	})
 }
 
-// largeNote is the size in bytes of the largest attachment: larger than a client's read buffer, smaller than a Lambda's
+// largeNote is the size of the largest attachment in bytes. It exceeds a client's read buffer but not a Lambda's
 // maximum response.
 const largeNote = 1 << 20
 
-// unusual adds data that is valid FHIR but that clients may not handle: several scripts and emoji, markup in strings,
-// partial dates, contained resources, a resource without a category, repeated references and a large attachment.
+// unusual adds data that is valid FHIR but may cause problems for clients: several scripts and emoji, markup in
+// strings, partial dates, contained resources, a resource without a category, repeated references and a large
+// attachment.
 func unusual(c *chart) {
 	c.add("Condition", object{
 		"code":          object{"text": "Høysnue – 花粉症 – حساسية 🌾 \u2028 <script>alert('sandbox')</script>"},

@@ -1,7 +1,7 @@
-// Package persona owns the synthetic people of the sandbox EHR: their identities and every FHIR R4 resource of their
+// Package persona owns the sandbox EHR's synthetic people: their identities and every FHIR R4 resource in their
 // records, either generated (Builtin) or read from a folder of bundles (LoadDir).
 //
-// It contains no HTTP, OAuth or searching: it returns complete records, and package fhirserver indexes and serves them.
+// It contains no HTTP, OAuth or search code: it returns complete records, which package fhirserver indexes and serves.
 // No resource describes a real person.
 package persona
 
@@ -10,16 +10,16 @@ import (
 	"sync"
 )
 
-// Persona is one synthetic person with a loader for the record. The fields are known without building the record, so
-// that a sign-in page or a CapabilityStatement needs no generation.
+// Persona is a synthetic person with a loader for the record. Its fields are available without generating the record,
+// as sign-in pages and CapabilityStatements need.
 type Persona struct {
-	// ID selects the persona on the sign-in page and in tests; it is unique in one sandbox.
+	// ID selects the persona on the sign-in page and in tests. It is unique within a sandbox.
 	ID string
-	// PatientID is the id of the persona's Patient resource.
+	// PatientID is the ID of the persona's Patient resource.
 	PatientID string
-	// Name is shown on the sign-in page.
+	// Name is the display name on the sign-in page.
 	Name string
-	// About is one sentence for the sign-in page.
+	// About describes the persona in one sentence for the sign-in page.
 	About string
 	// Resources is the number of resources that Load returns.
 	Resources int
@@ -29,20 +29,20 @@ type Persona struct {
 	load func() ([]Resource, error)
 }
 
-// Resource is one FHIR R4 resource as compact JSON. Every literal reference in Body is relative ("Type/id") and
-// resolves within the same record, or refers to the resource itself ("#id").
+// Resource is a FHIR R4 resource as compact JSON. Every literal reference in Body is relative ("Type/id") and resolves
+// within the same record, or refers to the resource itself ("#id").
 type Resource struct {
 	Type string
 	ID   string
 	Body json.RawMessage
 }
 
-// Load returns the complete record, Patient first. It is built on the first call and shared afterwards: treat it as
-// read-only. An error means that a bundle file could not be read, or a bug in the generator.
+// Load returns the complete record, starting with the Patient. It is built on the first call and then shared, so treat
+// it as read-only. An error means that a bundle file could not be read, or a bug in the generator.
 func (p Persona) Load() ([]Resource, error) { return p.load() }
 
-// Builtin returns the generated personas, smallest record first. Their records have the same bytes in every process and
-// on every machine.
+// Builtin returns the generated personas, ordered by record size. Their records are identical in every process and on
+// every machine.
 func Builtin() []Persona {
 	specs := builtinSpecs()
 	personas := make([]Persona, 0, len(specs))
@@ -53,8 +53,8 @@ func Builtin() []Persona {
 	return personas
 }
 
-// Of returns a generated persona with these demographics: sex is a FHIR administrative gender, birth a date. The record
-// is that of a healthy adult with a few years of check-ups.
+// Of returns a generated persona with these demographics. sex is a FHIR administrative gender and birth a date. The
+// record is that of a healthy adult with a few years of check-ups.
 func Of(id, given, family, sex, birth string) Persona {
 	return spec{
 		id: id, given: given, family: family, gender: sex, birth: birth, size: 75, firstVisit: "2023-01-10",

@@ -66,7 +66,8 @@ func TestRecordsAreDeterministic(t *testing.T) {
 			t.Errorf("%s: two runs differ: %s, %s", p.ID, got[p.ID], second)
 		}
 	}
-	// The same across processes and machines. An intended change of the generator changes these lines.
+	// The records are the same in all processes and on all machines. An intended change to the generator changes these
+	// lines.
 	want := map[string]string{
 		"alder-maple":  "5862dd7f44bd",
 		"cedar-brook":  "91767f601577",
@@ -106,7 +107,7 @@ func TestEveryReferenceResolvesWithinRecord(t *testing.T) {
 	}
 }
 
-func TestResourcesMatchEnvelope(t *testing.T) {
+func TestResourceBodiesMatchTypeAndID(t *testing.T) {
 	t.Parallel()
 	types := map[string]bool{}
 	for _, p := range persona.Builtin() {
@@ -132,7 +133,7 @@ func TestResourcesMatchEnvelope(t *testing.T) {
 	}
 }
 
-// required returns the elements with a minimum of 1 in R4.
+// required returns the elements with a minimum cardinality of 1 in R4.
 func required(resourceType string) []string {
 	return map[string][]string{
 		"AllergyIntolerance": {"patient"},

@@ -2,7 +2,7 @@ package persona
 
 import "time"
 
-// spec holds the differences between generated personas. The record is a pure function of it.
+// spec holds the settings in which generated personas differ. The record is a pure function of them.
 type spec struct {
 	id            string
 	given, family string
@@ -12,8 +12,8 @@ type spec struct {
 	size          int    // exact number of resources
 	firstVisit    string // YYYY-MM-DD
 	visitEvery    time.Duration
-	chronic       code // the main problem of the record
-	unusual       bool // adds valid but awkward data: see unusual.go
+	chronic       code // the record's main problem
+	unusual       bool // adds valid but unusual data (people.go)
 }
 
 const day = 24 * time.Hour
@@ -67,7 +67,7 @@ func builtinSpecs() []spec {
 	}
 }
 
-// generatedTypes lists every type that the generator can produce, sorted; a test compares it with the records.
+// generatedTypes lists every type that the generator can produce, sorted. A test compares it with the records.
 var generatedTypes = []string{
 	"AllergyIntolerance", "Binary", "CarePlan", "CareTeam", "Claim", "Condition", "Coverage", "Device",
 	"DiagnosticReport", "DocumentReference", "Encounter", "ExplanationOfBenefit", "FamilyMemberHistory", "Goal",

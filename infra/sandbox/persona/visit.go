@@ -2,7 +2,7 @@ package persona
 
 import "maps"
 
-// visit adds one encounter and its results. The serial of the visit determines its parts, so that records of different
+// visit adds an encounter and its results. The visit's serial number determines its parts, so that records of different
 // sizes contain the same mixture.
 func visit(c *chart) {
 	c.visits++
@@ -40,7 +40,7 @@ func visit(c *chart) {
 	}
 }
 
-// homeReading adds a single Observation that refers only to the patient: it fills a record to its exact size.
+// homeReading adds a single Observation that refers only to the patient. It is used to fill a record to its exact size.
 func homeReading(c *chart) {
 	serial := c.serial["Observation"]
 	c.observe("vital-signs", vitalSigns[0], c.visits+1, serial, object{})
@@ -71,7 +71,7 @@ func (c *chart) vitals(n int) {
 	}
 }
 
-// observe adds the measurement m at visit n; extra holds additional elements.
+// observe adds an Observation of the measurement m at visit n. extra holds additional elements.
 func (c *chart) observe(category string, m measure, n, serial int, extra object) string {
 	body := object{
 		"status":            "final",
@@ -86,7 +86,7 @@ func (c *chart) observe(category string, m measure, n, serial int, extra object)
 	return c.add("Observation", body)
 }
 
-// labReport adds an order, its specimen, the results and the report; every fourth report also has a printable form.
+// labReport adds an order, its specimen, the results and the report. Every fourth report also has a printable form.
 func (c *chart) labReport(n int) {
 	panels := laboratoryPanels
 	p := panels[c.roll("panel", n, len(panels))]

@@ -1,5 +1,5 @@
-// Package scope owns the SMART App Launch scopes that the sandbox supports: which requested ones a person can grant,
-// and what a granted set allows.
+// Package scope implements the SMART App Launch scopes that the sandbox supports: which requested scopes a person can
+// grant, and which access granted scopes allow.
 //
 // It handles only the syntax; package oauth owns the grants. Syntax:
 // https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
@@ -14,7 +14,7 @@ import (
 // Interaction is an operation on a resource type.
 type Interaction byte
 
-// Interactions of a read-only server, by their letter in SMART v2 scopes.
+// Interactions of a read-only server, by their letters in SMART v2 scopes.
 const (
 	Read   Interaction = 'r'
 	Search Interaction = 's'
@@ -26,11 +26,11 @@ const (
 	onlineAccess  = "online_access"
 )
 
-// clinical matches patient/<type>.<v1 word or v2 letters>. Scopes with a ?query part are not supported and so not
-// granted.
+// clinical matches patient/<type>.<v1 word or v2 letters>. Scopes with a ?query part are not supported and therefore
+// not granted.
 var clinical = regexp.MustCompile(`^patient/(\*|[A-Z][A-Za-z]{1,63})\.(read|write|\*|c?r?u?d?s?)$`)
 
-// Supported lists the scopes for the discovery document.
+// Supported returns the scopes for the discovery document.
 func Supported() []string {
 	return []string{
 		launchPatient, offlineAccess, onlineAccess, "patient/*.read", "patient/*.rs", "patient/*.r",
@@ -38,9 +38,9 @@ func Supported() []string {
 	}
 }
 
-// Grant narrows a requested scope string to what this server can grant: it omits unknown scopes and all rights to write
-// (RFC 6749 §3.3 allows that, and the response states what was granted). The result is empty if no access to any data
-// would remain.
+// Grant narrows a requested scope string to the scopes that this server can grant. It omits unknown scopes and all
+// write access (RFC 6749 §3.3 allows that, and the response states the granted scopes). The result is empty if it would
+// not give access to any data.
 func Grant(requested string) []string {
 	var granted []string
 	data := false
@@ -88,10 +88,10 @@ func narrow(s string) string {
 	return "patient/" + parts[1] + "." + letters
 }
 
-// Offline reports whether the granted scopes include a refresh token.
+// Offline reports whether the granted scopes entitle the client to a refresh token.
 func Offline(granted []string) bool { return slices.Contains(granted, offlineAccess) }
 
-// Allows reports whether the granted scopes allow the interaction with resources of the type.
+// Allows reports whether the granted scopes allow an interaction with resources of the type.
 func Allows(granted []string, resourceType string, what Interaction) bool {
 	return slices.ContainsFunc(granted, func(s string) bool {
 		name, rights, isData := strings.Cut(strings.TrimPrefix(s, "patient/"), ".")
@@ -103,7 +103,7 @@ func Allows(granted []string, resourceType string, what Interaction) bool {
 	})
 }
 
-// Types returns the resource types that the granted scopes name, and true if they cover all types.
+// Types returns the resource types named in the granted scopes. all is true if the scopes cover all types.
 func Types(granted []string) (named []string, all bool) {
 	for _, s := range granted {
 		name, _, isData := strings.Cut(strings.TrimPrefix(s, "patient/"), ".")

@@ -2,7 +2,7 @@ package scope
 
 import "strings"
 
-// resourceTypes lists the types of R4 (resourcelist.html), in alphabetical order.
+// resourceTypes lists R4's resource types (resourcelist.html) in alphabetical order.
 const resourceTypes = "Account ActivityDefinition AdverseEvent AllergyIntolerance Appointment AppointmentResponse " +
 	"AuditEvent " +
 	"Basic Binary BiologicallyDerivedProduct BodyStructure Bundle CapabilityStatement CarePlan CareTeam " +
@@ -30,7 +30,7 @@ const resourceTypes = "Account ActivityDefinition AdverseEvent AllergyIntoleranc
 	"SupplyDelivery SupplyRequest Task TerminologyCapabilities TestReport TestScript ValueSet " +
 	"VerificationResult VisionPrescription"
 
-// Listed returns a scope for every type of R4, in alphabetical order, with the same rights. Servers without wildcard
+// Listed returns a scope with the given rights for every R4 type, in alphabetical order. Servers without wildcard
 // support list their scopes in this form.
 func Listed(rights string) []string {
 	all := strings.Fields(resourceTypes)

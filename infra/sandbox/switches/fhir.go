@@ -2,7 +2,7 @@ package switches
 
 import "slices"
 
-// Switches of the FHIR server, in the order of the table.
+// FHIR server switches, in table order.
 const (
 	OutcomeEntry     = "outcome-entry"
 	SessionNext      = "session-next"
@@ -57,7 +57,7 @@ func fhirTable() []Switch {
 	return slices.Concat(refusalTable(), answerTable(), searchTable())
 }
 
-// refusalTable returns the switches that refuse requests.
+// refusalTable returns the switches that make the server reject requests.
 func refusalTable() []Switch {
 	return []Switch{
 		{OutcomeEntry, "", "Every search Bundle contains an OperationOutcome entry with search.mode=outcome.", "Epic"},
@@ -109,7 +109,7 @@ func refusalTable() []Switch {
 	}
 }
 
-// answerTable returns the switches for the contents and delivery of responses.
+// answerTable returns the switches for the content and delivery of responses.
 func answerTable() []Switch {
 	return []Switch{
 		{ForeignReference, "", "References to people and places are absolute http URLs on another host.", "NextGen"},
@@ -131,7 +131,7 @@ func answerTable() []Switch {
 	}
 }
 
-// searchTable returns the switches for search parameters and the server as a whole.
+// searchTable returns the switches for search parameters and for the server as a whole.
 func searchTable() []Switch {
 	return []Switch{
 		{

@@ -2,7 +2,7 @@ package switches
 
 import "slices"
 
-// Switches of the authorization server, in the order of the table.
+// Authorization server switches, in table order.
 const (
 	NoPatient         = "no-patient"
 	PatientUnnamed    = "patient-unnamed"
@@ -49,14 +49,14 @@ const (
 	Client401         = "client-401"
 )
 
-// endpointFailures lists the failures of revocation and introspection.
+// endpointFailures lists the ways in which revocation and introspection can fail.
 const endpointFailures = "500|503|404|401|html"
 
 func oauthTable() []Switch {
 	return slices.Concat(tokenTable(), discoveryTable(), authorizationTable(), clientTable())
 }
 
-// discoveryTable returns the switches of the discovery document.
+// discoveryTable returns the switches for the discovery document.
 func discoveryTable() []Switch {
 	return []Switch{
 		{DiscoveryRelative, "", "The discovery document has relative URLs.", "allowed by SMART 2.2"},
@@ -130,7 +130,7 @@ func authorizationTable() []Switch {
 	}
 }
 
-// clientTable returns the switches for revocation, introspection and client authentication.
+// clientTable returns the switches for client authentication, revocation and introspection.
 func clientTable() []Switch {
 	return []Switch{
 		{RevokeFails, endpointFailures, "Revocation fails.", "any"},

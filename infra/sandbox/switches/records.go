@@ -1,6 +1,6 @@
 package switches
 
-// Switches that affect exports, in the order of the table.
+// Switches that affect exports, in table order.
 const (
 	Everything        = "everything"
 	AttachmentURLs    = "attachment-urls"

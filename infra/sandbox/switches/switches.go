@@ -1,8 +1,8 @@
-// Package switches owns the vocabulary of the sandbox's misbehaviours: the table of every switch, and the sets of them
-// in the path of a FHIR base URL, as in /sandbox/with/outcome-entry,access:5s/fhir.
+// Package switches defines the sandbox's misbehaviours: the table of all switches, and the sets of switches in the path
+// of a FHIR base URL, such as /sandbox/with/outcome-entry,access:5s/fhir.
 //
-// It defines the valid words and the meanings of their values. Packages oauth and sandbox implement the effects of a
-// switch on a response.
+// It defines the switches' names and the meanings of their values. Packages oauth and sandbox implement their effects
+// on responses.
 package switches
 
 import (
@@ -24,19 +24,19 @@ var (
 	errTwice   = errors.New("a switch is repeated")
 )
 
-// Kinds of values. Any other text in Switch.Value is the list of accepted words, separated by "|".
+// Kinds of switch values. Any other text in Switch.Value lists the accepted words, separated by "|".
 const (
 	number   = "<number>"   // an integer from 1
 	duration = "<duration>" // a Go duration of at least one second, such as 5s or 48h
 	types    = "<types>"    // resource types joined by "+", or * for all
-	text     = "<text>"     // letters, digits, dot, dash, underscore
+	text     = "<text>"     // letters, digits, dots, dashes and underscores
 	keySet   = "<jwks>"     // a JWKS in base64url without padding
 )
 
-// maxNumber keeps counters and lifetimes in a sensible range.
+// maxNumber keeps counters and lifetimes within a sensible range.
 const maxNumber = 1_000_000_000
 
-// maxText allows a key set in a path that is shorter than API Gateway's limit.
+// maxText is the maximum length of a text value. It allows a key set in the path and stays below API Gateway's limit.
 const maxText = 6000
 
 var (
@@ -44,15 +44,15 @@ var (
 	typeList  = regexp.MustCompile(`^(\*|[A-Z][A-Za-z]{1,63}(\+[A-Z][A-Za-z]{1,63})*)$`)
 )
 
-// Switch is one row of the table.
+// Switch describes one switch in the table.
 type Switch struct {
 	Name string `json:"name"`
 	// Value is the kind of value after the colon: one of the kinds above, the accepted words separated by "|", or empty if
 	// there is none.
 	Value string `json:"value,omitempty"`
-	// About describes the portal's behaviour with the switch.
+	// About describes how a portal with the switch behaves.
 	About string `json:"about"`
-	// Platform is the platform on which this was observed, or the rule that it breaks.
+	// Platform names the platform on which the behaviour was observed, or the rule that it violates.
 	Platform string `json:"platform"`
 }
 
@@ -81,10 +81,11 @@ func (s Switch) accepts(value string) bool {
 	}
 }
 
-// Set holds the enabled switches with their values. The zero value is a portal without misbehaviours.
+// Set holds the enabled switches with their values. The zero value has none enabled.
 type Set struct{ values map[string]string }
 
-// Parse parses switches separated by commas, each name or name:value. Its error may be shown to the author of the URL.
+// Parse parses comma-separated switches, each of the form name or name:value. Its error may be shown to the author of
+// the URL.
 func Parse(spec string) (Set, error) {
 	known := map[string]Switch{}
 	for _, one := range Table() {
@@ -109,23 +110,23 @@ func Parse(spec string) (Set, error) {
 	return set, nil
 }
 
-// Empty reports whether no switch is on.
+// Empty reports whether no switch is enabled.
 func (s Set) Empty() bool { return len(s.values) == 0 }
 
-// Has reports whether the switch is on.
+// Has reports whether the switch is enabled.
 func (s Set) Has(name string) bool {
 	_, on := s.values[name]
 
 	return on
 }
 
-// Is reports whether the switch is on with this value.
+// Is reports whether the switch is enabled with this value.
 func (s Set) Is(name, value string) bool { return s.Has(name) && s.values[name] == value }
 
-// Text returns the value of a switch, or "" if it is off.
+// Text returns a switch's value, or "" if it is not enabled.
 func (s Set) Text(name string) string { return s.values[name] }
 
-// Number returns the value of a switch that takes a number, or 0 if it is off.
+// Number returns the value of a numeric switch, or 0 if it is not enabled.
 func (s Set) Number(name string) int64 {
 	n, err := strconv.ParseInt(s.values[name], 10, 64)
 	if err != nil {
@@ -135,7 +136,7 @@ func (s Set) Number(name string) int64 {
 	return n
 }
 
-// Duration returns the value of a switch that takes a duration, or the fallback if it is off.
+// Duration returns the value of a duration switch, or fallback if it is not enabled.
 func (s Set) Duration(name string, fallback time.Duration) time.Duration {
 	d, err := time.ParseDuration(s.values[name])
 	if err != nil {
@@ -145,7 +146,7 @@ func (s Set) Duration(name string, fallback time.Duration) time.Duration {
 	return d
 }
 
-// Keys returns the value of a switch that takes a JWKS, or an empty set if it is off.
+// Keys returns the value of a JWKS switch, or an empty set if it is not enabled.
 func (s Set) Keys(name string) jose.KeySet {
 	keys, err := parseKeys(s.values[name])
 	if err != nil {
@@ -164,7 +165,7 @@ func parseKeys(value string) (jose.KeySet, error) {
 	return jose.ParseKeySet(raw)
 }
 
-// Types returns the resource types that a switch names, or none if it is off or set to all types.
+// Types returns the resource types that a switch names, or none if it is not enabled or covers all types.
 func (s Set) Types(name string) []string {
 	value := s.values[name]
 	if value == "" || value == "*" {
@@ -174,7 +175,7 @@ func (s Set) Types(name string) []string {
 	return strings.Split(value, "+")
 }
 
-// Covers reports whether a switch that takes resource types is on for this one.
+// Covers reports whether a switch for resource types is enabled for this type.
 func (s Set) Covers(name, resourceType string) bool {
 	return s.values[name] == "*" || slices.Contains(s.Types(name), resourceType)
 }

@@ -13,7 +13,7 @@ const (
 	certificates = "CERTIFICATE"
 )
 
-// anchor serves GET /udap/anchor: the certificate that members of the sandbox's trust community must trust, as PEM.
+// anchor serves GET /udap/anchor: the certificate, as PEM, that members of the sandbox's trust community must trust.
 func (s *Server) anchor(w http.ResponseWriter, r *http.Request) {
 	keys, err := s.community.keys(r.Context())
 	if err != nil {
@@ -24,8 +24,8 @@ func (s *Server) anchor(w http.ResponseWriter, r *http.Request) {
 	writePEM(w, keys.anchor.Raw)
 }
 
-// certificate serves POST /udap/certificate: it issues a client certificate for the key and the one URI of a PKCS #10
-// request in PEM (RFC 2986), to any caller. The private key stays with the caller.
+// certificate serves POST /udap/certificate. It issues a client certificate to any caller, for the key and the single
+// URI in a PKCS #10 request in PEM (RFC 2986). The private key stays with the caller.
 func (s *Server) certificate(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	block, _ := pem.Decode(body)

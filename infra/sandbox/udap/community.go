@@ -25,18 +25,18 @@ import (
 )
 
 const (
-	// lasts is the validity of the anchor and its copy in the store; leafLasts is the validity of each certificate below
-	// it.
+	// lasts is how long the anchor and its copy in the store are valid. leafLasts is how long a certificate issued by the
+	// anchor is valid.
 	lasts     = 10 * 365 * 24 * time.Hour
 	leafLasts = 90 * 24 * time.Hour
-	// skew is the tolerated error of a clock.
+	// skew is the tolerated clock error.
 	skew = time.Minute
 )
 
 var errCommunity = errors.New("the stored trust community cannot be read")
 
-// community is the stack's trust community: an anchor with its key, and the key of every portal. It is created once for
-// each store.
+// community is the stack's trust community: an anchor with its key, and every portal's key. It is created once per
+// store.
 type community struct {
 	store  oauth.Store
 	now    func() time.Time
@@ -53,21 +53,21 @@ type keys struct {
 	portal *rsa.PrivateKey
 }
 
-// stored is the form of the keys in the store, all as DER.
+// stored is the form in which the store holds the keys, all as DER.
 type stored struct {
 	Anchor []byte `json:"anchor"`
 	Signer []byte `json:"signer"`
 	Portal []byte `json:"portal"`
 }
 
-// storeKey returns the key of a value in the store.
+// storeKey returns the store key for a value.
 func storeKey(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
 
 	return "UDAP#" + hex.EncodeToString(sum[:])
 }
 
-// keys loads the community, or creates it if it does not exist.
+// keys returns the community's keys from the store, creating the community if it does not exist.
 func (c *community) keys(ctx context.Context) (*keys, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +142,7 @@ func parseKeys(raw []byte) (*keys, error) {
 	return &keys{anchor: anchor, signer: elliptic, portal: rsaKey}, nil
 }
 
-// issue issues a certificate for the member named uri, valid between the given times.
+// issue issues a certificate to the member named uri, valid between the given times.
 func (k *keys) issue(random io.Reader, public crypto.PublicKey, uri *url.URL, from, until time.Time) ([]byte, error) {
 	serial := make([]byte, 16)
 	if _, err := io.ReadFull(random, serial); err != nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// longest is the maximum lifetime of a client's JWT.
+// longest is the maximum lifetime of a JWT from a client.
 const longest = 5 * time.Minute
 
 var errMember = errors.New("not signed by a member of the trust community")
 
-// memberJWT is a member's JWT with the names in its certificate.
+// memberJWT is a member's JWT together with the names in its certificate.
 type memberJWT struct {
 	payload []byte
 	uris    []string
 	claims  common
 }
 
-// common holds the claims that every client JWT has.
+// common holds the claims that all client JWTs have.
 type common struct {
 	Issuer   string `json:"iss"`
 	Subject  string `json:"sub"`
@@ -33,7 +33,8 @@ type common struct {
 	Expires  int64  `json:"exp"`
 }
 
-// member verifies that a JWT is signed with the key of a certificate below the anchor. It does not check the claims.
+// member verifies that a JWT is signed with the key of a certificate issued by the anchor. It does not check the
+// claims.
 func (s *Server) member(ctx context.Context, token string) (memberJWT, error) {
 	keys, err := s.community.keys(ctx)
 	if err != nil {
@@ -67,8 +68,8 @@ func (s *Server) member(ctx context.Context, token string) (memberJWT, error) {
 	return said, nil
 }
 
-// flaw returns the error in the claims of a member's JWT for this audience, or "" if there is none. It marks the jti as
-// used.
+// flaw returns the first error in the claims of a member's JWT for this audience, or "" if there is none. It marks the
+// jti as used.
 func (s *Server) flaw(ctx context.Context, said memberJWT, audience string) (string, error) {
 	now, c := s.config.Now(), said.claims
 	issued, expires := time.Unix(c.IssuedAt, 0), time.Unix(c.Expires, 0)

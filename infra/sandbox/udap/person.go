@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// verified holds an identity provider's claims about a person, in flat and in nested form (OpenID Connect for Identity
+// verified holds an identity provider's claims about a person, in flat and nested form (OpenID Connect for Identity
 // Assurance).
 type verified struct {
 	demographics
@@ -30,7 +30,7 @@ type demographics struct {
 	BirthDate string `json:"birthdate"`
 }
 
-// patient holds the fields of a FHIR Patient that are used for matching.
+// patient holds the fields of a FHIR Patient used for matching.
 type patient struct {
 	Type string `json:"resourceType"`
 	Name []struct {
@@ -40,8 +40,8 @@ type patient struct {
 	BirthDate string `json:"birthDate"`
 }
 
-// person finds the requested person: an identity provider must have verified them, and they must be the patient that
-// the client names.
+// person returns the requested person. An identity provider must have verified the person, and the person must be the
+// patient that the client names.
 func (s *Server) person(ctx context.Context, purpose extensions) (persona.Persona, problem, error) {
 	who, ok, err := s.identity(ctx, purpose.IAS.IDToken)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Server) person(ctx context.Context, purpose extensions) (persona.Person
 	return persona.Persona{}, problem{"invalid_grant", "no patient here matches the id_token"}, nil
 }
 
-// is reports whether a Patient has a person's name and birth date. The Patient may have further given names.
+// is reports whether the Patient has a person's name and birth date. The Patient may have additional given names.
 func (p patient) is(who demographics) bool {
 	if who.BirthDate == "" || len(p.Name) == 0 || p.BirthDate != who.BirthDate ||
 		!strings.EqualFold(p.Name[0].Family, who.Family) {
@@ -82,7 +82,7 @@ func (p patient) is(who demographics) bool {
 	return len(own) > 0 && len(given) >= len(own) && slices.EqualFunc(given[:len(own)], own, strings.EqualFold)
 }
 
-// identity verifies an id_token with the keys of the issuer that it names.
+// identity verifies an id_token with the keys of the issuer named in it.
 func (s *Server) identity(ctx context.Context, token string) (demographics, bool, error) {
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS256, jose.ES256})
 	if err != nil {

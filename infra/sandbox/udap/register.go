@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// statement holds a client's software statement for registration.
+// statement is a client's software statement for registration.
 type statement struct {
 	Name           string   `json:"client_name"`
 	Contacts       []string `json:"contacts"`
@@ -24,12 +24,12 @@ const (
 	keyAuthentication = "private_key_jwt"
 )
 
-// registration is a client in the store.
+// registration is a registered client in the store.
 type registration struct {
 	URI string `json:"uri"`
 }
 
-// register serves POST /udap/register. A client that registers again gets the same id.
+// register serves POST /udap/register. A client that registers again receives the same ID.
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Statement string `json:"software_statement"`

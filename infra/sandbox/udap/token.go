@@ -15,11 +15,11 @@ const (
 	extensionB2B  = "hl7-b2b"
 	extensionIAS  = "tefca_ias"
 	individual    = "urn:oid:2.16.840.1.113883.3.7204.1.5.2.1#T-IAS"
-	// slowness is the delay of a slow portal.
+	// slowness is how long a slow portal delays its response.
 	slowness = time.Hour
 )
 
-// extensions states the purpose of a token.
+// extensions holds the extensions of a client's assertion, which state the token's purpose.
 type extensions struct {
 	B2B struct {
 		Version        string   `json:"version"`
@@ -35,7 +35,7 @@ type extensions struct {
 	} `json:"tefca_ias"`
 }
 
-// user is a RelatedPerson.
+// user is the RelatedPerson for whom a token is requested.
 type user struct {
 	Type         string `json:"resourceType"`
 	Relationship []struct {
@@ -61,7 +61,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		defer timer.Stop()
 		select {
 		case <-timer.C:
-		case <-r.Context().Done(): // the client no longer waits
+		case <-r.Context().Done(): // the client has stopped waiting
 			w.WriteHeader(http.StatusRequestTimeout)
 
 			return
@@ -99,8 +99,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.config.Portal.IssueTo(w, r, client, s.tokenPerson(found).ID, r.PostForm.Get("scope"))
 }
 
-// tokenPerson returns the person whose record the token gives access to. A portal with the switch for mistaken identity
-// returns a different one.
+// tokenPerson returns the person to whose record the token gives access. A portal with the switch for mistaken identity
+// returns a different person.
 func (s *Server) tokenPerson(found persona.Persona) persona.Persona {
 	if !s.misbehaves("other-patient") {
 		return found
@@ -110,7 +110,7 @@ func (s *Server) tokenPerson(found persona.Persona) persona.Persona {
 	return s.config.Personas[at]
 }
 
-// client verifies the assertion of a token request, and reads the purpose of the token.
+// client verifies a token request's assertion and returns the client's ID and the token's purpose.
 func (s *Server) client(r *http.Request) (id string, purpose extensions, why problem, err error) {
 	said, err := s.member(r.Context(), r.PostForm.Get("client_assertion"))
 	if errors.Is(err, errMember) {
@@ -147,7 +147,7 @@ func (s *Server) client(r *http.Request) (id string, purpose extensions, why pro
 	return said.claims.Issuer, claims.Extensions, problem{}, nil
 }
 
-// complete reports whether the extensions contain everything that a patient's own request requires.
+// complete reports whether the extensions contain everything required for a patient's own request.
 func (e extensions) complete() bool {
 	oneself := e.IAS.User.Type == "RelatedPerson" && len(e.IAS.User.Relationship) == 1 &&
 		len(e.IAS.User.Relationship[0].Coding) == 1 && e.IAS.User.Relationship[0].Coding[0].Code == "ONESELF"

@@ -1,11 +1,11 @@
-// Package udap owns the UDAP server of the sandbox EHR, as in a facility of a network with facilitated FHIR: signed
-// metadata, dynamic registration, and tokens for a person whom an external identity provider has verified (HL7 Security
-// for Scalable Registration, Authentication, and Authorization STU2; the extension tefca_ias is that of a draft,
+// Package udap is the sandbox EHR's UDAP server, as at a facility in a network with facilitated FHIR: signed metadata,
+// dynamic registration, and tokens for a person whom an external identity provider has verified (HL7 Security for
+// Scalable Registration, Authentication, and Authorization STU2; the extension tefca_ias is that of a draft,
 // docs/develop/tefca.md).
 //
-// The trust community is the stack's own. Its anchor and the portal's key are created on first use and kept in the
-// sandbox's store, so that all instances share them and no other stack has them. Every caller gets a client
-// certificate, since all persons are invented. The package reads JWTs with its own code, separate from its client's
+// The trust community belongs to the stack. Its anchor and the portal's key are created on first use and kept in the
+// sandbox's store, so that all instances share them and no other stack has them. Any caller can get a client
+// certificate, since all persons are invented. The package parses JWTs with its own code, separate from its client's
 // (shared/tefca/facilitated).
 package udap
 
@@ -23,18 +23,18 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Issuers returns the keys of the identity providers that the portal trusts.
+// Issuers provides the keys of the identity providers that the portal trusts.
 type Issuers interface {
-	// Keys returns the public keys of an issuer, or none if the issuer is not trusted.
+	// Keys returns an issuer's public keys, or none if the issuer is not trusted.
 	Keys(ctx context.Context, issuer string) (jose.KeySet, error)
 }
 
-// Config configures a Server. Every field is required.
+// Config configures a Server. All fields are required.
 type Config struct {
-	Base     string // the mount point: the FHIR base is Base + "/fhir"
+	Base     string // URL of the mount point; the FHIR base is Base + "/fhir"
 	Portal   *oauth.Server
 	Issuers  Issuers
-	Personas []persona.Persona // all persons that may be requested
+	Personas []persona.Persona // all persons for whom tokens may be requested
 	Store    oauth.Store
 	Now      func() time.Time
 	Random   io.Reader
@@ -46,15 +46,15 @@ type Server struct {
 	config    Config
 	community *community
 	with      switches.Set
-	site      string // distinguishes its clients from those of its neighbours
+	site      string // distinguishes its clients from those of other portals
 }
 
-// New returns the server.
+// New returns the server of a portal without misbehaviours.
 func New(c Config) *Server {
 	return &Server{config: c, community: &community{store: c.Store, now: c.Now, random: c.Random}}
 }
 
-// At returns the server of a neighbouring portal in the same trust community, with the misbehaviours of the set.
+// At returns the server of another portal in the same trust community, with the set's misbehaviours.
 func (s *Server) At(base, site string, with switches.Set, portal *oauth.Server) *Server {
 	moved := *s
 	moved.config.Base, moved.config.Portal, moved.site, moved.with = base, portal, site, with
@@ -62,7 +62,7 @@ func (s *Server) At(base, site string, with switches.Set, portal *oauth.Server) 
 	return &moved
 }
 
-// Serve serves the path below the mount point.
+// Serve serves a request. path is relative to the mount point.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, path string) {
 	method, serve := http.MethodPost, s.register
 	switch path {
@@ -92,8 +92,8 @@ func (s *Server) tokenURL() string           { return s.config.Base + "/udap/tok
 func (s *Server) registrationURL() string    { return s.config.Base + "/udap/register" }
 func (s *Server) key(parts ...string) string { return storeKey(append([]string{s.site}, parts...)...) }
 
-// problem is an error response of RFC 6749 section 5.2 or RFC 7591 section 3.2.2. The description is ours, never a
-// client's text.
+// problem is an error response as in RFC 6749 section 5.2 or RFC 7591 section 3.2.2. The description is always our own
+// text, never a client's.
 type problem struct{ code, description string }
 
 func (s *Server) answer(w http.ResponseWriter, status int, body any) {
@@ -118,7 +118,7 @@ func (s *Server) refuse(w http.ResponseWriter, why problem) {
 	s.answer(w, status, map[string]string{"error": why.code, "error_description": why.description})
 }
 
-// fail responds to an error of the store; only the log contains the cause.
+// fail responds to a store error. Only the log contains the cause.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.config.Logger.ErrorContext(r.Context(), "sandbox udap failed", slog.Any("error", err))
 	s.answer(w, http.StatusInternalServerError, map[string]string{"error": "server_error"})

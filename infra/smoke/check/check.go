@@ -1,9 +1,10 @@
 // Package check checks a running stack from outside, as an organisation in test mode and its patient: whether the API
-// is reachable, responds according to docs/openapi.yaml, applies rate limits, and connects. If the stack has the
+// is reachable, responds according to docs/openapi.yaml, applies rate limits, and connects. If the stack includes the
 // sandbox, it also performs the main job.
 //
-// It is safe on a stack that serves patients: it refuses a live mode credential before it sends anything, works in one
-// organisation only, and deletes what it created, even if a step fails. It prints no keys, tokens or URLs with a query.
+// It is safe on a stack that serves patients: it rejects a live mode credential before it sends anything, works in only
+// one organisation, and deletes everything that it created, even if a step fails. It prints no keys, tokens or URLs
+// with a query.
 package check
 
 import (
@@ -26,44 +27,45 @@ import (
 
 // Options selects the stack and the organisation.
 type Options struct {
-	BaseURL string // of the API, without a trailing slash
-	// Credential is a test mode credential. Without a public id, Rules create one and delete it afterwards.
+	BaseURL string // API base URL, without a trailing slash
+	// Credential is a test mode credential. If it has no public ID, the check creates one with Rules and deletes it
+	// afterwards.
 	Credential runfile.Organisation
-	Rules      *wiring.Operator // of the stack; nil if there is no access
-	EndpointID string           // where the patient connects; the default is the sandbox's, from Rules
-	InboxURL   string           // receives webhooks like make run's inbox; "" for none
-	HTTP       *http.Client     // follows no redirects
+	Rules      *wiring.Operator // operator's rules for the stack; nil without access
+	EndpointID string           // endpoint to which the patient connects; the default is the sandbox's, from Rules
+	InboxURL   string           // webhook inbox like that of make run; "" for none
+	HTTP       *http.Client     // must not follow redirects
 	Now        func() time.Time
 	Out        io.Writer
 }
 
-// maxTime limits the complete run.
+// maxTime limits the duration of the complete run.
 const maxTime = 3 * time.Minute
 
-// errNotChecked is returned by a step that has nothing to check.
+// errNotChecked means that a step had nothing to check.
 var errNotChecked = errors.New("not checked")
 
-// check is one run.
+// check is one run of all checks.
 type check struct {
 	Options
 
 	api                    *contract.API
 	left                   []string
 	ok, failed, notChecked int
-	portal                 *url.URL // destination of the connection's redirect
+	portal                 *url.URL // URL to which the connection redirected
 	connectionID           string
-	isMade                 bool // the organisation was created by this run
+	isMade                 bool // whether this run created the organisation
 }
 
-// step is one check. It returns a message to print.
+// step is one check. Its function returns a message to print.
 type step struct {
 	name  string
 	look  func(ctx context.Context) (string, error)
-	first bool // if it fails, the others are skipped
+	first bool // if it fails, all other steps are skipped
 }
 
-// Run performs all checks. It prints each step with its time and finally what could not be deleted. It returns an error
-// if a step has failed, or ErrRefused.
+// Run performs all checks. It prints each step with its duration, and finally the objects that could not be deleted. It
+// returns an error if a step failed, or ErrRefused.
 func Run(ctx context.Context, o Options) error {
 	api, err := contract.ReadAPI(docs.OpenAPI())
 	if err != nil {
@@ -88,10 +90,10 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// ErrRefused means that nothing was sent.
+// ErrRefused means that the run was rejected before anything was sent.
 var ErrRefused = errors.New("nothing was sent")
 
-// refuse requires a test mode credential, or rules with which to create one.
+// refuse returns an error unless there is a test mode credential, or rules with which to create one.
 func (c *check) refuse() error {
 	if c.Credential.PublicID == "" && c.Rules != nil {
 		return nil
@@ -103,7 +105,7 @@ func (c *check) refuse() error {
 	return nil
 }
 
-// perform runs the steps and cleans up regardless of their results.
+// perform runs the steps, and cleans up regardless of their results.
 func (c *check) perform(ctx context.Context) {
 	defer c.clean(context.WithoutCancel(ctx))
 	for _, s := range c.steps() {
@@ -131,7 +133,7 @@ func (c *check) steps() []step {
 	}
 }
 
-// take performs one step and prints its result.
+// take runs one step and prints its result.
 func (c *check) take(ctx context.Context, s step) bool {
 	began := c.Now()
 	said, err := s.look(ctx)
@@ -151,10 +153,10 @@ func (c *check) take(ctx context.Context, s step) bool {
 	return true
 }
 
-// queries matches queries of URLs, which contain tokens, codes and signatures.
+// queries matches URL queries, which contain tokens, codes and signatures.
 var queries = regexp.MustCompile(`\?[^\s"']+`)
 
-// sayf prints a line without anything that could be secret.
+// sayf prints a line after removing anything that could be secret.
 func (c *check) sayf(format string, args ...any) {
 	line := queries.ReplaceAllString(fmt.Sprintf(format, args...), "?…")
 	for _, hidden := range []string{c.Credential.PrivateKey, c.Credential.WebhookSecret} {

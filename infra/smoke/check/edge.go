@@ -15,22 +15,22 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// maxAnswer limits a response of the API in bytes.
+// maxAnswer limits the size of an API response in bytes.
 const maxAnswer = 1 << 20
 
-// elsewhere is the origin of the requesting page.
+// elsewhere is the origin of a page that sends requests.
 const elsewhere = "https://app.example"
 
-// request is a request to the API.
+// request describes a request to the API.
 type request struct {
 	method, path string
 	query        url.Values
 	header       http.Header
 	body         string
-	key          string // "" for none
+	key          string // "" for no key
 }
 
-// send sends a request below the base URL. A response that violates docs/openapi.yaml is an error.
+// send sends a request to the API. It returns an error if the response violates docs/openapi.yaml.
 func (c *check) send(ctx context.Context, of request) (contract.Answer, error) {
 	address := c.BaseURL + of.path
 	if len(of.query) > 0 {
@@ -64,7 +64,7 @@ func (c *check) send(ctx context.Context, of request) (contract.Answer, error) {
 	return got, nil
 }
 
-// without returns an error's text without the response body, which it may repeat.
+// without returns an error's text without the response body, in case the text repeats it.
 func without(err error, body []byte) string {
 	text := err.Error()
 	if len(body) > 0 {
@@ -73,7 +73,7 @@ func without(err error, body []byte) string {
 	return text
 }
 
-// expect sends a request and checks the status and the error code of its response.
+// expect sends a request and checks its response's status and error code.
 func (c *check) expect(ctx context.Context, of request, status int, code string) (contract.Answer, error) {
 	got, err := c.send(ctx, of)
 	if err != nil {
@@ -102,13 +102,13 @@ func (c *check) answers(ctx context.Context) (string, error) {
 	return c.BaseURL + " returns the organisation", nil
 }
 
-// unknownPath checks that for an unknown path the gateway itself responds, in our envelope.
+// unknownPath checks that the gateway itself responds to an unknown path, using our envelope.
 func (c *check) unknownPath(ctx context.Context) (string, error) {
 	_, err := c.expect(ctx, request{method: http.MethodGet, path: "/bridge/nothing"}, http.StatusNotFound, "svc_not_found")
 	return "returns 404 in the error envelope", err
 }
 
-// challenge checks that nothing is returned without the private key, or with a wrong one.
+// challenge checks that the API returns no data without the private key or with a wrong one.
 func (c *check) challenge(ctx context.Context) (string, error) {
 	for _, key := range []string{"", "guessed"} {
 		of := request{method: http.MethodGet, path: "/bridge/events", key: key}
@@ -119,7 +119,7 @@ func (c *check) challenge(ctx context.Context) (string, error) {
 	return "rejected both without a key and with a guessed key", nil
 }
 
-// refusals checks that invalid requests get errors in the common envelope.
+// refusals checks that invalid requests receive errors in the common envelope.
 func (c *check) refusals(ctx context.Context) (string, error) {
 	own := c.Credential.PrivateKey
 	cases := []struct {
@@ -153,7 +153,7 @@ func (c *check) refusals(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d rejections match the documentation", len(cases)), nil
 }
 
-// headers checks the headers that prevent caching and content sniffing.
+// headers checks the response headers that prevent caching and content sniffing.
 func (c *check) headers(ctx context.Context) (string, error) {
 	got, err := c.send(ctx, c.organisation())
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *check) headers(ctx context.Context) (string, error) {
 	return "no-store, nosniff, no-referrer, x-request-id", nil
 }
 
-// cors checks that a page may send requests with a public id, and that no response allows it to send a key.
+// cors checks that a page may send requests with a public ID, and that no response allows a page to send a key.
 func (c *check) cors(ctx context.Context) (string, error) {
 	asked := http.Header{"Origin": {elsewhere}, "Access-Control-Request-Method": {http.MethodPost}}
 	got, err := c.send(ctx, request{
@@ -214,7 +214,7 @@ func (c *check) events() request {
 	}
 }
 
-// limits checks that responses state the rate limit.
+// limits checks that responses state the rate limits.
 func (c *check) limits(ctx context.Context) (string, error) {
 	got, err := c.send(ctx, c.events())
 	if err != nil {
@@ -227,7 +227,7 @@ func (c *check) limits(ctx context.Context) (string, error) {
 	return policy, nil
 }
 
-// jwks checks that the public keys of our client are published, and no private ones.
+// jwks checks that our client's public keys are published, without any private ones.
 func (c *check) jwks(ctx context.Context) (string, error) {
 	got, err := c.expect(ctx, request{method: http.MethodGet, path: "/.well-known/jwks.json"}, http.StatusOK, "")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 var rootOfTemplate = regexp.MustCompile(`<templateId root="([0-9.]+)"`)
 
-// TestConvertReturnsSameResourcesForTemplateAliases replaces each template with its aliases from older
-// C-CDA releases and requires the same resources.
+// TestConvertReturnsSameResourcesForTemplateAliases replaces each template ID with its aliases from older C-CDA
+// releases and requires the same resources.
 func TestConvertReturnsSameResourcesForTemplateAliases(t *testing.T) {
 	t.Parallel()
 	rules, ruleOf, most := map[string][]string{}, map[string]string{}, 0
@@ -21,7 +21,8 @@ func TestConvertReturnsSameResourcesForTemplateAliases(t *testing.T) {
 		ruleOf[template.Root] = rule
 		most = max(most, len(rules[rule]))
 	}
-	// with writes every template of a rule, or of all rules if only is empty, as the alias at position place in its list.
+	// with rewrites the templates of one rule, or of all rules if only is empty, to the alias at index place of each
+	// rule's list.
 	with := func(document []byte, only string, place int) []byte {
 		return rootOfTemplate.ReplaceAllFunc(document, func(start []byte) []byte {
 			rule := ruleOf[string(rootOfTemplate.FindSubmatch(start)[1])]

@@ -74,7 +74,7 @@ func (e *element) first(path ...string) *element {
 	return &element{}
 }
 
-// below returns all descendants with one of the names, including those nested in other matches.
+// below returns all descendants with any of the names, including matches nested in other matches.
 func (e *element) below(names ...string) []*element {
 	var found []*element
 	for _, c := range e.children {
@@ -86,7 +86,7 @@ func (e *element) below(names ...string) []*element {
 	return found
 }
 
-// words returns the text of an element and its descendants with white space normalized.
+// words returns the text of an element and its descendants, with white space normalized.
 func (e *element) words() string {
 	all := strings.Fields(e.text)
 	for _, c := range e.children {

@@ -13,7 +13,7 @@ const (
 	ofTime      measure = "time"
 	ofStatus    measure = "status"
 	ofAuthor    measure = "author"
-	ofWriting   measure = "written" // time at which an author recorded the statement
+	ofWriting   measure = "written" // time at which an author wrote the statement
 	ofPerformer measure = "performer"
 	ofValue     measure = "value"
 	ofRange     measure = "range"
@@ -23,25 +23,24 @@ func measures() []measure {
 	return []measure{ofCode, ofTime, ofStatus, ofAuthor, ofWriting, ofPerformer, ofValue, ofRange}
 }
 
-// fact is a statement in a document. A code must appear in any of the resources; every other fact must appear in a
-// resource that has one of the statement's codes.
+// fact is one piece of information from a statement in a document. A code may appear in any resource; every other fact
+// must appear in a resource that has one of the statement's codes.
 type fact struct {
 	measure measure
 	about   []coding // codes of the statement; empty if it has none
-	held    bool     // the codes belong to the statements it contains, because it has none itself
+	held    bool     // the codes come from nested statements, because the statement has none itself
 	want    []string // accepted representations; one is enough
 }
 
 // coding is a code and the OID of its system.
 type coding struct{ system, code string }
 
-// statements returns the names of the elements that are statements in their own right (CDA R2, ClinicalStatement).
+// statements returns the names of the elements that are clinical statements (CDA R2, ClinicalStatement).
 func statements() []string {
 	return []string{"observation", "act", "procedure", "encounter", "substanceAdministration", "supply", "organizer"}
 }
 
-// factsOf lists the facts in the entries of a document. Repeated codes count once; other repeated facts count each
-// time.
+// factsOf lists the facts in a document's entries. Repeated codes count once; all other repeated facts count each time.
 func factsOf(document *element) []fact {
 	var facts []fact
 	codes := map[coding]bool{}
@@ -53,7 +52,7 @@ func factsOf(document *element) []fact {
 	return facts
 }
 
-// factsWithin lists the facts of a statement and of the statements nested in it. qualifies reports that the statement
+// factsWithin lists the facts of a statement and of its nested statements. qualifies reports whether the statement
 // qualifies another one, as a severity does.
 func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
 	if !slices.Contains(statements(), s.name) {
@@ -84,15 +83,17 @@ func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
 	return facts
 }
 
-// concern reports whether an act only groups other statements, such as a problem concern. Its status and theirs map to
-// one status, and theirs takes precedence ("C-CDA on FHIR", Problems).
+// concern reports whether an act only groups other statements, as a problem concern does. The act's status and its
+// statements' statuses map to a single FHIR status, in which the statements take precedence ("C-CDA on FHIR",
+// Problems).
 func concern(s *element) bool {
 	return s.name == "act" && len(s.all("entryRelationship", "observation"))+
 		len(s.all("entryRelationship", "substanceAdministration"))+
 		len(s.all("entryRelationship", "act")) > 0
 }
 
-// codingsOf lists a statement's own codes: those of its code, value, product and participants, with their translations.
+// codingsOf lists a statement's own codings: those of its code, value, product and participants, including
+// translations.
 func codingsOf(s *element) []coding {
 	coded := slices.Concat(
 		s.all("code"), s.all("value"), s.all("consumable", "manufacturedProduct", "manufacturedMaterial", "code"),
@@ -114,7 +115,7 @@ func codingsOf(s *element) []coding {
 	return all
 }
 
-// structural reports whether a code only identifies the kind of statement and carries no information about the patient.
+// structural reports whether a code only identifies the kind of statement and says nothing about the patient.
 func structural(c coding) bool {
 	return slices.Contains([]coding{
 		{actCode, "ASSERTION"},
@@ -130,7 +131,7 @@ func structural(c coding) bool {
 	}, c)
 }
 
-// subjectOf returns a statement's own codes. If it has none, it returns the codes of the statements it contains and
+// subjectOf returns a statement's own codes. If it has none, subjectOf returns the codes of its nested statements and
 // sets held.
 func subjectOf(s *element) (own []coding, held bool) {
 	own = slices.DeleteFunc(codingsOf(s), structural)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// document returns a small document about a fictional person with the given body.
+// document returns a small document with the given body, about a fictional patient.
 func document(body string) string {
 	return `<ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">` +
 		`<id root="2.16.840.1.113883.19.1" extension="SMALL"/><code code="34133-9" codeSystem="2.16.840.1.113883.6.1"/>` +
@@ -33,7 +33,7 @@ func problem(value string) string {
 		`<statusCode code="completed"/>` + value + `</observation></entryRelationship></act></entry>`
 }
 
-func TestConvertRefusesInvalidDocumentWithoutQuotingIt(t *testing.T) {
+func TestConvertErrorOmitsContentOfInvalidDocument(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("<a>", 100_000)
 	for name, text := range map[string]string{
@@ -157,7 +157,7 @@ func TestConvertHandlesMinimalDocuments(t *testing.T) {
 	}
 }
 
-func TestConvertReadsOtherAlphabets(t *testing.T) {
+func TestConvertDetectsCharacterEncoding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, declared, family, want string }{
 		{"windows-1252", "windows-1252", "M\xfcller \x96 Sm\xf6rg\xe5s", "Müller – Smörgås"},
@@ -173,7 +173,7 @@ func TestConvertReadsOtherAlphabets(t *testing.T) {
 	}
 }
 
-func TestConvertStopsOnReceiverError(t *testing.T) {
+func TestConvertStopsWhenCallbackFails(t *testing.T) {
 	t.Parallel()
 	full, n := errors.New("disk full"), 0
 	_, err := ccda.Convert(read(t, "alder.xml"), func(ccda.Resource) error { n++; return full })

@@ -12,14 +12,15 @@ import (
 	large "recordbridge/infra/testkit/ccdatest"
 )
 
-// largeDocument is the size of the document whose conversion must stay below peakLimit (docs/develop/performance.md).
+// largeDocument is the size of the test's documents. Converting one must use less memory than peakLimit
+// (docs/develop/performance.md).
 const (
 	largeDocument = 50 << 20
 	peakLimit     = 200 << 20
 )
 
-// TestPeakMemoryOfLargeDocumentsStaysBelowLimit measures `ctl ccda` in a separate process. RECORDBRIDGE_CTL holds the
-// program's path. The test takes a minute, so only `make ccda` runs it.
+// TestPeakMemoryOfLargeDocumentsStaysBelowLimit measures `ctl ccda` in a separate process. RECORDBRIDGE_CTL contains
+// the path of ctl. The test takes a minute, so only `make ccda` runs it.
 func TestPeakMemoryOfLargeDocumentsStaysBelowLimit(t *testing.T) { //nolint:paralleltest // one process at a time
 	ctl := os.Getenv("RECORDBRIDGE_CTL")
 	if ctl == "" {
@@ -49,8 +50,8 @@ func TestPeakMemoryOfLargeDocumentsStaysBelowLimit(t *testing.T) { //nolint:para
 	}
 }
 
-// writeLarge streams a document to a file without keeping it in memory: until it executes a program, a new process
-// inherits this one's memory.
+// writeLarge streams a document to a file, so that this process stays small: a child process inherits its parent's
+// memory until it executes a program.
 func writeLarge(t *testing.T, file, shape string) {
 	t.Helper()
 	out, err := os.Create(file)

@@ -10,8 +10,8 @@ import (
 	"unicode/utf16"
 )
 
-// mutation is a variation that senders produce when they write a document. Same reports that the meaning is unchanged,
-// so the resources must be byte-identical; the other mutations remove something.
+// mutation is a variation that occurs in real senders' documents. If same is set, the meaning is unchanged and the
+// resources must be byte-identical. Other mutations remove information.
 type mutation struct {
 	name string
 	same bool
@@ -76,7 +76,7 @@ func mutations() []mutation {
 	}
 }
 
-// withPrefix adds a prefix to every element without one, as some senders' XML libraries do.
+// withPrefix adds a namespace prefix to every unprefixed element, as some senders' XML libraries do.
 func withPrefix(document string) string {
 	document = strings.Replace(document, `xmlns="urn:hl7-org:v3"`, `xmlns:n1="urn:hl7-org:v3"`, 1)
 	document = startOrEnd.ReplaceAllString(document, "<${1}n1:$2")
@@ -95,7 +95,7 @@ func inUTF16(document string, order binary.AppendByteOrder, mark bool) []byte {
 	return out
 }
 
-// facts returns the document's facts, less those that the mutation removes.
+// facts returns the document's facts, except those that the mutation removes.
 func (m mutation) facts(t *testing.T, document []byte) []fact {
 	t.Helper()
 	if m.same {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// passage is an XML element with its content in document order. A passage without a name is text.
+// passage is an XML element, or a piece of text if its name is empty. Its content is in document order.
 type passage struct {
 	name  string
 	attrs map[string]string
@@ -22,7 +22,7 @@ type passage struct {
 	text  string
 }
 
-// readPassage reads strict XML.
+// readPassage parses text as strict XML.
 func readPassage(text string) (*passage, error) {
 	root := &passage{}
 	open := []*passage{root}
@@ -60,7 +60,7 @@ func (p *passage) letters() string {
 	return strings.Join(strings.Fields(b.String()), "")
 }
 
-// all returns the passage and everything in it, in order.
+// all returns the passage and its descendants in document order.
 func (p *passage) all() []*passage {
 	list := []*passage{p}
 	for _, part := range p.parts {
@@ -69,7 +69,7 @@ func (p *passage) all() []*passage {
 	return list
 }
 
-// child returns the first child of a name, or an empty passage.
+// child returns the first child with the given name, or an empty passage.
 func (p *passage) child(name string) *passage {
 	for _, part := range p.parts {
 		if part.name == name {
@@ -79,7 +79,7 @@ func (p *passage) child(name string) *passage {
 	return &passage{}
 }
 
-// shape counts the rows, cells, items and line breaks that keep a text readable.
+// shape counts the rows, cells, items and line breaks, which keep a text readable.
 func (p *passage) shape() map[string]int {
 	counts := map[string]int{}
 	for _, part := range p.all() {
@@ -93,12 +93,12 @@ func (p *passage) shape() map[string]int {
 	return counts
 }
 
-// readable lists the elements of FHIR's narrative (narrative.html) that the converter uses.
+// readable lists the elements of FHIR's narrative (narrative.html) that the converter may use.
 var readable = strings.Fields(`div p span table thead tbody tfoot tr th td caption colgroup col ul ol li sub sup br hr
 	a b i u em strong h1 h2 h3 pre`)
 
-// openable parses a narrative and returns it with an empty reason if a browser can display it and it contains nothing
-// active. Otherwise it returns nil and the reason.
+// openable parses a narrative. If a browser can display it and it contains no active content, openable returns it with
+// an empty reason. Otherwise it returns nil and the reason.
 func openable(div string) (*passage, string) {
 	p, err := readPassage(div)
 	if err != nil {
@@ -122,7 +122,7 @@ func openable(div string) (*passage, string) {
 	return p, ""
 }
 
-// opened holds the texts of resources that a reader can open.
+// opened holds the texts of resources that an application can display.
 type opened struct {
 	narratives []*passage
 	plain      []string // text/plain attachments, without white space
@@ -173,7 +173,7 @@ func openAll(t *testing.T, resources []map[string]any) (o opened) {
 	return o
 }
 
-// holdsSection reports whether a section's text can be opened with all its words, rows, cells, items and line breaks.
+// holdsSection reports whether a displayed text contains all words, rows, cells, items and line breaks of a section.
 func (o opened) holdsSection(text *passage) bool {
 	return slices.ContainsFunc(o.narratives, func(p *passage) bool {
 		return p.letters() == text.letters() && equalCounts(p.shape(), text.shape())
@@ -189,14 +189,14 @@ func equalCounts(a, b map[string]int) bool {
 	return true
 }
 
-// holdsNote reports whether a note's words can be opened.
+// holdsNote reports whether a displayed text contains the words of a note.
 func (o opened) holdsNote(words string) bool {
 	return slices.ContainsFunc(o.narratives, func(p *passage) bool { return strings.Contains(p.letters(), words) }) ||
 		slices.ContainsFunc(o.plain, func(p string) bool { return strings.Contains(p, words) })
 }
 
-// checkTexts requires that the text of every section and every note can be opened, that the report counts them, and
-// that it counts notes without a reference as lost. It returns the number of sections and notes.
+// checkTexts requires that the text of every section and every note can be displayed, and that the report counts these
+// texts. Notes without a referenced text must be counted as lost. It returns the number of sections and notes.
 func checkTexts(t *testing.T, document []byte, lost int) (sections, notes int) {
 	t.Helper()
 	root, err := readPassage(string(document))
@@ -242,8 +242,8 @@ func isNote(act *passage) bool {
 	})
 }
 
-// checkCounted requires that the report counts at least as many texts as there are sections, and exactly as many lost
-// ones as are missing.
+// checkCounted requires that the report counts at least as many texts as there are sections, and exactly missing lost
+// ones.
 func checkCounted(t *testing.T, document []byte, sections, missing int) {
 	t.Helper()
 	report, err := ccda.Convert(document, func(ccda.Resource) error { return nil })
@@ -270,16 +270,16 @@ func TestConvertKeepsTextOfEverySectionReadable(t *testing.T) {
 	}
 	for _, c := range ccdatest.Corpus(t, os.DirFS(ownFolder+"/corpus")) {
 		lost := 0
-		if c.Name == "notes/lost" { // its note refers to a narrative that does not exist
+		if c.Name == "notes/lost" { // the note refers to a narrative that does not exist
 			lost = 1
 		}
 		checkTexts(t, []byte(c.Document), lost)
 	}
 }
 
-// TestHoldsRefusesTextThatIsLostOrChanged proves that a text that is missing, changed, malformed or active does not
-// count as readable.
-func TestHoldsRefusesTextThatIsLostOrChanged(t *testing.T) {
+// TestHoldsSectionRejectsLostOrChangedText proves that a missing, changed, malformed or active text does not count as
+// readable.
+func TestHoldsSectionRejectsLostOrChangedText(t *testing.T) {
 	t.Parallel()
 	source, err := readPassage(`<text>Rest <list><item>one</item><item>two</item></list></text>`)
 	if err != nil {

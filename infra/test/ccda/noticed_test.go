@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// TestRecallDropsWhenPartsAreRemoved removes parts of the converted resources and requires that the recall of that kind
-// of fact drops.
+// TestRecallDropsWhenPartsAreRemoved removes parts of the converted resources and requires that the recall of the
+// affected kind of fact drops.
 func TestRecallDropsWhenPartsAreRemoved(t *testing.T) {
 	t.Parallel()
 	facts, whole := factsOf(readXML(t, read(t, "alder.xml"))), convert(t, read(t, "alder.xml"))
 	lost := func(m measure, ndjson []byte) int { return len(recall(facts, contentOf(t, ndjson))[m].lost) }
 	for _, c := range []struct {
 		measure measure
-		without func(name string, value any) bool // reports whether a member is removed
+		without func(name string, value any) bool // reports whether to remove a member
 	}{
 		{ofCode, func(name string, _ any) bool { return name == "valueCodeableConcept" }},
 		{ofTime, func(name string, _ any) bool { return strings.HasPrefix(name, "effective") }},
@@ -54,7 +54,7 @@ func TestFitsAcceptsOnlyStatusesOfResourceType(t *testing.T) {
 		{"Observation", "completed", "final", true},
 		{"Observation", "completed", "registered", false},
 		{"Observation", "COMPLETED", "final", true},
-		{"Slot", "completed", "completed", false}, // a kind that the checker does not know
+		{"Slot", "completed", "completed", false}, // a type that the checker does not know
 		{"Encounter", "normal", "finished", true}, // a status that HL7 does not define
 		{"Encounter", "normal", "entered-in-error", false},
 	} {

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// timesOf lists the times in a statement's effectiveTime, and a medication's dosing frequency.
+// timesOf lists the times in a statement's effectiveTime, including a medication's dosing frequency.
 func timesOf(s *element, about []coding) []fact {
 	var facts []fact
 	for _, when := range s.all("effectiveTime") {
 		for _, point := range append([]*element{when}, when.children...) {
 			if point == when && len(when.all("low"))+len(when.all("high")) > 0 {
-				continue // its bounds give the time
+				continue // its low and high bounds contain the time
 			}
 			if value := point.attrs["value"]; isTime(value) &&
 				slices.Contains([]string{"effectiveTime", "low", "high", "center"}, point.name) {
@@ -37,7 +37,7 @@ func timesOf(s *element, about []coding) []fact {
 	return facts
 }
 
-// placeholder matches the dates that senders write if they have none (docs/reference/ccda.md, "Placeholders").
+// placeholder matches the dates that senders write for unknown dates (docs/reference/ccda.md, "Placeholders").
 var placeholder = regexp.MustCompile(`^(0001|9999|16010101|17530101|18401231|18991230|18991231|19000101)`)
 
 // isTime reports whether text is a point in time (HL7 TS).
@@ -53,7 +53,7 @@ func isTime(text string) bool {
 	return err == nil
 }
 
-// every returns the interval between repetitions in hours: twice a day is every 12 hours.
+// every returns the interval between repetitions, in hours. For example, twice a day is every 12 hours.
 func every(period, frequency, unit string) string {
 	hours := map[string]int64{
 		"min": 1, "h": 60, "d": 24 * 60, "wk": 7 * 24 * 60, "mo": 30 * 24 * 60,
@@ -80,7 +80,7 @@ func valuesOf(s *element, about []coding) []fact {
 			want := []string{value}
 			if n, err := strconv.Atoi(value); err == nil && e.name == "repeatNumber" {
 				if n <= 0 && s.name == "substanceAdministration" {
-					continue // repeat of a medication that was not given
+					continue // repeat count of a medication that was not given
 				}
 				if n >= 999 && strings.Trim(value, "9") == "" {
 					continue // unknown frequency
@@ -104,7 +104,8 @@ func valuesOf(s *element, about []coding) []fact {
 	return facts
 }
 
-// amounts lists the quantities of an element: its own value, or its bounds or parts. Codes do not count as quantities.
+// amounts lists the quantities in an element: its own value, or its bounds or components. Codes do not count as
+// quantities.
 func amounts(e *element) []string {
 	var all []string
 	switch kind := e.attrs["type"]; {
@@ -126,13 +127,13 @@ func amounts(e *element) []string {
 	return all
 }
 
-// quantity returns a value with its unit. UCUM's unity is omitted.
+// quantity returns a value with its unit, omitting UCUM's unit "1".
 func quantity(e *element) string {
 	return strings.TrimSpace(number(strings.TrimSpace(e.attrs["value"])) + " " +
 		strings.TrimSpace(strings.TrimSuffix(e.attrs["unit"], "1")))
 }
 
-// participationsOf lists the authors and performers of a statement, by name or identifier, and the time of authorship.
+// participationsOf lists a statement's authors and performers, by name or identifier, and the times of authorship.
 func participationsOf(s *element, about []coding) []fact {
 	var facts []fact
 	for _, author := range s.all("author") {
@@ -172,7 +173,7 @@ func identities(role *element) []string {
 	return all
 }
 
-// identifier formats an II as one word.
+// identifier formats an II (HL7 instance identifier) as one word.
 func identifier(root, extension string) string {
 	if extension == "" {
 		return strings.ToLower(root)

@@ -40,7 +40,7 @@ func convert(t *testing.T, documents ...[]byte) []byte {
 	return out.Bytes()
 }
 
-// count holds the number of facts of one kind and which of them were found.
+// count holds the number of facts of one kind, and which of them were found.
 type count struct {
 	all  int
 	lost []fact
@@ -53,7 +53,7 @@ func (c count) share() float64 {
 	return float64(c.all-len(c.lost)) / float64(c.all)
 }
 
-// recall determines for each fact whether a resource contains it.
+// recall looks up each fact in the resources and counts the matches by kind.
 func recall(facts []fact, told []*content) map[measure]count {
 	counts := map[measure]count{}
 	for _, f := range facts {
@@ -71,8 +71,8 @@ func recall(facts []fact, told []*content) map[measure]count {
 	return counts
 }
 
-// isAbout reports whether a resource has one of the codes. If held is true, a resource that it refers to or that refers
-// to it may have the code instead. Without codes, every resource matches.
+// isAbout reports whether a resource has one of the codes. If held is set, the code may also be in a resource that
+// references this one or that this one references. If codes is empty, every resource matches.
 func (told *content) isAbout(codes []string, held bool) bool {
 	return len(codes) == 0 || slices.ContainsFunc(codes,
 		func(code string) bool { return told.codes[code] || held && told.nearby[code] })
@@ -83,7 +83,7 @@ func (told *content) has(f fact) bool {
 		switch f.measure {
 		case ofTime, ofWriting:
 			return slices.ContainsFunc(told.times, func(at string) bool {
-				// a Goal has only the day
+				// a Goal contains only the date
 				return sameTime(want, at) ||
 					told.kind == "Goal" && len(want) >= len("20060102") && sameTime(want[:len("20060102")], at)
 			})
@@ -100,13 +100,13 @@ func (told *content) has(f fact) bool {
 	})
 }
 
-// judged holds a document's recall.
+// judged holds a document's name and recall.
 type judged struct {
 	name   string
 	counts map[measure]count
 }
 
-// table formats one line for each document and one for the total.
+// table formats the recall as one line for each document and one for the total.
 func table(documents []judged) string {
 	var text strings.Builder
 	row := func(name string, counts map[measure]count) {
@@ -151,7 +151,7 @@ func checkRecall(t *testing.T, name string, counts map[measure]count) {
 	}
 }
 
-// documentsIn reads the documents in a folder and returns them by name.
+// documentsIn reads the documents in a folder. It returns their sorted names, and their contents by name.
 func documentsIn(t *testing.T, folder string) ([]string, map[string][]byte) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.xml")
@@ -192,9 +192,9 @@ func TestConvertKeepsCodedFactsOfPublicDocuments(t *testing.T) {
 	checkEach(t, names, documents)
 }
 
-// TestConvertKeepsCodedFactsOfFurtherDocuments checks the documents in the folder that RECORDBRIDGE_DOCUMENTS names,
-// and is skipped without it.
-func TestConvertKeepsCodedFactsOfFurtherDocuments(t *testing.T) {
+// TestConvertKeepsCodedFactsOfDocumentsInNamedFolder checks the documents in the folder given by
+// RECORDBRIDGE_DOCUMENTS. It is skipped if the variable is unset.
+func TestConvertKeepsCodedFactsOfDocumentsInNamedFolder(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_DOCUMENTS")
 	if folder == "" {

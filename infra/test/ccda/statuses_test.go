@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// statuses maps a resource type and a statement's status (HL7 ActStatus) to the FHIR statuses it may become ("C-CDA on
-// FHIR", of each type, and the value sets of FHIR R4). A type that is missing here must not carry a status.
+// statuses maps a resource type and a statement's status (HL7 ActStatus) to the allowed FHIR statuses ("C-CDA on FHIR",
+// of each type, and the value sets of FHIR R4). Resources of a type that is not listed must not have a status.
 var statuses = map[string]map[string]string{
 	"Observation": {
 		"completed": "final amended corrected", "active": "registered preliminary", "new": "registered", "held": "registered",
@@ -23,7 +23,7 @@ var statuses = map[string]map[string]string{
 		"cancelled": "not-done", "new": "preparation",
 		"suspended": "on-hold", "held": "on-hold preparation",
 	},
-	// ConceptMap CF-EncounterStatus. An active encounter is judged at the document's time.
+	// ConceptMap CF-EncounterStatus. An active encounter's status depends on the document's time.
 	"Encounter": {
 		"completed": "finished", "active": "in-progress planned arrived finished unknown", "aborted": "unknown",
 		"cancelled": "cancelled",
@@ -33,7 +33,8 @@ var statuses = map[string]map[string]string{
 		"completed": "completed not-done", "active": "completed not-done", "aborted": "not-done",
 		"cancelled": "not-done",
 	},
-	// A medication with a completed act may still be in use: the status is that of the ordering or documenting act.
+	// A medication may still be in use after its act is completed: the status describes the act of ordering or
+	// documenting.
 	"MedicationRequest": {
 		"completed": "completed active", "active": "active completed", "suspended": "on-hold", "held": "on-hold",
 		"aborted": "stopped", "cancelled": "cancelled",
@@ -56,8 +57,8 @@ var statuses = map[string]map[string]string{
 		"suspended": "on-hold",
 	},
 	"CareTeam": {"completed": "inactive", "active": "active inactive", "suspended": "suspended"},
-	// For problems and allergies, "completed" refers to the act of observing. The resource carries the clinical or
-	// verification status instead.
+	// For problems and allergies, "completed" refers to the act of observing. The resource has a clinical or verification
+	// status instead.
 	"Condition": {
 		"completed": "active resolved inactive recurrence relapse remission confirmed refuted unconfirmed",
 		"active":    "active resolved inactive confirmed refuted unconfirmed",

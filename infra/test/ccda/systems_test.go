@@ -2,7 +2,7 @@ package ccdatest_test
 
 import "strings"
 
-// OIDs of code systems that the checker refers to by name.
+// OIDs of the code systems that the checker mentions by name.
 const (
 	loinc    = "2.16.840.1.113883.6.1"
 	snomed   = "2.16.840.1.113883.6.96"
@@ -32,7 +32,7 @@ var systems = map[string]string{
 	"1.2.840.10008.2.16.4":  "http://dicom.nema.org/resources/ontology/DCM",
 }
 
-// v3Names maps the OIDs below 2.16.840.1.113883.5 to the names of HL7's own code systems.
+// v3Names maps OIDs below 2.16.840.1.113883.5 to the names of HL7's own code systems.
 var v3Names = map[string]string{
 	"1": "AdministrativeGender", "2": "MaritalStatus", "4": "ActCode", "6": "ActClass", "7": "ActPriority",
 	"8": "ActReason", "14": "ActStatus",
@@ -43,7 +43,7 @@ var v3Names = map[string]string{
 	"1076": "ReligiousAffiliation",
 }
 
-// systemURI returns the URI of a code system, or the URI form of its OID if it has none.
+// systemURI returns a code system's URI, or the urn:oid form of its OID if no URI is known.
 func systemURI(oid string) string {
 	if uri, ok := systems[oid]; ok {
 		return uri
@@ -54,8 +54,8 @@ func systemURI(oid string) string {
 	return "urn:oid:" + oid
 }
 
-// namesOf returns the representations of a coding that resources may use: with FHIR's URI or with the OID. If the
-// sender wrote a name or a value set instead of a system, the code alone is enough.
+// namesOf returns the acceptable representations of a coding: with FHIR's URI or with the OID. If the sender wrote a
+// name or a value set instead of a code system, the code alone is accepted.
 func namesOf(c coding) []string {
 	if strings.Trim(c.system, "0123456789.") != "" || strings.HasPrefix(c.system, "2.16.840.1.113883.1.11.") {
 		return []string{"*|" + c.code}

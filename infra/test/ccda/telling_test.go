@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// content holds the content of one resource, in the form that facts are compared with.
+// content holds a resource's content in a form that can be compared with facts.
 type content struct {
 	kind    string
 	codes   map[string]bool // system|code
-	nearby  map[string]bool // codes of resources linked to it in either direction
+	nearby  map[string]bool // codes of the resources that it references or that reference it
 	times   []string        // FHIR dates and times
 	amounts map[string]bool // numbers with and without units, and strings
 	ranges  map[string]bool // from its reference ranges only
 	status  []string
-	refs    []string        // Type/id
-	targets []string        // of a Provenance
+	refs    []string        // references, as Type/id
+	targets []string        // targets of a Provenance
 	names   map[string]bool // its own identifiers and names
 }
 
@@ -32,8 +32,8 @@ func newTelling() *content {
 	}
 }
 
-// contentOf parses NDJSON and merges into each resource the content of those that complete it: its medication, device,
-// specimen and location, and the Provenance about it.
+// contentOf parses NDJSON. It adds to each resource the content of the resources that complete it: its medication,
+// device, specimen and location, and the Provenance about it.
 func contentOf(t *testing.T, ndjson []byte) []*content {
 	t.Helper()
 	byRef := map[string]*content{}
@@ -132,7 +132,8 @@ func (told *content) read(name string, value any, within bool) {
 	}
 }
 
-// schedule matches a note about how often a medication was given; R4's MedicationAdministration has no element for it.
+// schedule matches a note that states how often a medication was given. R4's MedicationAdministration has no element
+// for the frequency.
 var schedule = regexp.MustCompile(
 	`^Given (?:(?:(\d+) times )?every ([\d.]+)(?: to ([\d.]+))? (s|min|h|d|wk|mo|a))?(?: ?at ([A-Z, ]+))?`)
 
@@ -194,7 +195,7 @@ func (told *content) amount(text string, inRange bool) {
 	}
 }
 
-// fromIdentifier formats an Identifier as one word, as in facts.
+// fromIdentifier formats an Identifier as one word, in the form that facts use.
 func fromIdentifier(system, value string) string {
 	switch system {
 	case "urn:ietf:rfc:3986":
@@ -220,8 +221,8 @@ func number(text string) string {
 	return r.FloatString(short)
 }
 
-// sameTime reports whether a FHIR time matches one in the document. For a time without a zone, the conversion may have
-// dropped the time of day or assumed a zone.
+// sameTime reports whether a FHIR time matches a time in the document. If the document's time has no zone, the
+// converter may have dropped the time of day or assumed a zone.
 func sameTime(hl7, fhir string) bool {
 	body, zone := hl7, ""
 	if i := strings.IndexAny(hl7, "+-"); i > 0 {

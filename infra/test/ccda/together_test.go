@@ -30,7 +30,7 @@ func ofType(all []map[string]any, kind string) []map[string]any {
 	return slices.DeleteFunc(slices.Clone(all), func(r map[string]any) bool { return r["resourceType"] != kind })
 }
 
-// withCode counts the resources of a type that contain a code anywhere.
+// withCode counts the resources of a type that contain a code at any depth.
 func withCode(t *testing.T, all []map[string]any, kind, code string) int {
 	t.Helper()
 	n := 0
@@ -74,8 +74,8 @@ func TestConvertIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestConvertMergesFactsOfTwoFacilities merges documents from two facilities that share the person, the
-// hospital stay and facts with the same ids.
+// TestConvertMergesFactsOfTwoFacilities converts documents from two facilities that share the patient, the hospital
+// stay, and facts with the same IDs.
 func TestConvertMergesFactsOfTwoFacilities(t *testing.T) {
 	t.Parallel()
 	out := convert(t, read(t, "alder.xml"), read(t, "birch.xml"))
@@ -84,12 +84,12 @@ func TestConvertMergesFactsOfTwoFacilities(t *testing.T) {
 		kind, code string
 		want       int
 	}{
-		{"Condition", "59621000", 1},           // hypertension, in both
-		{"Condition", "385093006", 1},          // pneumonia, in both, in four sections
-		{"AllergyIntolerance", "7982", 1},      // penicillins, in both
+		{"Condition", "59621000", 1},           // hypertension, in both documents
+		{"Condition", "385093006", 1},          // pneumonia, in both documents, in four sections
+		{"AllergyIntolerance", "7982", 1},      // penicillins, in both documents
 		{"AllergyIntolerance", "385420005", 1}, // contrast agent, from the hospital
 		{"AllergyIntolerance", "762952008", 1}, // peanut, from the clinic
-		{"Encounter", "IMP", 1},                // the stay, in both, in three places
+		{"Encounter", "IMP", 1},                // the hospital stay, in both documents, three times in all
 		{"MedicationAdministration", "2193", 1},
 		{"Procedure", "52734007", 1}, // a hip replacement, in two sections of the clinic's document
 	} {
@@ -122,8 +122,8 @@ func TestConvertMergesFactsOfTwoFacilities(t *testing.T) {
 	checkRecall(t, "both", recall(facts, contentOf(t, out)))
 }
 
-// TestConvertKeepsFactsOfAllDocumentsTogether converts all documents at once. HL7's samples share ids that should
-// differ.
+// TestConvertKeepsFactsOfAllDocumentsTogether converts all documents in one call. HL7's samples reuse IDs for different
+// facts.
 func TestConvertKeepsFactsOfAllDocumentsTogether(t *testing.T) {
 	t.Parallel()
 	var all [][]byte
@@ -176,8 +176,8 @@ func TestConvertSeparatesPatients(t *testing.T) {
 	}
 }
 
-// TestReportCountsConvertedResources checks the report's counts against the resources.
-func TestReportCountsConvertedResources(t *testing.T) {
+// TestConvertReportCountsMatchResources checks the report's counts against the resources.
+func TestConvertReportCountsMatchResources(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{ownFolder, publicFolder} {
 		_, documents := documentsIn(t, folder)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// required lists, by type, the elements that US Core 6.1 requires (minimum cardinality 1) and that can always be
-// filled: with a code for unknown, or with a data-absent reason. A name ends in "[x]" if a type follows it.
+// required lists, by type, the elements with minimum cardinality 1 in US Core 6.1 that the converter can always fill,
+// with a code for unknown or a data-absent reason if necessary. "[x]" at the end of a name stands for the type.
 var required = map[string][]string{
 	"AllergyIntolerance":  {"code", "patient", "verificationStatus"},
 	"CarePlan":            {"status", "intent", "category", "subject"},
@@ -33,8 +33,9 @@ var required = map[string][]string{
 	"ServiceRequest":      {"status", "intent", "code", "subject"},
 }
 
-// TestResourcesHaveWhatUSCoreRequires checks each resource of every document for the elements in required.
-func TestResourcesHaveWhatUSCoreRequires(t *testing.T) {
+// TestConvertFillsElementsRequiredByUSCore checks that each converted resource of every document has the elements in
+// required.
+func TestConvertFillsElementsRequiredByUSCore(t *testing.T) {
 	t.Parallel()
 	missing := map[string]int{}
 	for _, folder := range []string{ownFolder, publicFolder} {

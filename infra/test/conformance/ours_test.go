@@ -20,7 +20,7 @@ import (
 	"recordbridge/infra/test/conformance/replay"
 )
 
-// minScripts is the minimum number of scripts, so that a corpus that failed to load does not pass.
+// minScripts is the minimum number of scripts. It makes the test fail if the corpus did not load completely.
 const minScripts = 400
 
 // TestEmbeddedAWSPassesEveryScript runs the corpus against the embedded AWS in virtual time. It also checks that the
@@ -44,7 +44,7 @@ func TestEmbeddedAWSPassesEveryScript(t *testing.T) {
 func checkCoverage(t *testing.T, scripts int, seen *seen) {
 	t.Helper()
 	if seen.scripts != scripts {
-		return // only part of the corpus was selected
+		return // only part of the corpus ran
 	}
 	if scripts < minScripts {
 		t.Errorf("%d scripts, want at least %d", scripts, minScripts)
@@ -55,7 +55,7 @@ func checkCoverage(t *testing.T, scripts int, seen *seen) {
 		}
 	}
 	for _, code := range handled(t) {
-		// A script's calls are sequential, so none can conflict with another (ddb's own tests cover conflicts).
+		// A script's calls are sequential, so they can't conflict with each other (ddb's own tests cover conflicts).
 		if !seen.outcomes[code] && code != "TransactionConflict" && code != "TransactionConflictException" {
 			t.Errorf("our code handles %s, and no script meets it", code)
 		}
@@ -81,7 +81,8 @@ func play(t *testing.T, script corpus.Script, seen *seen) {
 	seen.finished()
 }
 
-// seen records the outcomes that the scripts produced: "dynamodb.PutItem" for a success, an error code for a failure.
+// seen records the outcomes of all scripts: an operation ("dynamodb.PutItem") for a success, an error code for a
+// failure.
 type seen struct {
 	mu       sync.Mutex
 	scripts  int
@@ -112,7 +113,7 @@ func (s *seen) watch(next wire.Handler) wire.Handler {
 	}
 }
 
-// watcher records responses that carry an error.
+// watcher records error responses.
 type watcher struct {
 	http.ResponseWriter
 
@@ -136,11 +137,12 @@ var (
 	input      = regexp.MustCompile(`\b(?:aws)?(dynamodb|sqs|s3|kms|ses|secretsmanager|ssm)\.(\w+)Input\{`)
 	exception  = regexp.MustCompile(`\*?types\.(\w+(?:Exception|Exists|NotFound|NoSuch\w+))\b`)
 	reasonCode = regexp.MustCompile(`"(ConditionalCheckFailed|TransactionConflict|NoSuch\w+|PreconditionFailed)"`)
-	// handler matches an entry of a service's table of operations.
+	// handler matches an entry in a service's table of operations.
 	handler = regexp.MustCompile(`"([A-Z]\w+)":\s+(?:(?:operation|wire\.Typed)\(\w+|s|buckets|objects|uploads)\.[a-z]\w+`)
 )
 
-// productFolders lists the programs that call AWS: the product, and the tools that fill and display its data.
+// productFolders lists the folders of the programs that call AWS: the product, and the tools that fill and display its
+// data.
 func productFolders() []string {
 	return []string{
 		"shared", "functions", "infra/ctl", "infra/demo", "infra/local/console", "infra/local/provision",
@@ -148,7 +150,7 @@ func productFolders() []string {
 	}
 }
 
-// called lists the operations that our production code calls, found by the SDK's request types.
+// called lists the operations that our production code calls. It recognises them by the SDK's request types.
 func called(t *testing.T) []string {
 	t.Helper()
 	return found(t, input, isProgram, operationOf, productFolders()...)
@@ -156,7 +158,7 @@ func called(t *testing.T) []string {
 
 func operationOf(m []string) string { return m[1] + "." + m[2] }
 
-// handled lists the errors that our code distinguishes.
+// handled lists the AWS error codes that our code handles specifically.
 func handled(t *testing.T) []string {
 	t.Helper()
 	name := func(m []string) string { return m[1] }
@@ -187,7 +189,7 @@ func isProgram(path string) bool {
 	return strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go")
 }
 
-// found returns the name of each match of pattern in the selected files of the folders.
+// found returns the names of all matches of pattern in the folders' files that wanted selects.
 func found(t *testing.T, pattern *regexp.Regexp, wanted func(path string) bool, name func([]string) string,
 	folders ...string,
 ) []string {

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Check compares a response with the document. at is the path below the server's URL. It returns an error that lists
-// the violations, and otherwise records the parts of the document that the response covers.
+// Check compares a response with the document. at is the path below the server's URL. If the response violates the
+// document, Check returns an error that lists the violations. Otherwise it records the parts of the document that the
+// response covers.
 func (a *API) Check(method, at string, got Answer) error {
 	p := a.find(at)
 	switch {
@@ -36,7 +37,7 @@ func (a *API) Check(method, at string, got Answer) error {
 	if got.Status != http.StatusMethodNotAllowed {
 		return fmt.Errorf("%s %s is not described and answered %d", method, at, got.Status)
 	}
-	for _, o := range p.operations { // a method that the path lacks concerns every operation
+	for _, o := range p.operations { // A method that the path does not support can violate any of its operations.
 		if err := a.checkOperation(o, got, method == http.MethodHead); err != nil {
 			return err
 		}
@@ -44,8 +45,8 @@ func (a *API) Check(method, at string, got Answer) error {
 	return nil
 }
 
-// find returns the path of the document that matches at, or nil. A named parameter matches any segment; a literal path
-// takes precedence.
+// find returns the documented path that matches at, or nil. A parameter matches any segment; a literal path takes
+// precedence.
 func (a *API) find(at string) *path {
 	var found *path
 	segments, best := strings.Split(at, "/"), -1
@@ -58,7 +59,7 @@ func (a *API) find(at string) *path {
 }
 
 // matches returns the number of literal segments that match, or -1 if the path does not match. The last parameter of a
-// foreign path matches all remaining segments.
+// path marked foreign matches all remaining segments.
 func (p *path) matches(segments []string) int {
 	own := p.segments
 	if last := len(own) - 1; p.foreign && len(segments) > last {
@@ -123,7 +124,7 @@ func (r *response) wrongHeaders(got http.Header) []string {
 		}
 		var value any = text
 		if n, err := strconv.Atoi(text); err == nil && len(h.schema.violations("", float64(n))) == 0 {
-			continue // headers are strings even if the schema wants a number
+			continue // headers are always strings, even if the schema requires a number
 		}
 		wrong = append(wrong, h.schema.violations("header "+name, value)...)
 	}
@@ -149,7 +150,7 @@ func (r *response) wrongBody(got Answer, note func(string)) []string {
 	return append(r.body.violations("", value), undeclared("", value, []*schema{r.body}, note)...)
 }
 
-// wrongLocation checks the query of a URL against the schema that fits best.
+// wrongLocation checks a URL's query against the best-matching schema of the response's locations.
 func (r *response) wrongLocation(address string, note func(string)) []string {
 	target, err := url.Parse(address)
 	if err != nil {

@@ -15,29 +15,29 @@ type API struct {
 	record
 
 	paths   []path
-	failure *response // our error envelope, for paths that are not described
+	failure *response // our error envelope, for undocumented paths
 }
 
-// path is a path of the document, split at its slashes.
+// path is a documented path, split at its slashes.
 type path struct {
 	segments   []string
-	foreign    bool                  // simulates a third-party server and uses its formats
+	foreign    bool                  // belongs to a simulated third-party server with its own formats
 	operations map[string]*operation // by method
 }
 
-// operation holds the responses of one method of a path.
+// operation holds the documented responses of a path's method.
 type operation struct {
 	name      string // method and path as in the document
 	responses map[int]*response
 }
 
-// response describes an operation's response with one status.
+// response describes an operation's response with a given status.
 type response struct {
-	name      string // operation and status; prefix of the names of recorded parts
-	media     string // empty if there is no body
+	name      string // operation and status; prefixes the names of recorded parts
+	media     string // empty if the response has no body
 	body      *schema
 	headers   map[string]header
-	locations []*schema // alternatives for the query of Location
+	locations []*schema // alternative schemas for the query of Location
 }
 
 type header struct {

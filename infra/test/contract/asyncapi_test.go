@@ -118,7 +118,7 @@ func TestAsyncAPIExamplesMatchSchemas(t *testing.T) {
 	}
 }
 
-// golden reads the bodies that customers receive, from the golden files of shared/webhook.
+// golden reads sample webhook bodies from the golden files of shared/webhook.
 func golden(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	files, err := filepath.Glob(root + "shared/webhook/testdata/*.json")
@@ -137,7 +137,7 @@ func golden(t *testing.T) map[string]map[string]any {
 	return bodies
 }
 
-// problem checks a webhook's body and returns an error that lists the violations, or nil.
+// problem validates a webhook's body and returns an error that lists the violations, or nil.
 func problem(t *testing.T, body map[string]any) error {
 	t.Helper()
 	text, err := json.Marshal(body)
@@ -171,8 +171,8 @@ func TestGoldenEventsMatchSchemas(t *testing.T) {
 	}
 }
 
-// TestAsyncAPISchemasDescribeEveryMember takes bodies with all members: each member must be described, and removing it
-// is valid only if the schema makes it optional.
+// TestAsyncAPISchemasDescribeEveryMember uses bodies that contain every member. The schema must describe each member,
+// and removing one must be valid only if the schema makes it optional.
 func TestAsyncAPISchemasDescribeEveryMember(t *testing.T) {
 	t.Parallel()
 	optional := map[string][]string{
@@ -309,8 +309,8 @@ func lookUp(document map[string]any, reference string) any {
 	return at
 }
 
-// TestLossReasonsMatchInCodeAndDocuments proves that both descriptions, docs/guide/incomplete-records.md and the code
-// define the same closed set of reasons why data of a type may be missing.
+// TestLossReasonsMatchInCodeAndDocuments proves that the two API descriptions, docs/guide/incomplete-records.md and the
+// code define the same reasons why data of a type may be missing.
 func TestLossReasonsMatchInCodeAndDocuments(t *testing.T) {
 	t.Parallel()
 	var api map[string]any
@@ -341,7 +341,7 @@ func TestLossReasonsMatchInCodeAndDocuments(t *testing.T) {
 	}
 }
 
-// lossReasons returns the constants of type LossReason in shared/export, in source order.
+// lossReasons returns the values of the LossReason constants in shared/export, in source order.
 func lossReasons(t *testing.T) []any {
 	t.Helper()
 	var found []any

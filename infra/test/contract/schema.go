@@ -12,20 +12,20 @@ import (
 // schema is a compiled JSON Schema. It supports the keywords of draft 7 and of OpenAPI 3.0's dialect that the documents
 // use.
 type schema struct {
-	tests    []test // checks that need only the value itself
+	tests    []test // checks that depend only on the value itself
 	required []string
 	members  map[string]*schema
-	others   *schema // schema of additional members
+	others   *schema // schema of additional members, or nil
 	open     bool    // reports whether additional members are allowed
 	items    *schema
 	all      []*schema
 	any      []*schema
-	when     *schema // selects then for values that match it, other for the rest
+	when     *schema // values that match it must also match then, all others other
 	then     *schema
 	other    *schema
 }
 
-// test returns a description of a value's violation, or "".
+// test describes how a value violates a keyword, or returns "".
 type test func(value any) string
 
 // compiler compiles the schemas of a document, resolving each reference once.
@@ -38,7 +38,7 @@ func newCompiler(document map[string]any) *compiler {
 	return &compiler{document: document, made: map[string]*schema{}}
 }
 
-// follow resolves a reference within the document. It returns other values unchanged.
+// follow resolves a reference within the document. It returns a value that is not a reference unchanged.
 func (c *compiler) follow(value any) (map[string]any, error) {
 	for {
 		object, ok := value.(map[string]any)
@@ -93,7 +93,7 @@ func (c *compiler) compile(value any) (*schema, error) {
 	return s, nil
 }
 
-// keyword compiles one keyword into s.
+// keyword compiles a schema keyword into s.
 func (c *compiler) keyword(s *schema, keyword string, rule any) (err error) {
 	switch keyword {
 	case "description", "default", "example", "deprecated": // annotations that do not constrain a value
@@ -172,7 +172,7 @@ func texts(rule any) ([]string, error) {
 	return all, nil
 }
 
-// scalar returns the test of a keyword that needs only the value itself.
+// scalar returns the test for a keyword that depends only on the value itself.
 func scalar(keyword string, rule any) (test, error) {
 	failing := func(holds func(value any) bool) test {
 		return func(value any) string {

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// record tracks which declared parts have appeared. It is safe for concurrent use.
+// record tracks which declared parts have appeared so far. It is safe for concurrent use.
 type record struct {
 	mu   sync.Mutex
 	seen map[string]bool // by name; false until it appears

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// violations returns the violations of a schema in a value, each with its path in the value.
+// violations lists how value violates the schema. Each violation starts with its path in the value.
 func (s *schema) violations(at string, value any) []string {
 	var found []string
 	for _, test := range s.tests {
@@ -42,7 +42,7 @@ func (s *schema) violations(at string, value any) []string {
 	return found
 }
 
-// branch returns the schema that an if selects, or nil.
+// branch returns the schema that the keyword if selects for value, or nil.
 func (s *schema) branch(value any) *schema {
 	switch {
 	case s.when == nil:
@@ -72,7 +72,7 @@ func (s *schema) wrongMembers(at string, object map[string]any) []string {
 	return found
 }
 
-// parts returns the schemas and their subschemas that apply to the same value.
+// parts returns the schemas and all their subschemas that apply to the same value.
 func parts(of ...*schema) []*schema {
 	var all []*schema
 	for _, s := range of {
@@ -83,7 +83,7 @@ func parts(of ...*schema) []*schema {
 	return all
 }
 
-// shape holds the combined rules of several schemas for an object's members and a list's items.
+// shape combines the rules of several schemas for an object's members and a list's items.
 type shape struct {
 	members map[string][]*schema
 	others  []*schema
@@ -106,12 +106,12 @@ func shapeOf(schemas []*schema) shape {
 		}
 	}
 	if len(together.members) == 0 && len(together.others) == 0 {
-		together.open = true // an object without rules for its members
+		together.open = true // no schema has rules for the members
 	}
 	return together
 }
 
-// undeclared returns the members of a value that no schema declares, and records the declared ones with note.
+// undeclared returns the members of value that no schema declares, and passes the declared ones to note.
 func undeclared(at string, value any, schemas []*schema, note func(at string)) []string {
 	together := shapeOf(schemas)
 	var found []string
@@ -137,7 +137,7 @@ func undeclared(at string, value any, schemas []*schema, note func(at string)) [
 	return found
 }
 
-// declared records all members that the schemas declare.
+// declared passes all members that the schemas declare to note.
 func declared(at string, schemas []*schema, note func(at string)) {
 	together := shapeOf(schemas)
 	for name, inner := range together.members {
@@ -160,7 +160,7 @@ func join(at, name string) string {
 	return at + "." + name
 }
 
-// formats returns the check of each format that the documents use.
+// formats returns a validation function for each format that the documents use.
 func formats() map[string]func(text string) bool {
 	return map[string]func(string) bool{
 		"uuid": func(text string) bool {
@@ -213,7 +213,7 @@ func number(value any) float64 {
 	return math.NaN()
 }
 
-// same compares scalars.
+// same reports whether two scalars are equal.
 func same(a, b any) bool {
 	if typeOf(a) == "integer" || typeOf(a) == "number" {
 		return number(a) == number(b)

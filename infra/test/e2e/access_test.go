@@ -13,24 +13,24 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// access is the access control of a route.
+// access is the kind of access control on a route.
 type access int
 
 const (
-	keyed      access = iota + 1 // HTTP Basic
-	keyedList                    // JSON for the organisation's backend, by key: each organisation's own list
-	keyedMode                    // JSON for the organisation's backend, by key: shared by all keys of a mode
-	keyedTest                    // JSON for the organisation's backend, by a test key
-	byPublicID                   // JSON for browsers, by public id
-	page                         // a page that opens in a browser
+	keyed      access = iota + 1 // HTTP Basic authentication
+	keyedList                    // JSON for the organisation's backend, with a key: the organisation's own list
+	keyedMode                    // JSON for the organisation's backend, with a key: the same for all keys of a mode
+	keyedTest                    // JSON for the organisation's backend, with a test key
+	byPublicID                   // JSON for browsers, with a public ID
+	page                         // a page that a browser can open
 	ownForm                      // a page that only a form on one of our pages can open
-	bearer                       // JSON for browsers, by public id and the attempt's token
-	open                         // public
+	bearer                       // JSON for browsers, with a public ID and the attempt's token
+	open                         // no access control
 	foreign                      // not our API: the sandbox simulates a third-party server
 )
 
-// routeAccess returns the access control of every route. It must list every method of the template's routes, so that no
-// new route lacks protection. It omits the routes of readers.
+// routeAccess returns the access control of every route. A route of the template that is missing here fails the tests,
+// so that no new route is left unprotected. Routes returned by readers are not included.
 func routeAccess() map[string]access {
 	return map[string]access{
 		"GET /bridge/connect":                                      page,
@@ -47,8 +47,8 @@ func routeAccess() map[string]access {
 		"POST /bridge/tefca/identity":                              byPublicID,
 		"POST /bridge/tefca/identity/start":                        ownForm,
 		"GET /bridge/tefca/identity/callback/{provider}":           page,
-		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // also needs the attempt's token
-		"POST /bridge/tefca/records/{attemptId}/authorization":     byPublicID, // as above
+		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // also requires the attempt's token
+		"POST /bridge/tefca/records/{attemptId}/authorization":     byPublicID, // also requires the attempt's token
 		"POST /bridge/vault_connection/revoke":                     keyedTest,
 		"POST /bridge/fhir/ehi-export":                             keyed,
 		"GET /bridge/fhir/ehi-export/{taskId}":                     keyed,
@@ -73,14 +73,14 @@ func routeAccess() map[string]access {
 	}
 }
 
-// fixture is a stack with a finished export. Attacks use its ids.
+// fixture is a stack with a finished export. The attack tests use its IDs.
 type fixture struct {
 	*stack
 
 	connectionID, taskID, file string
 }
 
-// finished is a fixture as seen from outside the stack.
+// finished is a fixture that is accessed only through the public API.
 type finished struct {
 	*outside
 
@@ -113,7 +113,7 @@ func newFixtureWith(t *testing.T, o options) fixture {
 	return f
 }
 
-// as calls a route with a key pair and the ids of the first organisation's test mode.
+// as calls a route with a key pair and the IDs of the first organisation's test mode.
 func (f finished) as(route template.Route, publicID, privateKey string) answer {
 	f.t.Helper()
 	path := strings.NewReplacer("{taskId}", f.taskID, "{fileName}", f.file, "{orgConnectionId}",
@@ -137,14 +137,14 @@ func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 			known[route.Method+" "+route.Path] = keyedList
 		}
 		for _, function := range declared.Functions {
-			// covered by TestEveryRouteOfTheDashboardIsClosedToWhoMayNotComeIn
+			// covered by TestDashboardEnforcesDescribedPermissions
 			if strings.HasPrefix(function.Folder, "dashboard") {
 				continue
 			}
 			for _, route := range f.methods(t, function, known) {
 				name := route.Method + " " + route.Path
 				kind, ok := known[name]
-				if seen[name] { // two functions can serve methods of one path
+				if seen[name] { // two functions can serve different methods of one path
 					continue
 				}
 				seen[name] = true
@@ -178,8 +178,8 @@ func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 	})
 }
 
-// methods lists a function's routes. For a route with any method, it lists the methods in the Allow header of a
-// refusal.
+// methods lists a function's routes. It replaces a route for any method with one route for each method in the Allow
+// header of a refusal.
 func (f finished) methods(t *testing.T, function template.Function, known map[string]access) []template.Route {
 	t.Helper()
 	var all []template.Route
@@ -197,8 +197,8 @@ func (f finished) methods(t *testing.T, function template.Function, known map[st
 	return all
 }
 
-// checkPublicID checks that an unknown public id is refused without a challenge, which would open a browser's password
-// dialog.
+// checkPublicID checks that an unknown public ID is refused without a WWW-Authenticate challenge, which would open a
+// browser's password dialog.
 func (f finished) checkPublicID(t *testing.T, route template.Route, status int, code string) {
 	t.Helper()
 	for _, publicID := range []string{
@@ -219,7 +219,7 @@ func (f finished) checkPublicID(t *testing.T, route template.Route, status int, 
 	}
 }
 
-// checkOwnForm checks that a form from any other page, with or without a public id, is refused and starts no attempt.
+// checkOwnForm checks that a form on any other page is refused and starts no attempt, with or without a public ID.
 func (f finished) checkOwnForm(t *testing.T, route template.Route) {
 	t.Helper()
 	for _, query := range []string{"", "?public_id=" + f.seeded.Organisations[0].PublicID, "?attempt=x"} {
@@ -230,9 +230,9 @@ func (f finished) checkOwnForm(t *testing.T, route template.Route) {
 	}
 }
 
-// TestRedirectAttemptIsUnreadable proves that an attempt started by a redirect can't be read: its id is not
+// TestAttemptStartedByRedirectCannotBeRead proves that an attempt started by a redirect can't be read: its ID is not
 // disclosed and it has no token.
-func TestRedirectAttemptIsUnreadable(t *testing.T) {
+func TestAttemptStartedByRedirectCannotBeRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -240,8 +240,8 @@ func TestRedirectAttemptIsUnreadable(t *testing.T) {
 	})
 }
 
-// checkBearer checks that a wrong token, id or public id gets the same response as an attempt that does not exist. So
-// do the hidden attempts.
+// checkBearer checks that requests with a wrong token, ID or public ID get the same response as requests for an attempt
+// that does not exist. The attempts in hidden must also get that response.
 func checkBearer(t *testing.T, o *outside, hidden ...string) {
 	t.Helper()
 	own, live := o.seeded.Organisations[0].PublicID, o.seeded.Organisations[1].PublicID
@@ -288,7 +288,7 @@ func checkBearer(t *testing.T, o *outside, hidden ...string) {
 	}
 }
 
-// attemptOfARedirect starts an attempt without a widget and returns its id, which is not visible from outside.
+// attemptOfARedirect starts an attempt without a widget and returns its ID, which clients can't see.
 func attemptOfARedirect(t *testing.T, s *stack) string {
 	t.Helper()
 	s.patient.browser().returning(s.patient.connectURL(), crashPersona)
@@ -303,7 +303,7 @@ func attemptOfARedirect(t *testing.T, s *stack) string {
 	return ""
 }
 
-// checkOtherMethods checks that other methods are refused, and returns the allowed ones.
+// checkOtherMethods checks that a route refuses all other methods, and returns the Allow header.
 func (f finished) checkOtherMethods(t *testing.T, route template.Route) string {
 	t.Helper()
 	route.Method = http.MethodPut
@@ -359,7 +359,7 @@ func TestUnknownPathReturnsErrorEnvelope(t *testing.T) {
 	})
 }
 
-// TestLogsContainNoSecrets searches the functions' logs of a complete job for secrets.
+// TestLogsContainNoSecrets searches the functions' logs of a complete main job for secrets.
 func TestLogsContainNoSecrets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -369,7 +369,7 @@ func TestLogsContainNoSecrets(t *testing.T) {
 	})
 }
 
-// logsHoldNoSecret searches everything that the functions have logged for secrets.
+// logsHoldNoSecret searches all function logs for secrets.
 func (s checks) logsHoldNoSecret(t *testing.T) {
 	t.Helper()
 	s.mu.Lock()

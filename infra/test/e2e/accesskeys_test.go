@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// checkKeyed checks that only an organisation's own test key reads its data. Keys of other organisations and of live
-// mode get the given status and code.
+// checkKeyed checks that only an organisation's own test key can read its data. Keys of other organisations and live
+// keys must get the given status and error code.
 func (f finished) checkKeyed(t *testing.T, route template.Route, others int, code string) {
 	t.Helper()
 	f.checkKeys(t, route, expected{others, code}, expected{others, code})
@@ -22,14 +22,14 @@ func (f finished) checkKeyed(t *testing.T, route template.Route, others int, cod
 	}
 }
 
-// expected is the response that a key should get.
+// expected is the expected response to a key.
 type expected struct {
 	status int
 	code   string
 }
 
-// checkKeys checks that invalid keys are refused. Another organisation's key gets others, and the organisation's live
-// key gets live.
+// checkKeys checks that invalid keys are refused. A key of another organisation must get the response others, and the
+// organisation's live key the response live.
 func (f finished) checkKeys(t *testing.T, route template.Route, others, live expected) {
 	t.Helper()
 	f.checkRefusals(t, route)
@@ -58,7 +58,7 @@ func (f finished) checkRefusals(t *testing.T, route template.Route) {
 	}
 }
 
-// checkKey checks the response to one key, and that it contains none of the organisation's data.
+// checkKey checks the response to one key. The response must contain none of the organisation's data.
 func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, key string, want expected) {
 	t.Helper()
 	got := f.as(route, publicID, key)
@@ -78,12 +78,12 @@ func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, k
 	}
 }
 
-// checkMode checks that data shared by a mode is available, or missing, for every key of that mode alike.
+// checkMode checks that every key of a mode gets the same response, with data if the mode has any.
 func (f finished) checkMode(t *testing.T, route template.Route) {
 	t.Helper()
 	var stands [2]expected
 	for i := range stands {
-		pair := f.seeded.Organisations[i] // test mode, then live mode
+		pair := f.seeded.Organisations[i] // the test key, then the live key
 		got := f.as(route, pair.PublicID, pair.PrivateKey)
 		stands[i] = expected{got.status, got.Error}
 		if !slices.Contains([]expected{{http.StatusOK, ""}, {http.StatusNotFound, "svc_not_found"}}, stands[i]) {
@@ -93,8 +93,7 @@ func (f finished) checkMode(t *testing.T, route template.Route) {
 	f.checkKeys(t, route, stands[0], stands[1])
 }
 
-// TestCatalogExportRequiresKeyOfItsMode proves that only keys of a mode can download that mode's catalogue, if
-// it has one.
+// TestCatalogExportRequiresKeyOfItsMode proves that only a mode's keys can download its catalogue.
 func TestCatalogExportRequiresKeyOfItsMode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

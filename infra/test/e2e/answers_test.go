@@ -19,17 +19,17 @@ import (
 	"recordbridge/infra/testkit/starttest"
 )
 
-// request is a request to an operation of docs/openapi.yaml that succeeds.
+// request is a successful request to an operation of docs/openapi.yaml.
 type request struct {
 	method, path string
-	authorize    string // the Authorization header
+	authorize    string // value of the Authorization header
 	body         string
-	form         string  // form body as sent by one of our pages, instead of a JSON body
-	as           *person // person whose dashboard session it carries
+	form         string  // form body, as one of our pages sends it, instead of a JSON body
+	as           *person // person whose dashboard session the request carries
 }
 
-// requests returns a successful request for each operation, by the operation's name in the document. The last ones
-// delete what others need.
+// requests returns a successful request for each operation, by the operation's name in the document. The requests that
+// delete data come last.
 func (f fixture) requests() map[string]request {
 	own := f.seeded.Organisations[0]
 	f.catalog.goLive("test", f.catalog.institutions(0))
@@ -197,21 +197,22 @@ func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request))
 	return contract.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
 }
 
-// wrong is a way in which requests fail, and the status that they get.
+// wrong is a kind of failing request with its expected status.
 type wrong struct {
 	status int
 	rules  []faults.Rule
-	slow   bool                                              // functions exceed API Gateway's time-out
-	change func(operation string, r *http.Request) (is bool) // returns false if it does not apply to the operation
+	slow   bool // functions take longer than API Gateway's time-out
+	// changes a request; returns false if it does not apply to the operation
+	change func(operation string, r *http.Request) (is bool)
 }
 
 func wrongs() map[string]wrong {
-	// public, and ignores parameters
+	// public, and ignores query parameters
 	isFile := func(operation string) bool { return strings.HasSuffix(operation, "{file}") }
 	every := func(string, *http.Request) bool { return true }
 	isForm := func(operation string) bool {
 		return strings.HasSuffix(operation, "/start") || operation == "POST /bridge/connect"
-	} // 400 in both cases
+	} // status 400 in both cases
 	return map[string]wrong{
 		"a failing service": {status: http.StatusInternalServerError, rules: all(faults.FailedBefore), change: every},
 		"a silent service":  {status: http.StatusBadGateway, rules: all(faults.TimedOutBefore), change: every},
@@ -221,7 +222,7 @@ func wrongs() map[string]wrong {
 		},
 		"an unknown method": {status: http.StatusMethodNotAllowed, change: func(operation string, r *http.Request) bool {
 			r.Method = http.MethodPut
-			_, path, _ := strings.Cut(operation, " ") // these paths have PUT
+			_, path, _ := strings.Cut(operation, " ") // these paths support PUT
 			return !slices.Contains([]string{
 				"/dashboard/account/totp", "/dashboard/account/email",
 				"/dashboard/organisations/{orgId}/emails",
@@ -235,7 +236,7 @@ func wrongs() map[string]wrong {
 				r.Body = io.NopCloser(strings.NewReader("{"))
 			case strings.Contains(operation, " /dashboard/"), strings.Contains(operation, "{orgConnectionId}"),
 				strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"):
-				r.URL.RawQuery = "%zz" // any other mistake in these requests makes them unknown
+				r.URL.RawQuery = "%zz" // other mistakes would turn these requests into unknown paths
 			default:
 				r.URL.RawQuery += "&public_id=a&public_id=b&include=a&limit=a&token=a&token=b&kty=a&state=a&state=b"
 			}
@@ -254,15 +255,16 @@ func wrongs() map[string]wrong {
 		},
 		"too many requests": {status: http.StatusTooManyRequests, change: func(operation string, r *http.Request) bool {
 			if strings.HasSuffix(operation, "/bridge/connect") || strings.HasSuffix(operation, "reconnect") {
-				r.URL.RawQuery += "&redirect_uri=https://elsewhere.example" // verified attempts redirect
+				// with a registered URI, the response would be a redirect
+				r.URL.RawQuery += "&redirect_uri=https://elsewhere.example"
 			}
 			return !isFile(operation)
 		}},
 	}
 }
 
-// all returns rules that break the dependencies of every operation: the tables, the keys behind the published key set,
-// and the files of other releases.
+// all returns the fault rules that break every operation's dependencies: the tables, the keys behind the JWKS, and the
+// files of other releases.
 func all(kind faults.Kind) []faults.Rule {
 	return []faults.Rule{
 		{Service: "dynamodb", Kind: kind},
@@ -271,8 +273,8 @@ func all(kind faults.Kind) []faults.Rule {
 	}
 }
 
-// TestOperationsReturnDocumentedErrors proves that every operation returns the documented status if the
-// request is wrong or the service fails. Every response's schema is checked where the response is received.
+// TestOperationsReturnDocumentedErrors proves that every operation returns the documented status if the request is
+// invalid or the service fails. Each response's schema is checked on receipt.
 func TestOperationsReturnDocumentedErrors(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -293,7 +295,7 @@ func (f fixture) checkWrong(t *testing.T, w wrong) {
 	known := f.requests()
 	for _, function := range f.functions {
 		if w.slow {
-			function.declared.Timeout = time.Minute // as in a cold start, which Lambda does not count
+			function.declared.Timeout = time.Minute // as in a cold start, which Lambda does not count as execution time
 		}
 		if w.status == http.StatusTooManyRequests {
 			for _, rate := range []string{"REQUESTS_PER_MINUTE", "REQUESTS_PER_HOUR", "EXPORTS_PER_HOUR"} {
@@ -318,8 +320,8 @@ func (f fixture) checkWrong(t *testing.T, w wrong) {
 	}
 }
 
-// TestCreateAttemptReportsUnreachablePortal proves that an attempt at an unreachable portal reports this before
-// our page opens a window.
+// TestCreateAttemptReportsUnreachablePortal proves that creating an attempt at an unreachable portal returns an error
+// before our page opens a window.
 func TestCreateAttemptReportsUnreachablePortal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -339,8 +341,8 @@ func TestCreateAttemptReportsUnreachablePortal(t *testing.T) {
 	})
 }
 
-// TestAttemptStatusIncludesConsentExpiry proves that our pages also learn when consent ends, if the portal states
-// it.
+// TestAttemptStatusIncludesConsentExpiry proves that an attempt's status states when consent ends, if the portal
+// provides that time.
 func TestAttemptStatusIncludesConsentExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -357,7 +359,8 @@ func TestAttemptStatusIncludesConsentExpiry(t *testing.T) {
 	})
 }
 
-// withValue returns a copy of environment with one value changed. The template's environment is shared by all tests.
+// withValue returns a copy of environment with one value changed. All tests share the template's environment, so it
+// must not be modified.
 func withValue(environment map[string]string, name, value string) map[string]string {
 	changed := maps.Clone(environment)
 	changed[name] = value

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// imported adds a list to the sources of test mode and publishes the catalogue.
+// imported adds an institution list to test mode's sources and publishes the catalogue.
 func (m *mixup) imported(id string, priority int, rows ...string) {
 	m.t.Helper()
 	_, err := m.operator.CatalogSources.Set(m.t.Context(), id, func(s *intake.Source) {
@@ -31,10 +31,10 @@ func (m *mixup) imported(id string, priority int, rows ...string) {
 	expect.NoError(m.t, err)
 }
 
-// TestConnectSendsNoCodeToHostOfHostileList proves that no code reaches a host that only a list names. A list of
-// priority 0 names the attacker's server as the hospital's. The hospital's portal sends no iss, and our client is a
-// public one, registered for the complete platform. The attack works only after an operator has approved the host,
-// which proves that the test is effective.
+// TestConnectSendsNoCodeToHostOfHostileList proves that no code is sent to a host that only an imported list names. A
+// list of priority 0 names the attacker's server as the hospital's. The hospital's portal sends no iss, and our client
+// is a public one, registered for the complete platform. As a control, the attack succeeds once an operator has
+// approved the host.
 func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 	t.Parallel()
 	const npi = "1234567893"
@@ -63,7 +63,7 @@ func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 				m.clock.advance(1)
 				m.checkHarmless(t)
 
-				for range 2 { // first claims to be the hospital, then its platform
+				for range 2 { // the list claims to be the hospital, then its platform
 					hosts, refused := m.operator.CatalogOverrides.AllowHosts(
 						t.Context(), "test", operator.HostChoice{Host: catalog.Host(hostileBase)},
 					)

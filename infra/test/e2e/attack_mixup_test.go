@@ -17,11 +17,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// hostility is a false statement in the hostile portal's discovery document, added after enrolment.
+// hostility is a false value in the hostile portal's discovery document, added after enrolment.
 type hostility struct {
 	name   string
 	says   map[string]any
-	pinned bool // the operator pinned the portal's URLs while they were honest
+	pinned bool // the operator pinned the portal's URLs before it turned hostile
 }
 
 func hostilities() []hostility {
@@ -41,7 +41,7 @@ func hostilities() []hostility {
 	return all
 }
 
-// hostileAs returns a stack in which one portal has turned hostile. Both hospitals use the same client id.
+// hostileAs returns a stack in which one portal has turned hostile. The same client ID is registered at both hospitals.
 func hostileAs(t *testing.T, h hostility) *mixup {
 	t.Helper()
 	m := newMixup(t)
@@ -55,8 +55,8 @@ func hostileAs(t *testing.T, h hostility) *mixup {
 	return m
 }
 
-// TestHostilePortalGetsNoCodeOfHonestPortal proves that no code leaks if the victim opens the hostile portal and is
-// sent to the honest portal's sign-in.
+// TestHostilePortalGetsNoCodeOfHonestPortal proves that no code leaks if the victim connects to the hostile portal and
+// is redirected to the honest portal's sign-in.
 func TestHostilePortalGetsNoCodeOfHonestPortal(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities() {
@@ -99,8 +99,8 @@ func TestHostilePortalGetsNoCodeWhenHonestPortalSendsNoIss(t *testing.T) {
 	})
 }
 
-// TestHostilePortalGetsNoCodeForAttackersAttempt proves that the attacker can't finish an attempt with the
-// victim's code. The victim's request at the honest portal carries the code challenge of the attacker's own attempt
+// TestHostilePortalGetsNoCodeForAttackersAttempt proves that the attacker can't finish an attempt with the victim's
+// code, even if the victim's request at the honest portal carries the code challenge of the attacker's own attempt
 // there.
 func TestHostilePortalGetsNoCodeForAttackersAttempt(t *testing.T) {
 	t.Parallel()
@@ -128,8 +128,8 @@ func TestHostilePortalGetsNoCodeForAttackersAttempt(t *testing.T) {
 	}
 }
 
-// TestHostileFHIRBaseGetsNoBearerTokenOfHonestPortal proves that a hostile portal that names the honest portal's OAuth
-// endpoints does not receive tokens at its own FHIR base.
+// TestHostileFHIRBaseGetsNoBearerTokenOfHonestPortal proves that a hostile portal receives no tokens at its FHIR base
+// URL by naming the honest portal's OAuth endpoints.
 func TestHostileFHIRBaseGetsNoBearerTokenOfHonestPortal(t *testing.T) {
 	t.Parallel()
 	for _, pinned := range []bool{true, false} {
@@ -149,8 +149,9 @@ func TestHostileFHIRBaseGetsNoBearerTokenOfHonestPortal(t *testing.T) {
 	}
 }
 
-// TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint proves that a platform's client secret never reaches a
-// token endpoint that only a site's discovery names. Anyone can start an attempt and supply any code.
+// TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint proves that a platform's client secret is never sent to a token
+// endpoint that only a site's discovery document names. Anyone could otherwise start an attempt and supply an arbitrary
+// code.
 func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	for _, method := range []catalog.AuthMethod{catalog.AuthSecretBasic, catalog.AuthSecretPost} {
@@ -162,7 +163,7 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					m := newMixup(t)
-					// The operator has approved only the honest hospital for the secret.
+					// The operator has approved the secret's use only at the honest hospital.
 					authID, err := m.operator.Clients.Create(t.Context(), org.Tenant{}, catalog.ClientAuth{
 						Method: method, Origins: []string{"https://login.hazel.example"},
 					}, secret.New("hush-hush-hush"))
@@ -193,8 +194,8 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 	}
 }
 
-// TestMovedTokenEndpointNeedsApproval proves that refreshes and exports do not send the refresh
-// token to a new token endpoint until an operator has approved it.
+// TestMovedTokenEndpointNeedsApproval proves that refreshes and exports do not send the refresh token to a new token
+// endpoint until an operator has approved that endpoint.
 func TestMovedTokenEndpointNeedsApproval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -246,7 +247,7 @@ func TestMovedTokenEndpointNeedsApproval(t *testing.T) {
 	})
 }
 
-// logged reports whether one log line contains all parts.
+// logged reports whether a single log line contains all parts.
 func logged(s *stack, parts ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestRedirectURICannotBeAttemptStart proves that a redirect URI can't be the start URL of an attempt that the
-// attacker created at another organisation. Such a URI can't be registered, and a row from an earlier release that
-// contains one causes no redirect.
+// TestRedirectURICannotBeAttemptStart proves that a redirect URI can't be the start URL of an attempt that the attacker
+// created at another organisation. Such a URI can't be registered. If a row from an earlier release contains one, no
+// redirect happens.
 func TestRedirectURICannotBeAttemptStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -47,8 +47,8 @@ func TestRedirectURICannotBeAttemptStart(t *testing.T) {
 	})
 }
 
-// TestPagesHideStoredLinkToOwnHost proves that no page links to a stored privacy policy URL that
-// browsers resolve to the service's host.
+// TestPagesHideStoredLinkToOwnHost proves that no page links to a stored privacy policy URL if browsers resolve it to
+// the service's own host.
 func TestPagesHideStoredLinkToOwnHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

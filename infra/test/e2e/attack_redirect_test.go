@@ -12,12 +12,12 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// redirectTrick is a redirect_uri that differs from the registered one, encoded as in the query.
+// redirectTrick is a redirect_uri that differs from the registered one, percent-encoded for the query.
 type redirectTrick struct {
 	name, query string
 }
 
-// redirectTricks returns variations of the registered http://127.0.0.1:4568/_local/return.
+// redirectTricks returns variations of the registered URI http://127.0.0.1:4568/_local/return.
 func redirectTricks() []redirectTrick {
 	const registered = customer + "/_local/return"
 	escaped := url.QueryEscape(registered)
@@ -36,7 +36,7 @@ func redirectTricks() []redirectTrick {
 	return tricks
 }
 
-// trickyURIs returns variations of the registered URI, correctly encoded.
+// trickyURIs returns variations of the registered URI, before percent-encoding.
 func trickyURIs(registered string) map[string]string {
 	return map[string]string{
 		"another host":             "https://evil.example/_local/return",
@@ -92,8 +92,8 @@ func trickyURIs(registered string) map[string]string {
 	}
 }
 
-// TestConnectRefusesUnregisteredRedirectURI proves that a redirect_uri that does not match the registered one exactly
-// causes no redirect and starts no attempt, on connect and on reconnect.
+// TestConnectRefusesUnregisteredRedirectURI proves that a redirect_uri must match the registered one exactly. Otherwise
+// connect and reconnect neither redirect nor start an attempt.
 func TestConnectRefusesUnregisteredRedirectURI(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestConnectRefusesUnregisteredRedirectURI(t *testing.T) {
 	})
 }
 
-// redirecting returns the paths that redirect, each with a query that lacks only the redirect URI.
+// redirecting returns the paths that can redirect, each with a query that is complete except for the redirect URI.
 func redirecting(o *outside, connectionID string) map[string]string {
 	own := o.seeded.Organisations[0].PublicID
 	return map[string]string{
@@ -124,9 +124,9 @@ func redirecting(o *outside, connectionID string) map[string]string {
 	}
 }
 
-// TestConnectAlwaysEndsAtRegisteredRedirectURI proves that other parameters can't change the redirect's target, on
+// TestConnectRedirectsOnlyToRegisteredURI proves that other parameters can't change the redirect's target, on
 // success and on error.
-func TestConnectAlwaysEndsAtRegisteredRedirectURI(t *testing.T) {
+func TestConnectRedirectsOnlyToRegisteredURI(t *testing.T) {
 	t.Parallel()
 	escaped := url.QueryEscape(customer + "/_local/return")
 	synctest.Test(t, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestConnectAlwaysEndsAtRegisteredRedirectURI(t *testing.T) {
 	})
 }
 
-// at returns a URL of the API.
+// at returns the API URL with the given path and query.
 func (o *outside) at(path, query string) *url.URL {
 	o.t.Helper()
 	address, err := url.Parse(o.seeded.BaseURL + path)
@@ -168,7 +168,8 @@ func (o browsing) callback() string {
 		catalog.CallbackOf("*", catalog.Place{EndpointID: o.seeded.Sandbox.EndpointID})
 }
 
-// checkWay follows a browser from one of our URLs through the portal and our callback to the registered URI.
+// checkWay follows a browser from one of our URLs through the portal and our callback, and checks that it ends at the
+// registered URI.
 func checkWay(t *testing.T, o *outside, address *url.URL, decision string) {
 	t.Helper()
 	b := o.patient.browser()
@@ -197,8 +198,8 @@ func checkWay(t *testing.T, o *outside, address *url.URL, decision string) {
 	}
 }
 
-// TestRedirectsPreventHeaderInjectionFromOutside proves that line breaks in forwarded parameters stay in the query or
-// are refused.
+// TestRedirectsPreventHeaderInjectionFromOutside proves that line breaks in forwarded parameters are refused or stay
+// within the query.
 func TestRedirectsPreventHeaderInjectionFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {

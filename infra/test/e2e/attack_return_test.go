@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// returning takes a browser through the portal and returns the callback URL that the portal redirects to, without
-// opening it.
+// returning follows a browser through the portal and returns the callback URL to which the portal redirects, without
+// requesting it.
 func (b *browser) returning(address, persona string) *url.URL {
 	b.t.Helper()
 	for range 5 {
@@ -54,7 +54,7 @@ func with(address *url.URL, changes map[string]string) *url.URL {
 	return &changed
 }
 
-// checkNoReturn checks that the browser gets our page for a bad request and is not redirected.
+// checkNoReturn checks that the browser gets our error page for a bad request and no redirect.
 func checkNoReturn(t *testing.T, got *visited) {
 	t.Helper()
 	checkRefusal(t, got, http.StatusBadRequest)
@@ -68,7 +68,7 @@ func checkRefusal(t *testing.T, got *visited, status int) {
 	}
 }
 
-// checkError checks that the application gets an error and no connection details.
+// checkError checks that the application is sent an error code without connection details.
 func checkError(t *testing.T, got *visited, code string) url.Values {
 	t.Helper()
 	if to := got.location(); to == nil || to.Path != "/_local/return" || to.Host == strings.TrimPrefix(host, "http://") {
@@ -95,7 +95,7 @@ func (s state) snapshot() string {
 	return all.String()
 }
 
-// unchanged checks that an attack has not changed the snapshot.
+// unchanged compares the current snapshot with the one before an attack.
 func (s checks) unchanged(t *testing.T, before, attack string) {
 	t.Helper()
 	if after := s.state.snapshot(); after != before {
@@ -110,8 +110,8 @@ func (o organisation) countConnections() int {
 	return len(page.Connections)
 }
 
-// TestCallbackIsSingleUse proves that a second use of a callback URL reaches neither the portal nor the connection, in
-// the same browser with or without its cookie, and in another one.
+// TestCallbackIsSingleUse proves that requesting a callback URL again has no effect on the portal or the connection. It
+// tries the same browser with and without its cookie, and another browser.
 func TestCallbackIsSingleUse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestCallbackIsSingleUse(t *testing.T) {
 }
 
 // TestCallbackRequiresSameBrowserFromOutside proves that a victim's browser can't finish an attacker's sign-in,
-// whatever its cookies, and that the attacker still can.
+// regardless of its cookies, and that the attacker's own browser still can.
 func TestCallbackRequiresSameBrowserFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
@@ -194,8 +194,8 @@ func TestCallbackRefusesCodeOfAnotherSignIn(t *testing.T) {
 	})
 }
 
-// TestCallbackRefusesWrongIss proves that a portal that advertises iss must send its own (RFC 9207), and
-// that the code goes to no other server.
+// TestCallbackRefusesWrongIss proves that a portal that advertises the iss parameter must send its own issuer (RFC
+// 9207), and that the code is sent to no other server.
 func TestCallbackRefusesWrongIss(t *testing.T) {
 	t.Parallel()
 	for name, iss := range map[string]string{
@@ -226,9 +226,9 @@ func TestCallbackRefusesWrongIss(t *testing.T) {
 	}
 }
 
-// TestCallbackRefusesResponseOfAnotherPortal proves that a dishonest portal gains nothing by naming the honest portal's
-// issuer, or none. The victim signs in at the honest portal while the dishonest one redirects the browser to the
-// callback of its own attempt.
+// TestCallbackRefusesResponseOfAnotherPortal proves that a dishonest portal gains nothing by sending the honest
+// portal's issuer, or none. The victim signs in at the honest portal while the dishonest one redirects the browser to
+// the callback of its own attempt.
 func TestCallbackRefusesResponseOfAnotherPortal(t *testing.T) {
 	t.Parallel()
 	for _, switched := range []string{"iss:wrong", "label:other", "iss:missing"} {
@@ -249,9 +249,9 @@ func TestCallbackRefusesResponseOfAnotherPortal(t *testing.T) {
 	}
 }
 
-// TestCallbackBelongsToItsStateFromOutside proves that with attempts of two organisations in one browser, each
-// result goes to its own redirect URI and webhook. The other organisation's webhook gets nothing.
-func TestCallbackBelongsToItsStateFromOutside(t *testing.T) {
+// TestCallbackReportsOnlyToAttemptsOrganisationFromOutside proves that if one browser has attempts of two
+// organisations, each result is sent only to its own organisation's redirect URI and webhook.
+func TestCallbackReportsOnlyToAttemptsOrganisationFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
@@ -266,7 +266,7 @@ func TestCallbackBelongsToItsStateFromOutside(t *testing.T) {
 			mixed.location().Path != "/_local/return" {
 			t.Errorf("the owner got %v at %s", got, mixed.location().Path)
 		}
-		own := b.get(theirs).location() // their attempt is still open, and only theirs
+		own := b.get(theirs).location() // only the other organisation's attempt is still open
 		if own == nil || own.Path != "/_local/return/stranger" || own.Query().Get("connection_status") != "authorized" {
 			t.Fatalf("the stranger's own attempt ended at %v", own)
 		}
@@ -293,8 +293,9 @@ func TestCallbackBelongsToItsStateFromOutside(t *testing.T) {
 	})
 }
 
-// TestAttemptExpiresAfterHalfAnHour proves that an attempt expires after 30 minutes, wherever its browser was.
-func TestAttemptExpiresAfterHalfAnHour(t *testing.T) {
+// TestAttemptExpiresAfter30Minutes proves that an attempt expires after 30 minutes, regardless of the step that it has
+// reached.
+func TestAttemptExpiresAfter30Minutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

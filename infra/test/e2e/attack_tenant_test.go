@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// TestReconnectRefusesForeignConnection proves that neither another organisation nor a live credential can
-// reconnect a test connection, in a browser or in a widget. The response is the same as for an unknown connection.
+// TestReconnectRefusesForeignConnection proves that neither another organisation nor a live credential can reconnect a
+// test connection, in a browser or a widget. The response is the same as for an unknown connection.
 func TestReconnectRefusesForeignConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,8 +59,8 @@ func TestReconnectRefusesForeignConnection(t *testing.T) {
 	})
 }
 
-// TestDisconnectRefusesForeignConnection proves that the response is the same as for an unknown connection, and
-// that nothing changes.
+// TestDisconnectRefusesForeignConnection proves that disconnecting another organisation's connection changes nothing
+// and gets the same response as an unknown connection.
 func TestDisconnectRefusesForeignConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,8 +93,8 @@ func TestDisconnectRefusesForeignConnection(t *testing.T) {
 	})
 }
 
-// TestStartValueIsSingleUseAndExpires checks that no link and no form of another site binds
-// a sign-in to an attempt.
+// TestStartValueIsSingleUseAndExpires proves that a start value works once and for a limited time, so that no link or
+// form on another site can bind a sign-in to an attempt.
 func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -125,8 +125,8 @@ func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 	})
 }
 
-// checkStartsNowhereElse checks that only a form on one of our pages starts an attempt: neither another site's form nor
-// a URL does.
+// checkStartsNowhereElse checks that only a form on one of our pages can start an attempt, not another site's form or a
+// link.
 func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	t.Helper()
 	for _, header := range []http.Header{
@@ -156,7 +156,7 @@ func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 		link, err := url.Parse(form.url + "?" + url.Values{name: {form.value}}.Encode())
 		expect.NoError(t, err)
 		ofGet := http.StatusBadRequest
-		if strings.HasSuffix(link.Path, "/start") { // accepts only POST
+		if strings.HasSuffix(link.Path, "/start") { // the path accepts only POST
 			ofGet = http.StatusMethodNotAllowed
 		}
 		checkRefusal(t, b.get(link), ofGet)
@@ -167,8 +167,8 @@ func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	}
 }
 
-// TestJWKSContainsOnlyPublicKeysFromOutside proves that the key set contains only the members of RFC 7517 and 7518 that
-// describe public keys.
+// TestJWKSContainsOnlyPublicKeysFromOutside proves that the JWKS contains only members that describe public keys (RFC
+// 7517 and 7518).
 func TestJWKSContainsOnlyPublicKeysFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {

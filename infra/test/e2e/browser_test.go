@@ -18,8 +18,8 @@ import (
 	"recordbridge/infra/testkit/starttest"
 )
 
-// browser follows redirects and stores cookies as a patient's browser does. Loopback addresses count as secure, as in
-// browsers.
+// browser follows redirects and stores cookies as a patient's browser does. It treats loopback addresses as secure, as
+// browsers do.
 type browser struct {
 	t       testing.TB
 	do      func(*http.Request) (*http.Response, error)
@@ -31,8 +31,8 @@ func (o browsing) browser() *browser {
 	return &browser{t: o.t, do: o.do, cookies: map[string]string{}}
 }
 
-// open follows redirects from address. It stops at the application's return page, or at a response that does not
-// redirect. At the portal, it submits the person's decision.
+// open follows redirects from address and submits the patient's decision at the portal. It stops at the application's
+// return page, or at the first response that does not redirect.
 func (b *browser) open(address, persona, decision string) (*visited, *url.URL) {
 	b.t.Helper()
 	for range 10 {
@@ -57,15 +57,14 @@ func (b *browser) open(address, persona, decision string) (*visited, *url.URL) {
 	return nil, nil
 }
 
-// visited is a response that a browser received.
+// visited is a response as received by a browser.
 type visited struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// location returns the URL to which the response sends the browser, by a redirect or by the script
-// of the start page, or nil.
+// location returns the URL that the response opens next, by a redirect or by the start page's script, or nil.
 func (v *visited) location() *url.URL {
 	address := v.header.Get("Location")
 	if found := regexp.MustCompile(` data-portal="([^"]*)"`).FindSubmatch(v.body); found != nil {
@@ -78,12 +77,12 @@ func (v *visited) location() *url.URL {
 	return target
 }
 
-// startForm is the form with which one of our pages starts an attempt.
+// startForm is the form with which our pages start an attempt.
 type startForm struct {
 	url, value string
 }
 
-// start posts a form as one of our pages does. The browser's own headers are the caller's.
+// start posts a form as one of our pages does. The caller adds the headers that browsers set.
 func (b *browser) start(form startForm) *visited {
 	b.t.Helper()
 	target, err := url.Parse(form.url)
@@ -95,7 +94,7 @@ func (b *browser) start(form startForm) *visited {
 	return b.send(r)
 }
 
-// leave starts an attempt and follows redirects as open does.
+// leave starts an attempt with a form and then follows redirects as open does.
 func (b *browser) leave(form startForm, persona, decision string) (*visited, *url.URL) {
 	b.t.Helper()
 	answer := b.start(form)
@@ -133,7 +132,7 @@ func (b *browser) send(r *http.Request) *visited {
 	return &visited{status: answer.StatusCode, header: answer.Header, body: body}
 }
 
-// connect takes a patient through the complete flow and returns the application's query parameters.
+// connect connects a patient and returns the query parameters that the application receives.
 func (o browsing) connect(persona, decision string) url.Values {
 	o.t.Helper()
 	answer, last := o.patient.browser().open(o.patient.connectURL(), persona, decision)
@@ -145,7 +144,7 @@ func (o browsing) connect(persona, decision string) url.Values {
 
 func (o browsing) connectURL() string { return connectURL(o.seeded) }
 
-// connectURL returns the URL to which the first organisation's page sends a patient.
+// connectURL returns the URL that starts a connection from the first organisation's application.
 func connectURL(seeded runfile.Run) string {
 	test := seeded.Organisations[0]
 	return seeded.BaseURL + "/bridge/connect?" + url.Values{
@@ -168,7 +167,7 @@ type answer struct {
 	raw []byte
 }
 
-// call sends a request as a backend with a key pair. If both are empty, it sends no credentials.
+// call sends a request with a key pair, as a backend does. If both keys are empty, it sends no credentials.
 func (o *outside) call(method, path, publicID, privateKey string, body any) answer {
 	o.t.Helper()
 	header := http.Header{}
@@ -211,7 +210,7 @@ func (o *outside) send(method, path string, header http.Header, body any) answer
 	return decoded
 }
 
-// request sends a request with the first organisation's test key.
+// request sends an API request with the first organisation's test key.
 func (o organisation) request(method, path string, body any) answer {
 	o.t.Helper()
 	return o.call(method, path, o.seeded.Organisations[0].PublicID, o.seeded.Organisations[0].PrivateKey, body)

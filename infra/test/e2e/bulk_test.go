@@ -23,18 +23,18 @@ import (
 )
 
 const (
-	// usualRate is the default limit of attempts per second at an endpoint.
+	// usualRate is an endpoint's default limit of attempts per second.
 	usualRate = 50
-	// bulkPollers is the number of concurrent invocations of the webhook worker. Lambda starts with this many and scales
+	// bulkPollers is the number of concurrent invocations of the webhook worker. Lambda starts with this number and scales
 	// to 50.
 	bulkPollers = 5
-	// batchTakes is the duration of an invocation's calls to AWS, which take no virtual time themselves. answerTakes is
-	// the duration of a receiver's response.
+	// batchTakes is the simulated duration of an invocation's AWS calls, which otherwise take no virtual time. answerTakes
+	// is the duration of a receiver's response.
 	batchTakes  = 100 * time.Millisecond
 	answerTakes = 100 * time.Millisecond
 )
 
-// bulkSize returns the number of authorisations of one customer's patients that end simultaneously.
+// bulkSize returns the number of one customer's connections that are revoked simultaneously.
 func bulkSize() int {
 	switch {
 	case isLongSoak():
@@ -46,10 +46,10 @@ func bulkSize() int {
 	}
 }
 
-// TestCrowdOfRevocationsDelaysNoOtherCustomer proves that one customer's many events do not delay another's. They drain
-// within their endpoint's rate, each delivered once. Another customer's export events arrive within seconds, both one
-// sent right after them and one sent while they drain. Messages are received in the order of sending, the worst case
-// for later ones: SQS's fair queues would favour them.
+// TestCrowdOfRevocationsDelaysNoOtherCustomer proves that one customer's many events do not delay another's. The events
+// drain at their endpoint's rate, each delivered once. Another customer's export events arrive within seconds, whether
+// sent right after them or while they drain. Messages are received in the order of sending, the worst case for later
+// ones: SQS's fair queues would favour them.
 func TestCrowdOfRevocationsDelaysNoOtherCustomer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestCrowdOfRevocationsDelaysNoOtherCustomer(t *testing.T) {
 		}
 		stop()
 
-		// All n messages are received at once, 10 per batch.
+		// Workers receive all n messages at once, in batches of 10.
 		most := time.Duration(n/10/bulkPollers)*batchTakes + 2*time.Second
 		r.checkDelay(t, "right behind", behind, began, most)
 		r.checkDelay(t, "halfway", meanwhile, halfway, 2*time.Second)
@@ -85,7 +85,7 @@ func TestCrowdOfRevocationsDelaysNoOtherCustomer(t *testing.T) {
 	})
 }
 
-// receivers responds to webhooks instead of the inbox, which stores at most a thousand.
+// receivers responds to webhooks instead of the inbox, which stores at most a thousand deliveries.
 type receivers struct {
 	mu      sync.Mutex
 	arrived map[string]map[string][]time.Time // by inbox and webhook-id
@@ -107,7 +107,7 @@ func (r *receivers) serve(in *http.Request) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("ok"))}
 }
 
-// times returns the times of all arrivals at an inbox, in order.
+// times returns the times of all deliveries to an inbox, in order.
 func (r *receivers) times(inbox string) []time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,9 +145,9 @@ func (r *receivers) checkOnce(t *testing.T, n int) {
 	}
 }
 
-// checkRate checks that no time span has more arrivals than its limit. The limit is the rate, a burst of one second's
-// slots, two seconds' slots for late arrivals (message delays are whole seconds, and messages wait briefly in their
-// queue), and one in 500 that a process sends without a check.
+// checkRate checks that no span of time has more deliveries than allowed. The allowance is the rate, a burst of one
+// second, two seconds of late deliveries (message delays are whole seconds, and messages wait briefly in their queue),
+// and the 1 in 500 that a process sends without a check.
 func checkRate(t *testing.T, times []time.Time) {
 	t.Helper()
 	for _, span := range []time.Duration{0, time.Second, 2 * time.Second, 10 * time.Second, time.Minute} {
@@ -167,7 +167,7 @@ func checkRate(t *testing.T, times []time.Time) {
 	}
 }
 
-// tenantOf returns the nth seeded organisation in test mode.
+// tenantOf returns the test-mode tenant of the nth seeded organisation.
 func (s state) tenantOf(nth int) org.Tenant {
 	s.t.Helper()
 	var inboxes []string
@@ -197,7 +197,7 @@ func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data 
 	return event.ID
 }
 
-// deliverAlways polls the webhook worker's queue, and runs the sweeper every minute, until stop is called.
+// deliverAlways polls the webhook worker's queue continuously and runs the sweeper every minute, until stop is called.
 func deliverAlways(s *stack) (stop func()) {
 	s.t.Helper()
 	var worker template.Function

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// institutions returns a catalogue with the sandbox and the given number of other institutions.
+// institutions returns a catalogue with the sandbox and others more institutions.
 func (s catalogs) institutions(others int) record.Catalog {
 	c := record.Catalog{
 		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{},
@@ -50,11 +50,11 @@ func (s catalogs) institutions(others int) record.Catalog {
 	return c
 }
 
-// goLive publishes a catalogue in a mode, with a summary of its endpoints' health.
+// goLive publishes a catalogue for a mode, with a summary of its endpoints' health.
 func (s catalogs) goLive(mode string, c record.Catalog) {
 	s.t.Helper()
 	if _, isTest := s.t.(*testing.T); isTest {
-		s.t.Cleanup(synctest.Wait) // a search may have left a function loading into a folder that the test removes
+		s.t.Cleanup(synctest.Wait) // a search may still be loading into a folder that the test removes
 	}
 	files := s.catalog.catalogFiles()
 	version, err := snapshot.Snapshots{Files: files}.Write(s.t.Context(), mode, c, time.Now())
@@ -91,7 +91,7 @@ type found struct {
 	}
 }
 
-// hit is an institution in search results.
+// hit is an institution in the search results.
 type hit struct {
 	ID     string            `json:"_id"`
 	Sort   []json.RawMessage `json:"sort"`
@@ -102,7 +102,7 @@ type hit struct {
 	} `json:"_source"`
 }
 
-// first returns the first institution that a query finds.
+// first returns the first search result for a query.
 func (s catalogs) first(typed string) hit {
 	s.t.Helper()
 	hits := s.catalog.search(map[string]any{"query": typed}).Hits.Hits
@@ -123,8 +123,7 @@ func (s catalogs) search(body map[string]any) found {
 	return page
 }
 
-// TestPatientFindsHospitalAndConnects goes from a typed query through the catalogue to the endpoint and connects
-// there.
+// TestPatientFindsHospitalAndConnects searches the catalogue for a hospital and connects at its endpoint.
 func TestPatientFindsHospitalAndConnects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -201,8 +200,8 @@ func (s catalogs) catalogueFiles() map[string]string {
 	return files
 }
 
-// TestSearchPagesHaveNoDuplicatesWhilePublishing proves this through production's wiring, even if an
-// instance has never loaded the older catalogue.
+// TestSearchPagesHaveNoDuplicatesWhilePublishing proves that later pages stay consistent while a new catalogue is
+// published, even if an instance has never loaded the older one. It uses the production wiring.
 func TestSearchPagesHaveNoDuplicatesWhilePublishing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -235,7 +234,7 @@ func TestSearchPagesHaveNoDuplicatesWhilePublishing(t *testing.T) {
 	})
 }
 
-// runCatalog searches, reads and downloads institutions with every operation of the catalogue.
+// runCatalog searches for, reads and downloads institutions, using every catalogue operation.
 func runCatalog(s *stack) {
 	s.t.Helper()
 	s.catalog.goLive("test", s.catalog.institutions(0))
@@ -251,7 +250,7 @@ func runCatalog(s *stack) {
 	s.catalog.follow(s.catalog.catalogueFiles())
 }
 
-// lookAt reads a record.
+// lookAt requests the catalogue with extra query parameters and requires status 200.
 func (s catalogs) lookAt(query string) {
 	s.t.Helper()
 	if got := s.call(http.MethodGet, "/bridge/catalog?public_id="+s.seeded.Organisations[0].PublicID+query, "", "",
@@ -260,7 +259,7 @@ func (s catalogs) lookAt(query string) {
 	}
 }
 
-// follow requests the URLs of files.
+// follow requests every file URL.
 func (s catalogs) follow(files map[string]string) {
 	s.t.Helper()
 	for name, address := range files {
@@ -271,7 +270,7 @@ func (s catalogs) follow(files map[string]string) {
 	}
 }
 
-// fetch returns the status of a GET of address.
+// fetch sends a GET request to address and returns the status.
 func fetch(s *stack, address string) int {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, http.NoBody)

@@ -15,9 +15,9 @@ import (
 	"recordbridge/shared/catalog/snapshot"
 )
 
-// TestCatalogShowsInstitutionDetails proves that a catalogue states an institution's location, its logo's
-// owner, that no list confirms it, and that it is gone.
-func TestCatalogShowsInstitutionDetails(t *testing.T) {
+// TestCatalogReturnsInstitutionDetails proves that a catalogue states an institution's location and its logo's owner,
+// and whether it is unconfirmed by any list or closed.
+func TestCatalogReturnsInstitutionDetails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -63,8 +63,8 @@ func marked(s *stack) record.Catalog {
 	return c
 }
 
-// TestCatalogReturns503WhenUnreadable proves that a function without a readable catalogue responds with an
-// error, not with an empty result.
+// TestCatalogReturns503WhenUnreadable proves that a function that can't read the catalogue returns an error, not an
+// empty result.
 func TestCatalogReturns503WhenUnreadable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

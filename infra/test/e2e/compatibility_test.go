@@ -1,6 +1,6 @@
 package e2e_test
 
-// The clients in docs/reference/compatibility.md that call the API. Each test sends the same requests as such a client.
+// Each test sends the same requests as one of the API clients in docs/reference/compatibility.md.
 
 import (
 	"encoding/base64"
@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// TestDownloadLinkIgnoresForeignAuthorizationFromOutside covers clients that send their own token to the download
-// URL, as a published quick start does, or whose HTTP library resends the Authorization header.
+// TestDownloadLinkIgnoresForeignAuthorizationFromOutside covers clients that send their own token to the download URL,
+// as a published quick start does, and clients whose HTTP library resends the Authorization header.
 func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
@@ -46,11 +46,11 @@ func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 	})
 }
 
-// operatorsAddress is the SupportMail parameter of these tests' stacks.
+// operatorsAddress is the value of the SupportMail parameter in these tests' stacks.
 const operatorsAddress = "support@recordbridge.example"
 
-// TestSupportTicketOfTeamReachesOperatorAndOrganisation files a ticket with the four fields of the specification. The
-// organisation and the operator are notified.
+// TestSupportTicketOfTeamReachesOperatorAndOrganisation files a ticket with the four fields of the specification and
+// checks that the organisation and the operator are notified.
 func TestSupportTicketOfTeamReachesOperatorAndOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

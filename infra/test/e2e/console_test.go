@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// console is the dashboard in test mode, used by an owner of an organisation.
+// console is the dashboard in test mode, used by an organisation's owner.
 type console struct {
 	people
 
@@ -23,7 +23,7 @@ type console struct {
 	owner who
 }
 
-// do sends a request below the organisation's test mode and decodes the response.
+// do sends a request to a path below the organisation's test mode and decodes the response.
 func (c *console) do(method, path string, body any) map[string]any {
 	c.t.Helper()
 	return c.at(method, "/dashboard/organisations/"+c.own+"/test"+path, body)
@@ -42,7 +42,7 @@ func (c *console) at(method, path string, body any) map[string]any {
 	return data
 }
 
-// want sends a request below the organisation's test mode and checks the response's status and error code.
+// want sends a request to a path below the organisation's test mode and checks the response's status and error code.
 func (c *console) want(method, path string, body any, status int, code string) {
 	c.t.Helper()
 	got := c.send(method, "/dashboard/organisations/"+c.own+"/test"+path, c.header(), body)
@@ -66,13 +66,13 @@ func newConsole(s *stack) *console {
 	return c
 }
 
-// signInAgain starts a new session if the old one would have expired or a proof of identity is too old.
+// signInAgain starts a new session, in case the old one has expired or its proof of identity is too old.
 func (c *console) signInAgain() {
 	c.t.Helper()
 	c.owner = c.signedIn(c.own, account.Owner, false)
 }
 
-// text returns a string member at a path of names.
+// text returns the string member at a path of member names.
 func text(data map[string]any, names ...string) string {
 	for _, name := range names[:len(names)-1] {
 		data, _ = data[name].(map[string]any)
@@ -81,8 +81,8 @@ func text(data map[string]any, names ...string) string {
 	return value
 }
 
-// runDashboard performs every action once on credentials, webhooks, deliveries, connections, exports and the
-// organisation.
+// runDashboard performs every action on credentials, webhooks, deliveries, connections, exports and the organisation
+// once.
 func runDashboard(s *stack) {
 	s.t.Helper()
 	c := newConsole(s)
@@ -106,15 +106,16 @@ func runDashboard(s *stack) {
 		account.Actor(c.owner.account)) {
 		s.t.Errorf("the audit log does not tell who has done it: %s", file)
 	}
-	for _, name := range []string{"Cedar Practice", "Dogwood Practice"} { // the second finds the domain to be its own
+	// the first organisation already claims the founder's e-mail domain
+	for _, name := range []string{"Cedar Practice", "Dogwood Practice"} {
 		c.at(http.MethodPost, "/dashboard/organisations", map[string]any{"name": name})
 	}
 }
 
-// verifyAddress makes an address the organisation's only one for notices, and verifies it.
+// verifyAddress makes an address the only one that receives the organisation's notices, and verifies it.
 func (c *console) verifyAddress(email string) {
 	c.t.Helper()
-	<-time.After(time.Minute) // an earlier code may just have been sent there
+	<-time.After(time.Minute) // a code may have been sent to the address less than a minute ago
 	org := "/dashboard/organisations/" + c.own
 	if got := c.at(http.MethodPatch, org,
 		map[string]any{"emails": []string{email}}); fmt.Sprint(got["verified_emails"]) != "[]" {
@@ -142,7 +143,7 @@ func (c *console) useCredentials() {
 		c.t.Errorf("the second key is not taken: %d", got.status)
 	}
 	c.queues.pump()
-	synctest.Wait() // uses are recorded in the background
+	synctest.Wait() // key use is recorded in the background
 	keys, _ := c.do(http.MethodGet, path, nil)["keys"].([]any)
 	isUsed := func(key any) bool { known, _ := key.(map[string]any); return known["last_used_at"] != nil }
 	if !slices.ContainsFunc(keys, isUsed) {
@@ -165,7 +166,7 @@ func (c *console) useWebhooks() {
 	c.do(http.MethodPost, path+"/secret/reveal", nil)
 	c.do(http.MethodPost, path+"/signing-key", nil)
 	c.do(http.MethodDelete, path+"/signing-key", nil)
-	c.intercept = func(r *http.Request) *http.Response { // a response with a body, which is stored
+	c.intercept = func(r *http.Request) *http.Response { // a response with a body, so that the body is stored
 		if !strings.HasSuffix(r.URL.Path, "/_local/inbox/moved") {
 			return nil
 		}
@@ -185,7 +186,8 @@ func (c *console) useWebhooks() {
 	c.do(http.MethodPost, delivery+"/replay", nil)
 	c.clock.advance(1)
 	c.do(http.MethodPost, path+"/disable", nil)
-	_, err := c.operator.Deliveries.SendTest(c.t.Context(), org.Tenant{Mode: org.Test, OrgID: c.own}) // stored, not sent
+	// the event is stored but not sent
+	_, err := c.operator.Deliveries.SendTest(c.t.Context(), org.Tenant{Mode: org.Test, OrgID: c.own})
 	expect.NoError(c.t, err)
 	c.clock.advance(1)
 	if on := c.do(http.MethodPost, path+"/enable", map[string]any{"replay_missed": true}); on["replayed"] != 1.0 {

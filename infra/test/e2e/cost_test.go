@@ -20,14 +20,13 @@ import (
 )
 
 const (
-	// quiet exceeds the lifetime of every value in a warm function's memory, so that the counts are those of calls with a
-	// cold cache.
+	// quiet exceeds the lifetime of every value that a warm function caches, so that the counts include cache misses.
 	quiet = 10 * time.Minute
-	// tableOfCalls holds the counts stated in docs/operate/scaling.md.
+	// tableOfCalls is the file with the counts that docs/operate/scaling.md states.
 	tableOfCalls = "../../capacity/journey/calls.csv"
 )
 
-// TestCallTableMatchesJourneys compares the table of calls with the journeys' actual calls.
+// TestCallTableMatchesJourneys compares the table of AWS calls with the calls that the journeys make.
 // RECORDBRIDGE_CALLS=write updates the table instead.
 func TestCallTableMatchesJourneys(t *testing.T) {
 	t.Parallel()
@@ -45,7 +44,7 @@ func TestCallTableMatchesJourneys(t *testing.T) {
 				<-time.After(quiet)
 				m.take("")
 				p.run()
-				synctest.Wait() // include work that runs beside a request
+				synctest.Wait() // include work that continues after a response
 				cost := m.take(p.name, p.of...)
 				if p.name == idleMinute {
 					idle = slices.Clone(cost)
@@ -74,8 +73,8 @@ func TestCallTableMatchesJourneys(t *testing.T) {
 	}
 }
 
-// writeTable keeps a known value if the new one is close to it, so that a diff of the table shows only changes of the
-// product.
+// writeTable updates the table, keeping each known value that is close to the new one, so that a diff shows only
+// changes caused by the product.
 func writeTable(t *testing.T, known, table []journey.Cost) {
 	t.Helper()
 	measures := map[journey.Cost]journey.Cost{}
@@ -94,8 +93,8 @@ func writeTable(t *testing.T, known, table []journey.Cost) {
 	expect.NoError(t, os.WriteFile(tableOfCalls, out.Bytes(), 0o600))
 }
 
-// isMeasure reports whether a field varies slightly between runs: the digits in times vary, and so does the timing of
-// read-ahead. Calls and units do not vary.
+// isMeasure reports whether a field varies slightly between runs, because of the number of digits in times or the
+// timing of read-ahead. The numbers of calls and units do not vary.
 func isMeasure(p cmp.Path) bool {
 	field := p.Last().String()
 	return field == ".Bytes" || field == ".Waits"
@@ -109,7 +108,7 @@ func newMeter(t *testing.T) *meter {
 	m.stack = newStack(t, options{middleware: func(next wire.Handler) wire.Handler {
 		counting := m.middleware(next)
 		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
-			if m.stack == nil { // still starting
+			if m.stack == nil { // the stack is still starting
 				next(w, r, c)
 				return
 			}
@@ -120,7 +119,7 @@ func newMeter(t *testing.T) *meter {
 	return m
 }
 
-// coldStarts starts a process of every function and returns the costs.
+// coldStarts starts a process of every function and returns the cost of each start.
 func (m *meter) coldStarts() []journey.Cost {
 	m.stack.t.Helper()
 	folders := make([]string, 0, len(m.stack.template.Functions))
@@ -138,11 +137,11 @@ func (m *meter) coldStarts() []journey.Cost {
 	return m.take("cold start", folders...)
 }
 
-// idleMinute is the journey of the schedules when there is no work. Its costs are subtracted from journeys that start
-// with a schedule.
+// idleMinute is the journey of all schedules firing without work. Its costs are subtracted from those of journeys that
+// start with a schedule.
 const idleMinute = "idle minute"
 
-// without subtracts the costs in idle from those in cost.
+// without returns cost less the costs in idle.
 func without(cost, idle []journey.Cost) []journey.Cost {
 	var left []journey.Cost
 	for _, c := range cost {
@@ -159,14 +158,14 @@ func without(cost, idle []journey.Cost) []journey.Cost {
 	return left
 }
 
-// performed is a journey and the functions whose calls count. One without a name only prepares the next.
+// performed is a journey and the functions whose calls it counts. A journey without a name only prepares the next one.
 type performed struct {
 	name string
 	of   []string
 	run  func()
 }
 
-// daysWork returns the journeys that a patient and an organisation start.
+// daysWork returns the journeys that patients and organisations start.
 func daysWork(m *meter) []performed {
 	s := m.stack
 	var id, task string
@@ -228,7 +227,7 @@ func daysWork(m *meter) []performed {
 		{"organisation", []string{"getorg"}, func() {
 			s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 		}},
-		// a process loads each version once
+		// a process loads each catalogue version once
 		{"", nil, func() { s.catalog.goLive("test", s.catalog.institutions(0)); search(); lookAt() }},
 		{"search", []string{"searchcatalog"}, search},
 		{"institution", []string{"getcatalog"}, lookAt},
@@ -236,7 +235,7 @@ func daysWork(m *meter) []performed {
 	}
 }
 
-// weeksWork returns the journeys that the passage of time starts for one connection.
+// weeksWork returns the journeys that schedules start for one connection as time passes.
 func weeksWork(m *meter) []performed {
 	s := m.stack
 	var id string
@@ -264,7 +263,7 @@ func weeksWork(m *meter) []performed {
 	}
 }
 
-// tick fires every schedule, with or without work to do.
+// tick fires every schedule, whether or not there is work.
 func (m *meter) tick() {
 	m.stack.t.Helper()
 	m.fire("SweeperFunction")

@@ -11,11 +11,11 @@ import (
 	"recordbridge/shared/export"
 )
 
-// crashPersona is small, so that a sweep over all of its calls is quick.
+// crashPersona has a small record, so that a sweep over all calls is fast.
 const crashPersona = "juniper-vale"
 
-// TestConnectSurvivesCrashAnywhere proves that a crash leaves a complete connection or none, that the response says
-// to retry, and that a retry works.
+// TestConnectSurvivesCrashAnywhere proves that a crash leaves either a complete connection or none, that the response
+// asks for a retry, and that the retry succeeds.
 func TestConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ConnectFunction", "CallbackFunction"} {
@@ -44,7 +44,7 @@ func TestConnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// connectionsAreWhole checks that every connection has its tokens, and that no tokens exist without a connection.
+// connectionsAreWhole checks that every connection has its tokens, and that all tokens belong to a connection.
 func (s checks) connectionsAreWhole(t *testing.T) {
 	t.Helper()
 	connections := s.state.list("test-ConnectionTable", s.tenant()+"#CONN")
@@ -59,8 +59,8 @@ func (s checks) connectionsAreWhole(t *testing.T) {
 	}
 }
 
-// TestExportSurvivesCrashAnywhere proves that after the accepted POST the job ends with one referenced file, one
-// event id and nothing pending, whichever function crashes after whichever call.
+// TestExportSurvivesCrashAnywhere proves that once a POST is accepted, the job ends with one referenced file, one event
+// ID and no pending work, regardless of which function crashes after which call.
 func TestExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -74,7 +74,7 @@ func TestExportSurvivesCrashAnywhere(t *testing.T) {
 				connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 				s.requestUntilAccepted(t, connectionID)
 				if function == "SweeperFunction" {
-					s.queues.loseMessages() // otherwise it would have nothing to do
+					s.queues.loseMessages() // otherwise the function would have nothing to do
 				}
 				s.clock.finish(130) // longer than the export queue's visibility timeout
 				s.check.oneResult(t)
@@ -109,7 +109,7 @@ func (s checks) oneResult(t *testing.T) {
 	}
 }
 
-// nothingPending checks that no row is due, except for the expiry of its file, and that every queue is empty.
+// nothingPending checks that no row is due, except for the expiry of the export's file, and that every queue is empty.
 func (s checks) nothingPending(t *testing.T) {
 	t.Helper()
 	s.check.nothingWaits(t)
@@ -120,9 +120,9 @@ func (s checks) nothingPending(t *testing.T) {
 	}
 }
 
-// TestReadersSurviveCrashAnywhere proves that a read-only endpoint responds to a crash with an error in our envelope,
-// and serves the next request normally.
-func TestReadersSurviveCrashAnywhere(t *testing.T) {
+// TestReadOnlyEndpointsSurviveCrashAnywhere proves that a read-only endpoint that crashes returns an error in our
+// envelope, and serves the next request normally.
+func TestReadOnlyEndpointsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
 		"GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
@@ -150,7 +150,7 @@ func TestReadersSurviveCrashAnywhere(t *testing.T) {
 	}
 }
 
-// read sends the request that a read-only function serves.
+// read sends a request that the given read-only function serves.
 func (f fixture) read(function string) answer {
 	f.t.Helper()
 	own := f.seeded.Organisations[0]

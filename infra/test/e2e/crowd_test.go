@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// mostAtOnce is the limit of concurrent refreshes at a token endpoint (docs/develop/lifecycles.md, "The life of a
+	// mostAtOnce is the limit on concurrent refreshes at a token endpoint (docs/develop/lifecycles.md, "The life of a
 	// connection").
 	mostAtOnce = 4
-	// The surge guard engages after surgeFrom refreshes within surgeWindow if nearly all were refused. From then on only a
-	// second refusal counts, at least secondAfter later.
+	// The surge guard engages after surgeFrom refreshes within surgeWindow if nearly all of them were refused. From then
+	// on a connection is revoked only if it is refused again, at least secondAfter later.
 	surgeFrom, surgeWindow, secondAfter = 50, 15 * time.Minute, time.Hour
 )
 
-// crowdSizes returns the number of patients at the portals that do not trigger the guard, and at the one that does: a
-// hundred at each in a soak. With fewer, too many are refused before the guard has enough data.
+// crowdSizes returns the number of patients at each portal that must not trigger the guard, and at the portal that
+// must. A soak uses a hundred at each. The triggering portal always has a hundred, because the guard needs enough data.
 func crowdSizes() (few, many int) {
 	if isSoak() {
 		return 100, 100
@@ -32,18 +32,18 @@ func crowdSizes() (few, many int) {
 	return 12, 100
 }
 
-// crowd is the set of a portal's connections that are all due simultaneously.
+// crowd is the set of a portal's connections, which all come due simultaneously.
 type crowd struct {
 	with     string
-	path     string            // of the portal
-	refresh  map[string]string // the first refresh token, by connection
-	now, max int               // concurrent refreshes
+	path     string            // portal's path
+	refresh  map[string]string // first refresh token of each connection
+	now, max int               // current and maximum number of concurrent refreshes
 }
 
-// TestRefreshLimitsCrowdDueAtOnce has three portals with many connections each, all of them due. It proves that no
-// portal gets more than 4 concurrent refreshes, and that a failing portal loses no connection. A portal that refuses
-// every refresh revokes only the first few, and the others when it refuses them again an hour later. Each revocation is
-// reported once.
+// TestRefreshLimitsCrowdDueAtOnce has many connections at each of three portals come due at once. No portal may get
+// more than 4 concurrent refreshes, and a failing portal must lose no connection. At a portal that refuses every
+// refresh, only the first few connections are revoked at once, and the others when they are refused again an hour
+// later. Each revocation is reported once.
 func TestRefreshLimitsCrowdDueAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestRefreshLimitsCrowdDueAtOnce(t *testing.T) {
 		s.pollers = 5
 		for n := 0; n < 60 && isAnyLeft(s, surging); n++ {
 			if n == 10 {
-				<-time.After(30 * time.Minute) // by then all short delays have ended
+				<-time.After(30 * time.Minute) // all short retry delays are over
 			}
 			s.clock.pass(time.Minute)
 		}
@@ -83,7 +83,7 @@ func TestRefreshLimitsCrowdDueAtOnce(t *testing.T) {
 	})
 }
 
-// gather connects patients to a portal.
+// gather connects the given number of patients to a portal.
 func gather(s *stack, l *ledger, with string, patients int) *crowd {
 	s.t.Helper()
 	address := s.ehr.connectURLOf(quirk{with: with})
@@ -98,7 +98,7 @@ func gather(s *stack, l *ledger, with string, patients int) *crowd {
 	return c
 }
 
-// watchCrowds makes every refresh take a second, and counts concurrent ones.
+// watchCrowds makes every token request take a second, and counts the concurrent ones at each portal.
 func watchCrowds(s *stack, l *ledger, crowds ...*crowd) {
 	var mu sync.Mutex
 	count := func(path string, change int) {
@@ -122,7 +122,7 @@ func watchCrowds(s *stack, l *ledger, crowds ...*crowd) {
 	}
 }
 
-// isAnyLeft reports whether any connection of a crowd is not revoked.
+// isAnyLeft reports whether a crowd has any connection that is not revoked.
 func isAnyLeft(s *stack, c *crowd) bool {
 	for id := range c.refresh {
 		if s.state.connection(id).text("status") != "revoked" {
@@ -132,8 +132,8 @@ func isAnyLeft(s *stack, c *crowd) bool {
 	return false
 }
 
-// checkSurge checks that every connection was revoked and reported once, and none at its first refusal after the guard
-// engaged.
+// checkSurge checks that every connection was revoked and reported once, and that none was revoked at its first refusal
+// after the guard engaged.
 func checkSurge(t *testing.T, s *stack, l *ledger, c *crowd) {
 	t.Helper()
 	first := make([]time.Time, 0, len(c.refresh))

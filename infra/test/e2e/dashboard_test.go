@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// person is a user of the dashboard with a browser.
+// person is a dashboard user with a browser.
 type person struct {
 	*stack
 
@@ -82,7 +82,7 @@ func (p *person) sign(r *http.Request) {
 	}
 }
 
-// do does the same as ask, and fails the test if the request fails.
+// do is ask, but fails the test if the request is not successful.
 func (p *person) do(method, path string, body any, into any) {
 	p.t.Helper()
 	if status := p.ask(method, path, body, into); status != http.StatusOK {
@@ -90,7 +90,7 @@ func (p *person) do(method, path string, body any, into any) {
 	}
 }
 
-// signIn signs in with a code from an e-mail.
+// signIn signs in with an e-mailed code.
 func (p *person) signIn() {
 	p.t.Helper()
 	<-time.After(time.Minute)
@@ -100,7 +100,7 @@ func (p *person) signIn() {
 		map[string]string{"email": p.email, "verification_id": sent.ID, "code": p.staff.mailedCode(p.email)}, nil)
 }
 
-// mailed returns the text after mark in the newest e-mail to an address.
+// mailed returns the text that follows mark in the newest e-mail to an address.
 func mailed(s *stack, email, mark string) string {
 	s.t.Helper()
 	found := ""
@@ -112,7 +112,7 @@ func mailed(s *stack, email, mark string) string {
 	return found
 }
 
-// accept accepts the newest invitation.
+// accept accepts the newest invitation sent to the person.
 func (p *person) accept() {
 	p.t.Helper()
 	invitation := map[string]string{"token": mailed(p.stack, p.email, "#/invitation/")}
@@ -132,7 +132,7 @@ func (s staff) newOwner() *person {
 	return owner
 }
 
-// runPeople performs every action of an organisation's members on their accounts and on each other.
+// runPeople performs every action that members can take on their own accounts and on each other's.
 func runPeople(s *stack) {
 	s.t.Helper()
 	owner := s.staff.newOwner()
@@ -240,7 +240,7 @@ func runFactors(s *stack, p *person) {
 	p.do(http.MethodDelete, "/dashboard/account/passkeys/"+first.ID(), nil, nil)
 }
 
-// moveTo changes an account's e-mail address.
+// moveTo changes the account's e-mail address and returns the response's status.
 func (p *person) moveTo(email string) int {
 	p.t.Helper()
 	var sent sentCode
@@ -258,8 +258,8 @@ func runAddress(s *stack, p *person) {
 		map[string]string{"token": mailed(s, p.email, "#/restore/")}, nil)
 }
 
-// TestDashboardReturnsDocumentedErrors proves that mistakes in the dashboard get the documented errors. Each
-// response is checked where it is received.
+// TestDashboardReturnsDocumentedErrors proves that invalid dashboard requests get the documented errors. Each response
+// is checked on receipt.
 func TestDashboardReturnsDocumentedErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

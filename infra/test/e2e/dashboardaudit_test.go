@@ -25,7 +25,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// quietOperations lists the operations other than GET that leave no audit row, each with its reason.
+// quietOperations lists the operations other than GET that write no audit row, each with its reason.
 func quietOperations() map[string]string {
 	const comes = "who comes and goes changes nothing; an e-mail tells of a new browser"
 	const begins = "changes nothing before the operation that ends it, which is audited"
@@ -42,13 +42,13 @@ func quietOperations() map[string]string {
 	}
 }
 
-// auditor is a middleware of the API that checks for an audit row after each change in the dashboard.
+// auditor is an API middleware that checks for an audit row after each change made in the dashboard.
 type auditor struct {
 	people
 
 	log        audit.Log
 	operations []guarded
-	last       map[string]int64 // number of the last row, by organisation
+	last       map[string]int64 // sequence number of the last row, by organisation
 	changed    map[string]bool  // operations that have succeeded
 }
 
@@ -69,7 +69,7 @@ func (p people) newAuditor(t *testing.T) *auditor {
 		body, err := io.ReadAll(r.Body)
 		expect.NoError(p.t, err)
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		who := a.whoAsks(r.Context(), r, body) // before the session changes
+		who := a.whoAsks(r.Context(), r, body) // must run before the request changes the session
 		out := httptest.NewRecorder()
 		served.ServeHTTP(out, r)
 		a.look(r.Context(), r.Method, path, who, out.Code == http.StatusOK)
@@ -80,7 +80,7 @@ func (p people) newAuditor(t *testing.T) *auditor {
 	return a
 }
 
-// whoAsks returns the account of the request's session, or of its link to a former address.
+// whoAsks returns the account that the request's session, or its link to a former e-mail address, belongs to.
 func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) string {
 	a.t.Helper()
 	cookie, err := r.Cookie(httpapi.SessionCookieName)
@@ -91,12 +91,12 @@ func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) str
 		return s.AccountID
 	}
 	var link struct{ Token string }
-	_ = json.Unmarshal(body, &link) // other bodies have no link
+	_ = json.Unmarshal(body, &link) // a body without a link is fine
 	id, _, _ := strings.Cut(link.Token, ".")
 	return id
 }
 
-// look compares the new rows of a member's organisations with those that the operation should write.
+// look compares the new audit rows of a member's organisations with those that the operation should write.
 func (a *auditor) look(ctx context.Context, method, path, who string, worked bool) {
 	a.t.Helper()
 	i := slices.IndexFunc(a.operations, func(g guarded) bool { return g.Method == method && isPathOf(g.Path, path) })
@@ -126,15 +126,15 @@ func (a *auditor) look(ctx context.Context, method, path, who string, worked boo
 	}
 }
 
-// isPathOf reports whether a path matches a declared one.
+// isPathOf reports whether a path matches a declared path.
 func isPathOf(declared, path string) bool {
 	want, got := strings.Split(declared, "/"), strings.Split(path, "/")
 	return slices.EqualFunc(want, got, func(w, g string) bool { return w == g || strings.HasPrefix(w, "{") })
 }
 
-// TestDashboardAuditsEveryChange covers every operation below /dashboard in docs/openapi.yaml other than GET.
-// Each must leave a row that names the member, except for a listed few. Afterwards the chain is intact, and every
-// change to it is detected.
+// TestDashboardAuditsEveryChange covers every operation below /dashboard in docs/openapi.yaml other than GET. Except
+// for a few listed ones, each must write an audit row that names the member. Afterwards the chain of rows must be
+// intact, and any change to it must be detected.
 func TestDashboardAuditsEveryChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -159,7 +159,8 @@ func TestDashboardAuditsEveryChange(t *testing.T) {
 	})
 }
 
-// checkTampering changes the table as an attacker with write access could, and restores it.
+// checkTampering changes the audit table as an attacker with write access could, requires that each change is detected,
+// and reverts it.
 func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	t.Helper()
 	found := func() []audit.Break {
@@ -197,7 +198,7 @@ func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	}
 }
 
-// tamper replaces or removes a row, and returns a function that restores it.
+// tamper replaces or removes a row and returns a function that restores it.
 func (a *auditor) tamper(t *testing.T, orgID string, seq int64,
 	to func(row map[string]types.AttributeValue),
 ) (undo func()) {
@@ -228,7 +229,7 @@ func (a *auditor) tamper(t *testing.T, orgID string, seq int64,
 	return func() { put(was.Item) }
 }
 
-// copyOf returns a change that copies another row's content, as an inserted row would have.
+// copyOf returns a change that copies another row's content, as an attacker who inserts a row might.
 func (a *auditor) copyOf(t *testing.T, orgID string, seq int64) func(row map[string]types.AttributeValue) {
 	t.Helper()
 	table := "test-AuditTable"

@@ -10,8 +10,9 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// TestDashboardDisconnectIsDoneByWorker follows a disconnection from the dashboard. At once the connection accepts no
-// exports and its file can't be downloaded. The refresh worker then deletes the tokens and has the portal revoke them.
+// TestDashboardDisconnectIsDoneByWorker follows a disconnection from the dashboard. The connection immediately accepts
+// no more exports, and its file can't be downloaded. The refresh worker then deletes the tokens and has the portal
+// revoke them.
 func TestDashboardDisconnectIsDoneByWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -35,7 +36,7 @@ func TestDashboardDisconnectIsDoneByWorker(t *testing.T) {
 }
 
 // TestDashboardDisconnectSurvivesCrashAnywhere crashes the dashboard's function and the worker after each of their
-// calls in turn. The client retries after an error. Every step happens, and is recorded, once.
+// calls in turn. The client retries after an error. Every step must take effect, and be recorded, exactly once.
 func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"DashboardConnectionsFunction", "RefreshWorkerFunction"} {
@@ -48,7 +49,7 @@ func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 				id, link := c.connectAndExport(t)
 				c.disconnectWithRetry(t, id)
 				c.checkEnded(t, id, link)
-				c.clock.advance(20) // a lost message is sent again after 15 minutes
+				c.clock.advance(20) // the sweeper resends a lost message after 15 minutes
 				c.clock.advanceQuarters(2)
 				c.check.forgotten(t, id)
 				if len(l.revoked) != 1 {
@@ -69,7 +70,7 @@ func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// connectAndExport creates a connection with one successful export and one pending export.
+// connectAndExport creates a connection with one successful and one pending export.
 func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	t.Helper()
 	id = c.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -83,7 +84,7 @@ func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	return id, link
 }
 
-// disconnectWithRetry disconnects as a person would, retrying a failed request.
+// disconnectWithRetry disconnects as a dashboard user would, retrying after a failed request.
 func (c *console) disconnectWithRetry(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
@@ -100,7 +101,7 @@ func (c *console) disconnectWithRetry(t *testing.T, id string) {
 	t.Fatal("the disconnection was never carried out")
 }
 
-// checkEnded checks what has ended once the dashboard has responded.
+// checkEnded checks the immediate effects of a disconnection, once the dashboard has responded.
 func (c *console) checkEnded(t *testing.T, id, link string) {
 	t.Helper()
 	c.org.checkStatus(id, "revoked")
@@ -113,7 +114,7 @@ func (c *console) checkEnded(t *testing.T, id, link string) {
 	}
 }
 
-// countOf counts the dashboard users' audit rows with an action.
+// countOf counts the audit rows with the given action.
 func countOf(rows []any, action string) int {
 	count := 0
 	for _, row := range rows {

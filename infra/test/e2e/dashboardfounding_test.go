@@ -14,8 +14,9 @@ import (
 
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// TestPracticeSignsUpAndInvitesColleague signs up a member of a practice, sets its colour and invites a colleague, who
-// can't found another organisation with their domain. Members and invited people can't be invited again.
+// TestPracticeSignsUpAndInvitesColleague signs up a member of a practice, sets the practice's colour and invites a
+// colleague. The colleague can't create another organisation with the same e-mail domain. Members and invited people
+// can't be invited again.
 func TestPracticeSignsUpAndInvitesColleague(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,8 +59,8 @@ func TestPracticeSignsUpAndInvitesColleague(t *testing.T) {
 	})
 }
 
-// TestUsageFileMatchesShownMonths proves that the downloaded file covers the displayed months.
-func TestUsageFileMatchesShownMonths(t *testing.T) {
+// TestUsageFileCoversDisplayedMonths proves that the downloaded file covers the displayed months.
+func TestUsageFileCoversDisplayedMonths(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))

@@ -14,15 +14,15 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// mailsTo returns the e-mails to an address that answer an inquiry.
+// mailsTo returns the e-mails to an address that reply to an inquiry.
 func mailsTo(s *stack, email string) []ses.Mail {
 	return slices.DeleteFunc(s.cloud.SES().Sent(), func(m ses.Mail) bool {
 		return m.To[0] != email || !strings.HasPrefix(m.Subject, "Reply from")
 	})
 }
 
-// useInbox sends a patient's request for help and one for a health system. An owner reads, answers and closes it. It
-// returns the path of the answered one.
+// useInbox sends a patient's request for help and a request for a health system. An owner reads, answers and closes the
+// request for help. useInbox returns its path.
 func (c *console) useInbox() (path string) {
 	c.t.Helper()
 	c.verifyAddress("help@alder.example")
@@ -61,12 +61,13 @@ func inboxAnswer() map[string]any {
 	return map[string]any{"text": "Ask your portal for a new password."}
 }
 
-func TestInboxAnswersPatient(t *testing.T) {
+func TestInboxEmailsAnswerOnceAndKeepsLogsPrivate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		answered := c.useInbox()
-		again := c.do(http.MethodPost, answered+"/answers", inboxAnswer()) // the response to the first request was lost
+		// the response to the first request was lost, so the client retries
+		again := c.do(http.MethodPost, answered+"/answers", inboxAnswer())
 		if all, _ := again["answers"].([]any); len(all) != 1 || len(mailsTo(c.stack, patientsAddress)) != 1 {
 			t.Errorf("repeated: %v, %d mails", again, len(mailsTo(c.stack, patientsAddress)))
 		}
@@ -106,8 +107,8 @@ func TestInboxAnswersPatient(t *testing.T) {
 	})
 }
 
-// TestInboxReportsUndeliveredAnswer proves that a member who answers an inquiry learns that the e-mail failed
-// and how to proceed. A retry works a minute later.
+// TestInboxReportsUndeliveredAnswer proves that a member who answers an inquiry is notified if the e-mail fails, and
+// that a retry succeeds a minute later.
 func TestInboxReportsUndeliveredAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -133,7 +134,7 @@ func TestInboxReportsUndeliveredAnswer(t *testing.T) {
 	})
 }
 
-func TestInboxHasPages(t *testing.T) {
+func TestInboxPaginatesWithoutDuplicates(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))

@@ -10,11 +10,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// unknownID is an id that does not exist.
+// unknownID is a well-formed ID that no row has.
 const unknownID = "00000000-0000-4000-8000-000000000000"
 
-// dashboardRequests returns a request for each operation of the dashboard, as its page sends it. None changes anything
-// that another one needs; leaving is the person who signs out.
+// dashboardRequests returns a request for each dashboard operation, as the dashboard's page sends it. No request
+// changes anything that another one needs. leaving is the person who signs out.
 func (s staff) dashboardRequests(as, leaving *person) map[string]request {
 	const proof = `{"email":"new@alder.example","verification_id":"` + unknownID + `","code":"000000"}`
 	client := base64.RawURLEncoding.EncodeToString([]byte(`{"challenge":"x"}`))
@@ -74,8 +74,8 @@ func (s staff) dashboardRequests(as, leaving *person) map[string]request {
 	return all
 }
 
-// dashboardBodies reports, by the name of each described dashboard operation, whether it takes a body. The map is empty
-// if the document can't be read.
+// dashboardBodies reports, by operation name, whether a documented dashboard operation has a request body. The map is
+// empty if the document can't be read.
 func dashboardBodies() map[string]bool {
 	var api struct {
 		Paths map[string]map[string]yaml.Node

@@ -12,15 +12,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// proofCase is a request that needs a recent proof of identity. If its path has a mode, it is in live mode.
+// proofCase is a request that requires a recent proof of identity. A path that contains a mode is called in live mode.
 type proofCase struct {
 	name, method, path string
 	body               any
 }
 
-// TestRecordOpeningActionNeedsFreshProof sends every request that opens records, or removes their protection, with an
-// outdated proof of identity. Each is refused and changes nothing. With a fresh proof the same request succeeds.
-func TestRecordOpeningActionNeedsFreshProof(t *testing.T) {
+// TestRecordAccessActionsRequireFreshProof sends every request that opens records, or weakens their protection, with an
+// outdated proof of identity. Each must be refused and change nothing, and must succeed with a fresh proof.
+func TestRecordAccessActionsRequireFreshProof(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
@@ -83,8 +83,8 @@ func (c *console) request(by who, p proofCase) answer {
 	}, p.body)
 }
 
-// stored returns the data that a refused request must not change: the webhooks, credentials, members and audit log of
-// the console's organisation.
+// stored returns the data that a refused request must not change: the organisation's webhooks, credentials, members and
+// audit log.
 func (c *console) stored(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -100,13 +100,13 @@ func (c *console) stored(t *testing.T) string {
 	return all.String()
 }
 
-// TestWebhookHeadersStayAtSameOrigin changes the URL of a webhook with custom headers. They are still sent to the same
-// origin, but not to another host.
-func TestWebhookHeadersStayAtSameOrigin(t *testing.T) {
+// TestWebhookHeadersAreDeletedWhenOriginChanges changes the URL of a webhook with custom headers. The headers must
+// still be sent if the origin is the same, but not to another host.
+func TestWebhookHeadersAreDeletedWhenOriginChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		got := map[string]string{} // by the path's last element
+		got := map[string]string{} // header received, by the last segment of the path
 		c.intercept = func(in *http.Request) *http.Response {
 			if !strings.HasPrefix(in.URL.Path, "/_local/inbox/hazel") {
 				return nil
@@ -125,7 +125,7 @@ func TestWebhookHeadersStayAtSameOrigin(t *testing.T) {
 		}{
 			{map[string]any{"url": first + "b"}, "hush"},
 			{map[string]any{"url": other + "c"}, ""},
-			{map[string]any{"url": first + "d"}, ""}, // the headers are deleted, not only withheld
+			{map[string]any{"url": first + "d"}, ""}, // the headers are deleted, not merely left out of requests
 			{map[string]any{"url": other + "e", "headers": map[string]string{"X-Receiver-Key": "anew"}}, "anew"},
 		} {
 			c.do(http.MethodPatch, hook, move.change)

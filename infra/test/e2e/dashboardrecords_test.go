@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// entryWith returns the entry of a list with the given id.
+// entryWith returns the list entry with the given ID.
 func entryWith(list map[string]any, name, key, id string) map[string]any {
 	all, _ := list[name].([]any)
 	for _, one := range all {
@@ -24,8 +24,8 @@ func entryWith(list map[string]any, name, key, id string) map[string]any {
 	return nil
 }
 
-// TestDashboardShowsConnectionHistory proves that an active connection shows when consent ends and when it was
-// renewed or withdrawn. An ended one shows the reason and a remedy.
+// TestDashboardShowsConnectionHistory proves that the dashboard displays when an active connection's consent ends and
+// when it was renewed or withdrawn. For an ended connection, it displays the reason and a remedy.
 func TestDashboardShowsConnectionHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -71,12 +71,12 @@ func TestDashboardShowsConnectionHistory(t *testing.T) {
 	})
 }
 
-// eraseAndProve erases a connection and checks its proof of erasure, which a repeated request returns unchanged.
+// eraseAndProve erases a connection and checks the proof of erasure. Repeating the request must return the same proof.
 func (c *console) eraseAndProve(t *testing.T, id string) {
 	t.Helper()
 	begun := c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
 	c.clock.advance(40)
-	c.signInAgain() // a second request needs an equally fresh proof
+	c.signInAgain() // the second request also requires a fresh proof of identity
 	proof := c.do(http.MethodGet, "/connections/"+id+"/erasure", nil)
 	counts, _ := proof["counts"].(map[string]any)
 	if text(proof, "stage") != "done" || text(proof, "finished_at") == "" ||
@@ -90,7 +90,8 @@ func (c *console) eraseAndProve(t *testing.T, id string) {
 	c.want(http.MethodGet, "/connections/"+id, nil, http.StatusNotFound, "svc_not_found")
 }
 
-// TestDashboardShowsMissingData proves that missing data is shown by resource type, with its amount and reason.
+// TestDashboardShowsMissingData proves that the dashboard displays missing data by resource type, with the amount and
+// the reason.
 func TestDashboardShowsMissingData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -122,7 +123,7 @@ func TestDashboardShowsMissingData(t *testing.T) {
 	})
 }
 
-// pages reads a list to its last page and returns its ids in order.
+// pages reads all pages of a list and returns the IDs in order.
 func (c *console) pages(path, name, key string) []string {
 	c.t.Helper()
 	var all []string
@@ -141,13 +142,13 @@ func (c *console) pages(path, name, key string) []string {
 	}
 }
 
-// TestDashboardListsPaginateWithoutGaps proves that each item of a long list appears exactly once across its pages.
+// TestDashboardListsPaginateWithoutGaps proves that each item of a long list appears on exactly one page.
 func TestDashboardListsPaginateWithoutGaps(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		const crowd = 52 // a page holds 50
+		const crowd = 52 // more than one page of 50
 		connections, exports := map[string]bool{}, map[string]bool{}
 		for range crowd {
 			id := c.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -178,7 +179,7 @@ func TestDashboardListsPaginateWithoutGaps(t *testing.T) {
 	})
 }
 
-// checkAuditPages checks that the audit log is a chain without gaps across its pages.
+// checkAuditPages checks that the audit log's pages form one chain without gaps.
 func (c *console) checkAuditPages(t *testing.T) {
 	t.Helper()
 	path := "/dashboard/organisations/" + c.own + "/audit"

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// receiver is a webhook's receiver below the inbox. Its mutex mu guards its fields, because deliveries are sent
+// receiver simulates a webhook receiver at a path of the inbox. mu guards its fields, because deliveries are sent
 // concurrently.
 type receiver struct {
 	mu     sync.Mutex
-	takes  time.Duration // how long each response takes
-	status int           // of each response
-	got    int           // requests so far
+	takes  time.Duration // duration of each response
+	status int           // status of each response
+	got    int           // number of requests so far
 }
 
-// at makes the receiver respond to requests for path.
+// at makes the receiver respond to requests for the given path.
 func (r *receiver) at(s *stack, path string) {
 	s.intercept = func(in *http.Request) *http.Response {
 		if !strings.HasSuffix(in.URL.Path, path) {
@@ -34,7 +34,7 @@ func (r *receiver) at(s *stack, path string) {
 	}
 }
 
-// next counts a request and returns the duration and status of its response.
+// next counts a request and returns the duration and status of the response to it.
 func (r *receiver) next() (takes time.Duration, status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,7 +42,7 @@ func (r *receiver) next() (takes time.Duration, status int) {
 	return r.takes, r.status
 }
 
-// recover makes the receiver respond with 200 at once.
+// recover makes the receiver respond with 200 immediately.
 func (r *receiver) recover() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,8 +56,8 @@ func (r *receiver) requests() int {
 	return r.got
 }
 
-// failing creates a webhook with a key and has eleven deliveries fail at a slow receiver. It returns the paths of the
-// webhook and of its deliveries.
+// failing creates a webhook with a signing key and makes eleven deliveries to a slow receiver fail. It returns the
+// paths of the webhook and of its deliveries.
 func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	c.t.Helper()
 	const address = "/_local/inbox/hazel"
@@ -68,7 +68,7 @@ func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	for range 11 {
 		told := c.do(http.MethodPost, hook+"/simulate", map[string]any{"type": "webhook.test"})
 		deliveries = append(deliveries, "/deliveries/"+text(told, "delivery_id"))
-		for range 5 { // a slow endpoint gets its next slot after seconds
+		for range 5 { // a slow endpoint waits several seconds for its next delivery slot
 			c.queues.pump()
 			<-time.After(2 * time.Second)
 		}
@@ -76,8 +76,9 @@ func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	return hook, deliveries
 }
 
-// TestDashboardDiagnosesAndRepairsBrokenReceiver proves that the overview leads to the webhook, to its deliveries, and
-// to the receiver's responses. Members disable the webhook, change it, and replay what it missed.
+// TestDashboardDiagnosesAndRepairsBrokenReceiver proves that members can find a failing webhook from the overview, with
+// its deliveries and the receiver's responses. They then disable the webhook, change it, and replay the deliveries that
+// it missed.
 func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -87,7 +88,8 @@ func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
 		seen := c.checkItFails(t, hook, deliveries)
 		delivery := deliveries[0]
 		c.want(http.MethodPost, delivery+"/replay", nil, http.StatusOK, "")
-		c.want(http.MethodPost, delivery+"/replay", nil, http.StatusConflict, "svc_conflict") // already under way
+		// a replay is already in progress
+		c.want(http.MethodPost, delivery+"/replay", nil, http.StatusConflict, "svc_conflict")
 		c.queues.pump()
 		c.want(http.MethodDelete, hook, nil, http.StatusConflict, "svc_conflict")
 		c.do(http.MethodPost, hook+"/disable", nil)
@@ -124,7 +126,7 @@ func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
 	})
 }
 
-// checkItFails follows a failing webhook from the overview to an attempt, and returns the data shown about it.
+// checkItFails follows a failing webhook from the overview to a single attempt, and returns the displayed data.
 func (c *console) checkItFails(t *testing.T, hook string, deliveries []string) map[string]any {
 	t.Helper()
 	failing, _ := c.do(http.MethodGet, "/overview", nil)["failing_webhooks"].([]any)
@@ -156,7 +158,7 @@ func (c *console) checkItFails(t *testing.T, hook string, deliveries []string) m
 	return seen
 }
 
-// changeDisabled changes every setting of a webhook while it is disabled.
+// changeDisabled changes every setting of a webhook while the webhook is disabled.
 func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 	t.Helper()
 	c.do(http.MethodGet, "/webhooks", nil)
@@ -165,7 +167,7 @@ func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 	if without := c.do(http.MethodDelete, hook+"/signing-key", nil); text(without, "public_key") != "" {
 		t.Errorf("the key is still there: %v", without)
 	}
-	for range 2 { // the second replaces the first
+	for range 2 { // the second value replaces the first
 		signing := c.do(http.MethodPost, hook+"/signing-key", nil)
 		if text(signing, "public_key") == "" || text(signing, "public_key") == publicKey {
 			t.Errorf("the key is %q, before it was %q", text(signing, "public_key"), publicKey)
@@ -178,8 +180,9 @@ func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 	}
 }
 
-// TestMovedWebhookStartsWithoutFailures proves that failures at a webhook's old URL are not attributed to its new one.
-func TestMovedWebhookStartsWithoutFailures(t *testing.T) {
+// TestWebhookFailuresAreResetWhenURLChanges proves that failures at a webhook's old URL are not attributed to its new
+// URL.
+func TestWebhookFailuresAreResetWhenURLChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
@@ -195,9 +198,9 @@ func TestMovedWebhookStartsWithoutFailures(t *testing.T) {
 	})
 }
 
-// TestWebhooksAndSecretsAreLimited proves that the twenty-sixth webhook is refused, and so is a rotation that would
-// leave eleven old secrets valid.
-func TestWebhooksAndSecretsAreLimited(t *testing.T) {
+// TestDashboardLimitsWebhooksAndSecrets proves that a 26th webhook is refused, and so is a rotation that would leave
+// eleven old secrets valid.
+func TestDashboardLimitsWebhooksAndSecrets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
@@ -219,9 +222,9 @@ func TestWebhooksAndSecretsAreLimited(t *testing.T) {
 	})
 }
 
-// TestKeyRotationHasNoGap proves that a credential has at most two keys, shows when each was last used, and can be
-// deleted once no key is left.
-func TestKeyRotationHasNoGap(t *testing.T) {
+// TestKeyRotationKeepsBothKeysValid proves that a credential has at most two keys, that the dashboard displays when
+// each was last used, and that the credential can be deleted once it has no keys.
+func TestKeyRotationKeepsBothKeysValid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
@@ -236,7 +239,7 @@ func TestKeyRotationHasNoGap(t *testing.T) {
 		if !works(text(made, "private_key")) || !works(text(second, "private_key")) {
 			t.Error("both keys should work")
 		}
-		c.queues.pump() // uses are stored beside the requests
+		c.queues.pump() // key use is recorded in the background
 		c.do(http.MethodDelete, path+"/keys/"+text(made, "key_id"), nil)
 		<-time.After(31 * time.Second)
 		if works(text(made, "private_key")) || !works(text(second, "private_key")) {

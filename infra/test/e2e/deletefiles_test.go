@@ -14,13 +14,13 @@ func (o organisation) deleteFiles(taskID string) answer {
 	return o.org.request(http.MethodDelete, "/bridge/fhir/ehi-export/"+taskID+"/files", nil)
 }
 
-// runDeleteFiles downloads a file and then deletes it as the organisation.
+// runDeleteFiles downloads an export's file and then requests its deletion as the organisation.
 func runDeleteFiles(s *stack) {
 	s.t.Helper()
 	taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
 	s.clock.advance(2)
 	s.org.checkDownload(crashPersona)
-	for range 2 { // a repetition changes nothing
+	for range 2 { // a repeated request changes nothing
 		if got := s.org.deleteFiles(taskID); got.status != http.StatusOK ||
 			string(got.Data) != `{"task_id":"`+taskID+`","status":"success"}` {
 			s.t.Fatalf("DELETE answered %d %s", got.status, got.raw)
@@ -75,9 +75,9 @@ func TestDeletedFilesAreInaccessible(t *testing.T) {
 	})
 }
 
-// TestPresignedURLEndsWithItsFile proves that a presigned URL, valid for ten minutes, stops working as soon
-// as its file is deleted.
-func TestPresignedURLEndsWithItsFile(t *testing.T) {
+// TestPresignedURLStopsWorkingWhenFileIsDeleted proves that a presigned URL stops working as soon as its file is
+// deleted, although its signature is valid for ten minutes.
+func TestPresignedURLStopsWorkingWhenFileIsDeleted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -89,14 +89,14 @@ func TestPresignedURLEndsWithItsFile(t *testing.T) {
 			t.Fatalf("before, the address answers %v", got)
 		}
 		s.org.deleteFiles(taskID)
-		s.expectDenials = true // S3 responds 404 only to callers that may list the bucket
+		s.expectDenials = true // without permission to list the bucket, S3 responds 403 instead of 404
 		if got, _ := s.patient.browser().open(address, "", ""); got == nil || got.status != http.StatusForbidden {
 			t.Errorf("afterwards, the address answers %v", got)
 		}
 	})
 }
 
-// checkGone checks that neither the link nor the key gives access to the file any more.
+// checkGone checks that the file can no longer be downloaded, either by its link or with a key.
 func checkGone(t *testing.T, o *outside, link, byKey string) {
 	t.Helper()
 	if got, _ := o.patient.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
@@ -108,7 +108,7 @@ func checkGone(t *testing.T, o *outside, link, byKey string) {
 	}
 }
 
-// checkForgottenFiles checks that no further work is due for the task.
+// checkForgottenFiles checks that the task has no further work due.
 func checkForgottenFiles(t *testing.T, s *stack, taskID string) {
 	t.Helper()
 	task := s.state.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META")
@@ -117,8 +117,8 @@ func checkForgottenFiles(t *testing.T, s *stack, taskID string) {
 	}
 }
 
-// TestFileDeletionSurvivesCrashAnywhere proves that expired files can't be downloaded, and that the sweeper
-// deletes what the function did not, whether or not the organisation retries.
+// TestFileDeletionSurvivesCrashAnywhere proves that deleted files can't be downloaded, and that the sweeper deletes any
+// that the crashed function did not, whether or not the organisation retries.
 func TestFileDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteExportFilesFunction"

@@ -20,14 +20,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// swap exchanges the first organisation and the other one, so that everything that follows acts for the other. A second
-// call reverts it.
+// swap exchanges the stack's first two organisations, so that subsequent helpers act for the other one. A second call
+// reverts it.
 func swap(s *stack) {
 	all := s.seeded.Organisations
 	all[0], all[2] = all[2], all[0]
 }
 
-// runLeaving requests the deletion of an owner's organisation, and cancels it.
+// runLeaving requests the deletion of an owner's organisation and then cancels it.
 func (s staff) runLeaving(owner *person) {
 	s.t.Helper()
 	at := "/dashboard/organisations/" + s.owner().OrgID + "/deletion"
@@ -64,8 +64,8 @@ func organisationName(s *stack) string {
 	return found.Name
 }
 
-// leave creates every kind of data in the first organisation and requests its deletion, up to the time when the
-// deletion starts. It returns the connections.
+// leave creates every kind of data in the first organisation, requests the organisation's deletion, and waits until the
+// deletion starts. It returns the connections' IDs.
 func leave(s *stack) []string {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -91,7 +91,7 @@ func leave(s *stack) []string {
 		map[string]string{"name": organisationName(s)}, nil)
 	<-time.After(7*24*time.Hour - 5*time.Minute)
 	second := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
-	s.crash("ExportWorkerFunction", 12) // so that this export is still running
+	s.crash("ExportWorkerFunction", 12) // keeps this export running
 	s.org.startExport(second)
 	s.clock.advance(1)
 	if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+second, nil); got.status != http.StatusOK {
@@ -100,7 +100,7 @@ func leave(s *stack) []string {
 	return []string{first, second}
 }
 
-// runDeletion deletes an organisation as its owner.
+// runDeletion deletes an organisation, as its owner requests.
 func runDeletion(s *stack) {
 	s.t.Helper()
 	gone := leave(s)
@@ -110,7 +110,7 @@ func runDeletion(s *stack) {
 	checkDeleted(s, s.owner().OrgID, gone)
 }
 
-// checkDeleted checks that the deletion is complete and has exactly one proof.
+// checkDeleted checks that the deletion is complete and has exactly one proof of deletion.
 func checkDeleted(s *stack, orgID string, connections []string) {
 	s.t.Helper()
 	of := org.Tenant{Mode: org.Live, OrgID: orgID}
@@ -133,8 +133,8 @@ func checkDeleted(s *stack, orgID string, connections []string) {
 	}
 }
 
-// checkWhatStays searches every row and object for the ids. Only those that docs/develop/lifecycles.md names may
-// remain.
+// checkWhatStays searches every row and object for the IDs. They may appear only in the data that
+// docs/develop/lifecycles.md lists.
 func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
@@ -168,7 +168,7 @@ func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	}
 }
 
-// keysOf lists the rows that name an organisation, except those with an expiry.
+// keysOf lists the keys of rows that mention an organisation and do not expire.
 func keysOf(s *stack, orgID string) []string {
 	s.t.Helper()
 	var keys []string
@@ -184,8 +184,9 @@ func keysOf(s *stack, orgID string) []string {
 	return keys
 }
 
-// TestDeletedOrganisationLeavesDocumentedRowsOnly also proves that another organisation loses nothing.
-func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
+// TestOrganisationDeletionLeavesOnlyDocumentedRows proves that only the documented rows of a deleted organisation
+// remain, and that another organisation loses nothing.
+func TestOrganisationDeletionLeavesOnlyDocumentedRows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -212,7 +213,7 @@ func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
 		}
 		<-time.After(2 * time.Hour)
 		s.clock.advance(20)
-		// The running export has failed and the grants are revoked, but no notification is sent.
+		// The running export failed and the grants are revoked, but no events are sent.
 		failed, revoked := s.webhooks.events("patient.ehi_export_failed"), s.webhooks.events("patient.authorization_revoked")
 		if told := len(failed) + len(revoked); told != 0 {
 			t.Errorf("%d events were sent after it had begun", told)
@@ -238,8 +239,8 @@ func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
 	})
 }
 
-// TestOrganisationDeletionSurvivesCrashAnywhere proves that the same rows remain, with one proof of deletion, whichever
-// call the eraser crashes after.
+// TestOrganisationDeletionSurvivesCrashAnywhere proves that the same rows remain, with one proof of deletion,
+// regardless of the call after which the eraser crashes.
 func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -255,8 +256,9 @@ func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestOperatorDeletesOrganisationLikeOwner proves that an operator's deletion has the same waiting period.
-func TestOperatorDeletesOrganisationLikeOwner(t *testing.T) {
+// TestOperatorDeletionHasSameWaitingPeriodAsOwners proves that a deletion requested by an operator has the same waiting
+// period as an owner's.
+func TestOperatorDeletionHasSameWaitingPeriodAsOwners(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -38,19 +38,19 @@ import (
 )
 
 const (
-	// benchedTenants is the number of tenants. Each has a webhook at the same receiver, so that no endpoint's rate limits
+	// benchedTenants is the number of tenants. Each has its own webhook at the receiver, so that no endpoint's rate limits
 	// the measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
-	// benchedBatch is the number of concurrent deliveries while throughput is measured.
+	// benchedBatch is the number of concurrent deliveries in a throughput measurement.
 	benchedBatch = 1000
-	// benchedBatches is the runner's limit of concurrent batches per queue. The benchmark of the calls uses the same
+	// benchedBatches is the runner's limit on concurrent batches per queue. BenchmarkDeliveryCalls uses the same
 	// concurrency.
 	benchedBatches = 4
 )
 
-// deliveries runs the webhook worker in this process, with the embedded AWS, the runner's triggers, and a receiver
-// behind a socket.
+// deliveries benchmarks the webhook worker in process, using the embedded AWS, the runner's triggers and a receiver on
+// a local socket.
 type deliveries struct {
 	b        *testing.B
 	stack    *stack
@@ -58,7 +58,7 @@ type deliveries struct {
 	enqueued queue.Deliveries
 	tenants  []org.Tenant
 	receiver *httptest.Server
-	calls    atomic.Int64 // the worker's calls to AWS
+	calls    atomic.Int64 // AWS calls by the worker
 	serve    invocation
 
 	mu      sync.Mutex
@@ -118,7 +118,7 @@ func (d *deliveries) worker() template.Function {
 	return all[slices.IndexFunc(all, func(f template.Function) bool { return f.Folder == "webhookworker" })]
 }
 
-// unkept discards log lines after they have been formatted as in production, which also takes time.
+// unkept discards log lines. Unlike io.Discard, it lets the logger format them, which takes time in production too.
 type unkept struct{ io.Writer }
 
 // start starts the worker and its queue trigger.
@@ -168,7 +168,7 @@ func (c counting) Do(r *http.Request) (*http.Response, error) {
 	return c.next.Do(r)
 }
 
-// event creates an event of one of the tenants.
+// event creates an event for one of the tenants in turn.
 func (d *deliveries) event(n int) webhook.Event {
 	d.b.Helper()
 	event, err := webhook.NewEvent(d.tenants[n%len(d.tenants)], webhook.ExportSucceeded, ids.Random(), 0, time.Now(),
@@ -179,7 +179,7 @@ func (d *deliveries) event(n int) webhook.Event {
 	return event
 }
 
-// await waits for n arrivals.
+// await waits until n deliveries have arrived.
 func (d *deliveries) await(n int) {
 	d.b.Helper()
 	late := time.After(2 * time.Minute)
@@ -192,8 +192,8 @@ func (d *deliveries) await(n int) {
 	}
 }
 
-// BenchmarkDeliveries measures the throughput of deliveries of waiting events: from the queue through the worker to the
-// receiver, and the attempt's row.
+// BenchmarkDeliveries measures the throughput of queued events: from the queue through the worker to the receiver,
+// including the attempt's row.
 func BenchmarkDeliveries(b *testing.B) {
 	d := newDeliveries(b)
 	d.start()
@@ -232,8 +232,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkDeliveryLatency measures the time from an event to its receipt at 50 events a second: storing the event,
-// enqueueing it, signing and posting the webhook. One iteration takes a second.
+// BenchmarkDeliveryLatency measures the time from an event to its receipt at 50 events a second. This includes storing
+// and enqueueing the event, and signing and posting the webhook. One iteration takes a second.
 func BenchmarkDeliveryLatency(b *testing.B) {
 	d := newDeliveries(b)
 	d.start()
@@ -244,7 +244,7 @@ func BenchmarkDeliveryLatency(b *testing.B) {
 		expect.NoError(b, d.rows.CreateEvent(b.Context(), e))
 		expect.NoError(b, d.enqueued.EnqueueEvent(b.Context(), e.Tenant, e.ID))
 	}
-	for n := range benchedTenants { // each tenant's key must be decrypted once
+	for n := range benchedTenants { // decrypts each tenant's key before the measurement
 		send(n)
 	}
 	d.await(benchedTenants)
@@ -269,9 +269,8 @@ func BenchmarkDeliveryLatency(b *testing.B) {
 	b.ReportMetric(float64(d.calls.Load())/float64(len(sent)), "calls/delivery")
 }
 
-// BenchmarkDeliveryCalls measures how many calls a second the embedded AWS serves if it handles only the five calls of
-// a first delivery to a busy endpoint, without the worker, the queue and the receiver. This is the upper bound of
-// delivery throughput.
+// BenchmarkDeliveryCalls measures the upper bound of delivery throughput. It makes only the five AWS calls of a first
+// delivery to a busy endpoint, without the worker, the queue and the receiver.
 func BenchmarkDeliveryCalls(b *testing.B) {
 	d := newDeliveries(b)
 	var made atomic.Int64
@@ -280,7 +279,8 @@ func BenchmarkDeliveryCalls(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for n := 0; pb.Next(); n++ {
 			e := d.event(n)
-			expect.NoError(b, d.rows.CreateEvent(b.Context(), e)) // counted below: it costs as much as the other calls
+			// included in the measurement: it costs as much as the other calls
+			expect.NoError(b, d.rows.CreateEvent(b.Context(), e))
 			if err := d.callsOf(b.Context(), e); err != nil {
 				b.Error(err)
 				return
@@ -292,7 +292,7 @@ func BenchmarkDeliveryCalls(b *testing.B) {
 	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(made.Load()), "cpu-µs/call")
 }
 
-// callsOf makes the calls of a first delivery.
+// callsOf makes the AWS calls of a first delivery.
 func (d *deliveries) callsOf(ctx context.Context, e webhook.Event) error {
 	if _, err := d.rows.Event(ctx, e.Tenant, e.ID); err != nil {
 		return err

@@ -29,27 +29,28 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// nameEnd is the suffix of tests that need only access from outside; make e2e selects them by it.
+// nameEnd is the name suffix of tests that use only the stack's public interfaces. make e2e selects tests by this
+// suffix.
 const nameEnd = "FromOutside"
 
-// Polling interval and limit for a running stack, whose first calls may be cold starts in containers.
+// The polling interval and time limit on a running stack, where first calls may be cold starts of containers.
 const (
 	moment  = 200 * time.Millisecond
 	moments = 600
 )
 
-// runningStack is the running stack that the journeys run on, opened once for all tests.
+// runningStack is a separately running stack on which journeys are tested. It is opened once for all tests.
 type runningStack struct {
 	stack    target.Stack
 	operator *wiring.Operator
 	baseURL  string
-	endpoint string // the sandbox's endpoint
-	inboxURL string // "" if no inbox receives webhooks
+	endpoint string // ID of the sandbox's endpoint
+	inboxURL string // "" if the stack has no inbox for webhooks
 	client   *http.Client
 
 	mu   sync.Mutex
-	left []string // data that could not be removed
-	made int      // number of organisations
+	left []string // descriptions of data that could not be removed
+	made int      // number of organisations created
 }
 
 var elsewhere = sync.OnceValues(func() (*runningStack, error) {
@@ -83,17 +84,17 @@ var elsewhere = sync.OnceValues(func() (*runningStack, error) {
 	return &p, err
 })
 
-// usesRunningStack reports whether the journeys run on a running stack.
+// usesRunningStack reports whether the tests use a separately running stack.
 func usesRunningStack() bool {
 	return os.Getenv("RECORDBRIDGE_STACK") != "" || os.Getenv("RECORDBRIDGE_RUN_FILE") != ""
 }
 
-// newTenantOnRunningStack creates organisations for one journey and removes them when the test ends.
+// newTenantOnRunningStack creates organisations for one journey and removes them at the end of the test.
 func newTenantOnRunningStack(t *testing.T) *outside {
 	t.Helper()
 	p, err := elsewhere()
 	expect.NoError(t, err)
-	// never requested: the browser stops before
+	// never requested: the browser stops before this URL
 	to := seed.Options{BaseURL: p.baseURL, ReturnURL: customer + "/_local/return"}
 	if p.inboxURL != "" {
 		to.InboxURL = p.inboxURL + "/" + ids.Random()
@@ -114,7 +115,7 @@ func newTenantOnRunningStack(t *testing.T) *outside {
 	return o
 }
 
-// clear removes the organisations that a journey created.
+// clear removes the organisations that a journey has created.
 func (p *runningStack) clear(t *testing.T, made []runfile.Organisation) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -136,7 +137,7 @@ func (p *runningStack) clear(t *testing.T, made []runfile.Organisation) {
 	}
 }
 
-// ask sends a request, and checks responses of our API against its description.
+// ask sends a request. If the response is from our API, ask also checks it against docs/openapi.yaml.
 func (p *runningStack) ask(t *testing.T, r *http.Request) (*http.Response, error) {
 	t.Helper()
 	response, err := p.client.Do(r)
@@ -154,7 +155,7 @@ func (p *runningStack) ask(t *testing.T, r *http.Request) (*http.Response, error
 	return response, nil
 }
 
-// received reads an inbox's deliveries in the format that `make run` serves.
+// received returns the deliveries in an inbox, in the format that `make run` serves.
 func (p *runningStack) received(t *testing.T, address string) []inbox.Delivery {
 	t.Helper()
 	if address == "" {
@@ -177,7 +178,7 @@ func (p *runningStack) received(t *testing.T, address string) []inbox.Delivery {
 	return list
 }
 
-// tell prints the stack's name, the remaining data, and the tests that did not run on it.
+// tell prints the stack's name, the data that could not be removed, and the tests that can't run on it.
 func tell(out io.Writer) {
 	p, err := elsewhere()
 	if err != nil {
@@ -192,7 +193,7 @@ func tell(out io.Writer) {
 		strings.Join(inside, ", "))
 }
 
-// insideTests lists the tests of this folder that can't run on a running stack.
+// insideTests lists this folder's tests that can't run on a separately running stack.
 func insideTests() []string {
 	files, _ := filepath.Glob("*_test.go")
 	var names []string

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// onlyWithAPatient lists the refusals that an endpoint test can't detect without a patient, because they depend on the
-// response to a sign-in.
+// onlyWithAPatient lists the quirks whose refusal an endpoint test can't predict, because they affect only the response
+// to a patient's sign-in.
 func onlyWithAPatient() []string {
 	return []string{
 		"discovery-missing,iss:wrong", "hostile:no-issuer,iss:wrong", "iss:wrong", // the response names a different issuer
@@ -24,8 +24,8 @@ func onlyWithAPatient() []string {
 	}
 }
 
-// TestEndpointTestPredictsSignIn proves that an endpoint test predicts sign-ins. If no check fails, a
-// patient can connect. If one fails, the patient can't, or the connection does not last.
+// TestEndpointTestPredictsSignIn proves that an endpoint test predicts sign-ins. If no check fails, a patient can
+// connect. If a check fails, the patient can't connect or the connection does not last.
 func TestEndpointTestPredictsSignIn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestEndpointTestPredictsSignIn(t *testing.T) {
 			case refused != "" && len(failed) == 0 && !slices.Contains(onlyWithAPatient(), q.with):
 				t.Errorf("%s: nothing has failed, and a patient meets %s", q.with, refused)
 			case refused == "" && slices.ContainsFunc(failed, func(step smartprobe.Step) bool {
-				// with few scopes a patient can connect, but exports are incomplete
+				// with too few scopes a patient can connect, but exports are incomplete
 				return step != smartprobe.Scopes && (!q.later || step != smartprobe.TokenRefresh && step != smartprobe.TokenCode)
 			}):
 				t.Errorf("%s: %v have failed, and a patient connects", q.with, failed)
@@ -51,7 +51,7 @@ func TestEndpointTestPredictsSignIn(t *testing.T) {
 	})
 }
 
-// failedChecks tests the endpoint of a connect URL and returns the failed checks.
+// failedChecks tests a connect URL's endpoint and returns the failed checks.
 func failedChecks(s *stack, p smartprobe.Probe, connect string) []smartprobe.Step {
 	s.t.Helper()
 	at, err := url.Parse(connect)

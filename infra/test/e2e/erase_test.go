@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/manage/erase"
 )
 
-// erased connects a patient, creates every kind of data of a connection, and requests its erasure. It returns the ids
-// of the connection and its exports.
+// erased connects a patient, creates every kind of data that a connection can have, and requests the connection's
+// erasure. It returns the IDs of the connection and of its exports.
 func erased(s *stack) (id string, exports []string) {
 	s.t.Helper()
 	s.refuseWebhooks(1)
@@ -29,7 +29,7 @@ func erased(s *stack) (id string, exports []string) {
 	}
 	s.clock.advance(10)
 	<-time.After(25 * time.Hour)
-	s.crash("ExportWorkerFunction", 12) // so that the next export is running and holds a slot of the share
+	s.crash("ExportWorkerFunction", 12) // keeps the next export running, so that it holds one of the organisation's slots
 	exports = append(exports, s.org.startExport(id))
 	s.staff.requestErasure(id)
 	return id, exports
@@ -44,7 +44,7 @@ func (s staff) requestErasure(id string) {
 	}
 }
 
-// runErase erases a connection, at the organisation's request, while it is being exported.
+// runErase erases a connection during an export, as the organisation requests.
 func runErase(s *stack) {
 	s.t.Helper()
 	id, _ := erased(s)
@@ -52,7 +52,7 @@ func runErase(s *stack) {
 	s.check.erased(id)
 }
 
-// erased checks that the erasure is complete and has exactly one proof.
+// erased checks that the erasure is complete and has exactly one proof of erasure.
 func (s checks) erased(id string) erase.Erasure {
 	s.t.Helper()
 	e, err := s.operator.Erasures.Show(s.t.Context(), s.owner(), id)
@@ -70,8 +70,8 @@ func (s checks) erased(id string) erase.Erasure {
 	return e
 }
 
-// nothingIsLeft searches every row and object for the ids. Rows of attempts, and rows that prevent those from creating
-// a connection again, expire by themselves.
+// nothingIsLeft searches every row and object for the IDs. It ignores rows of attempts, and rows that prevent attempts
+// from creating the connection again, because both expire.
 func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
@@ -113,8 +113,8 @@ func numberOf(t *testing.T, attribute json.RawMessage) int64 {
 	return number.N
 }
 
-// TestErasureLeavesNoData proves that no table and no bucket contains data of an erased connection, and
-// that another connection keeps all of its data.
+// TestErasureLeavesNoData proves that no table or bucket contains data of an erased connection, and that another
+// connection keeps all of its data.
 func TestErasureLeavesNoData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestErasureLeavesNoData(t *testing.T) {
 		if e.Counts != want || e.Counts.Files == 0 || e.Portal != erase.Asked {
 			t.Errorf("removed %+v, portal %s; want %+v, asked", e.Counts, e.Portal, want)
 		}
-		<-time.After(3 * time.Hour) // attempts have expired by then
+		<-time.After(3 * time.Hour) // exceeds the lifetime of attempts
 		s.check.nothingIsLeft(t, append(exports, id, crashPersona)...)
 		if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+id, nil); got.status != http.StatusNotFound {
 			t.Errorf("the connection answers %d", got.status)
@@ -152,8 +152,8 @@ func TestErasureLeavesNoData(t *testing.T) {
 	})
 }
 
-// TestErasureSurvivesCrashAnywhere proves that everything is erased, with one proof, whichever call the eraser
-// crashes after.
+// TestErasureSurvivesCrashAnywhere proves that everything is erased, with one proof of erasure, regardless of the call
+// after which the eraser crashes.
 func TestErasureSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {

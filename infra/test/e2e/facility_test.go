@@ -28,10 +28,10 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// facilityPatient is the id of the patient in every facility's record.
+// facilityPatient is the ID of the Patient resource in every facility's record.
 const facilityPatient = "5f0b2d5e-4a5b-5d8e-9c3f-000000000001"
 
-// facilityRecord returns a facility's converted documents, larger than one chunk.
+// facilityRecord returns the converted documents of a facility. They are larger than one chunk.
 func facilityRecord() []string {
 	const observations = 6
 	all := make([]string, 0, 1+observations)
@@ -63,13 +63,13 @@ func (s ehr) cached() []string {
 	return keys
 }
 
-// seal returns a sealer that uses the token key.
+// seal returns a sealer that encrypts with the token key.
 func seal(s *stack, purpose string) *kms.Sealer {
 	return kms.New(awskms.NewFromConfig(s.cloud.Config("test")),
 		s.functions["ExportWorkerFunction"].declared.Environment["TOKENS_KEY"], purpose, time.Now)
 }
 
-// connectFacility stores a connection to a TEFCA facility whose record was just fetched.
+// connectFacility stores a connection to a TEFCA facility with a freshly fetched record.
 func (s ehr) connectFacility(resources []string, lost map[string]int) (id string, ends time.Time) {
 	s.t.Helper()
 	put := func(all ...string) records.Feed {
@@ -108,7 +108,7 @@ func (s ehr) connectFacility(resources []string, lost map[string]int) (id string
 	c := connection.Connection{
 		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: connection.TEFCAPlatform, DirectoryID: f.ID,
 		Scope: tefca.Scope,
-		// so that rows named after these keys can be recognised
+		// recognisable keys, to find rows that are named after them
 		Generation: 1, CreatedAt: now, VaultKey: "vault of " + id, PersonKey: "person of " + id,
 	}.EndingAt(held.Until)
 	table, work := store.Flow{DB: s.rows, Table: "test-FlowTable"}, store.Work{DB: s.rows, Table: "test-WorkTable"}
@@ -132,7 +132,7 @@ func checkFacilityRecord(s *stack) {
 	}
 }
 
-// runFacility exports a cached record. It is deleted with its connection, by whatever means the connection ends.
+// runFacility exports a cached record and ends the connection in each possible way, which must delete the record.
 func runFacility(s *stack) {
 	s.t.Helper()
 	id, _ := s.ehr.connectFacility(facilityRecord(), nil)
@@ -175,8 +175,9 @@ func runFacility(s *stack) {
 	}
 }
 
-// TestFacilityRecordIsExportedUntilExpiry proves that the connection's expiry is announced at once. Later the
-// connection is revoked, once, without the ids that it lacks, and its cache is deleted.
+// TestFacilityRecordIsExportedUntilExpiry proves that the connection's expiry is announced immediately. At the expiry
+// the connection is revoked once, the event omits the IDs that the connection does not have, and the cached record is
+// deleted.
 func TestFacilityRecordIsExportedUntilExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -217,8 +218,8 @@ func TestFacilityRecordIsExportedUntilExpiry(t *testing.T) {
 	})
 }
 
-// TestExportRevokesExpiredFacilityConnection proves that an export after the expiry fails and revokes the
-// connection, like any whose tokens can't be refreshed.
+// TestExportRevokesExpiredFacilityConnection proves that an export after the expiry fails and revokes the connection,
+// as an export does if the tokens can't be refreshed.
 func TestExportRevokesExpiredFacilityConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -235,9 +236,9 @@ func TestExportRevokesExpiredFacilityConnection(t *testing.T) {
 	})
 }
 
-// TestFacilityExportUsesFixtureOrFails proves that an export without documents fails. With a fixture it exports that,
-// and a later request without one does not.
-func TestFacilityExportUsesFixtureOrFails(t *testing.T) {
+// TestFacilityExportFailsWithoutDocumentsOrFixture proves that an export without documents fails unless the request
+// names a fixture. A later request without a fixture fails again.
+func TestFacilityExportFailsWithoutDocumentsOrFixture(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -293,8 +294,8 @@ func TestFacilityExportUsesFixtureOrFails(t *testing.T) {
 	})
 }
 
-// TestFacilityExportSurvivesCrashAnywhere proves that an export produces one file and one event, whichever call
-// the worker crashes after.
+// TestFacilityExportSurvivesCrashAnywhere proves that an export produces one file and one event, regardless of the call
+// after which the worker crashes.
 func TestFacilityExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "ExportWorkerFunction", func(t *testing.T, s *stack) {
@@ -308,8 +309,8 @@ func TestFacilityExportSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestFacilityDisconnectionSurvivesCrashAnywhere proves that neither tokens nor cached data remain after a
-// disconnection with retries, after the expiry, and after an erasure.
+// TestFacilityDisconnectionSurvivesCrashAnywhere proves that no tokens and no cached data remain after a disconnection
+// with retries, after the expiry, and after an erasure.
 func TestFacilityDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	t.Run("given up", func(t *testing.T) {
@@ -350,7 +351,7 @@ func TestFacilityDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 			if e := s.check.erased(id); e.Stage != erase.Done || len(s.ehr.cached()) != 0 {
 				t.Errorf("%+v, cached are still %v", e, s.ehr.cached())
 			}
-			<-time.After(2 * time.Hour) // the attempt and the record of the erasure have expired by then
+			<-time.After(2 * time.Hour) // exceeds the lifetime of the attempt and of the erasure's record
 			s.check.nothingIsLeft(t, id)
 		})
 	})

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// exported returns a stage that exports a patient's record at a portal, two hours after the sign-in if isLate.
+// exported returns a stage that exports a patient's record from a portal. If isLate is set, the export starts two hours
+// after the sign-in.
 func exported(with string, isLate bool) stage { return exportedWithin(3, with, isLate) }
 
 func exportedWithin(minutes int, with string, isLate bool) stage {
@@ -61,8 +62,8 @@ func failedExports() map[string]stage {
 	}
 }
 
-// unsearchable returns a stage that exports from a server that returns only the Patient. The stage lasts the given
-// number of minutes.
+// unsearchable returns a stage that exports from a server that returns only the Patient resource. The stage lasts the
+// given number of minutes.
 func unsearchable(minutes int) stage {
 	return func(s *stack, _ *awsFailure) {
 		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")

@@ -17,7 +17,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// documentedFailures returns the rows of docs/operate/failures.md. Every failure is staged in test mode.
+// documentedFailures returns the table in docs/operate/failures.md, and its rows by name. Failures are staged in test
+// mode, so a row without a mode gets mode test.
 func documentedFailures(t *testing.T) (explain.Table, map[string]explain.Failure) {
 	t.Helper()
 	table, err := explain.NewTable(docs.Failures())
@@ -32,7 +33,7 @@ func documentedFailures(t *testing.T) (explain.Table, map[string]explain.Failure
 	return table, all
 }
 
-// isOn reports whether a log line is as documented.
+// isOn reports whether a log line matches a documented failure.
 func isOn(row explain.Failure, line explain.Line) bool {
 	for name, documented := range row.Fields {
 		if !line.Agrees(name, documented) {
@@ -55,10 +56,10 @@ func (s *stack) lines() []string {
 	return slices.Collect(strings.Lines(s.logs.String()))
 }
 
-// awsFailure refuses calls to one operation of AWS if code is set.
+// awsFailure makes one AWS operation fail.
 type awsFailure struct {
 	service, operation string
-	code               string // empty: no call is refused
+	code               string // error code; if empty, all calls succeed
 }
 
 func (a *awsFailure) middleware(next wire.Handler) wire.Handler {
@@ -71,13 +72,13 @@ func (a *awsFailure) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-// logger writes redacted lines, as in production, and records them before redaction, which is only the last line of
-// defence.
+// logger redacts log lines as in production. It also records them before redaction, so that tests see secrets that only
+// redaction would hide.
 func (w *wiretap) logger(out io.Writer) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(logx.New(out).Handler(), slog.NewJSONHandler(noted{w}, nil)))
 }
 
-// noted records written lines.
+// noted is a writer that records log lines.
 type noted struct{ wiretap *wiretap }
 
 func (n noted) Write(line []byte) (int, error) {
@@ -85,7 +86,7 @@ func (n noted) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// reportLogs searches only the logs for secrets.
+// reportLogs searches the logs, and no other texts, for secrets.
 func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	t.Helper()
 	for _, own := range s.seeded.Organisations {
@@ -96,9 +97,9 @@ func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	w.report(t, len(s.seeded.Organisations), 1)
 }
 
-// TestFailuresLogDocumentedLines stages every failure that docs/operate/failures.md lists. Each must
-// log one line with all documented fields, which ctl explains as that failure. The stages and the document list the
-// same failures.
+// TestFailuresLogDocumentedLines stages every failure in docs/operate/failures.md. Each must log one line that has all
+// documented fields and that ctl explains as that failure. Every documented failure must have a stage, and every stage
+// a documented failure.
 func TestFailuresLogDocumentedLines(t *testing.T) {
 	t.Parallel()
 	table, listed := documentedFailures(t)
@@ -128,7 +129,7 @@ func TestFailuresLogDocumentedLines(t *testing.T) {
 	}
 }
 
-// checkTold requires a line that matches the row and that ctl explains by that row.
+// checkTold requires a log line that matches the row and that ctl explains with that row.
 func checkTold(t *testing.T, table explain.Table, row explain.Failure, lines []string) {
 	t.Helper()
 	var near []string

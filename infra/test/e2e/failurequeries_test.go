@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// seenFields holds the fields of the log lines that a test has read.
+// seenFields holds the names of the log fields that a test has seen.
 type seenFields struct {
 	mu    sync.Mutex
 	names map[string]bool
@@ -33,15 +33,15 @@ func (f *seenFields) note(t *testing.T, lines []string) {
 	}
 }
 
-// checkQueries reports queries in the operator's documents that use a field which no line contains. Fields with an @
-// belong to Logs Insights.
+// checkQueries fails the test if a query in the operator's documents uses a field that no log line contains. It ignores
+// fields beginning with @, which Logs Insights provides.
 func (f *seenFields) checkQueries(t *testing.T) {
 	t.Helper()
 	queries := documentedQueries(t)
 	if len(queries) < 15 {
 		t.Errorf("only %d queries were found", len(queries))
 	}
-	// Only a crash or a panic logs these fields.
+	// Only crashes and panics log these fields.
 	maps.Copy(f.names, map[string]bool{"stack": true, "panic": true})
 	literal, alias := regexp.MustCompile(`"[^"]*"|/(?:[^/\\ ]|\\.| )+/`), regexp.MustCompile(`\bas (\w+)`)
 	word := regexp.MustCompile(`[@A-Za-z_]\w*|\d\w*`)
@@ -53,7 +53,7 @@ func (f *seenFields) checkQueries(t *testing.T) {
 			known = append(known, one[1])
 		}
 		for _, name := range word.FindAllString(query, -1) {
-			isField := name[0] >= 'A' // excludes numbers, and fields that begin with @
+			isField := name[0] >= 'A' // excludes numbers and @ fields
 			if isField && !f.names[name] && !slices.Contains(known, name) && !isOfTheLanguage(name) {
 				t.Errorf("no line has %s, which a query asks for: %s", name, query)
 			}
@@ -68,7 +68,7 @@ func isOfTheLanguage(word string) bool {
 	}, word)
 }
 
-// documentedQueries returns the Logs Insights queries of docs/operate and its runbooks, from code blocks and inline
+// documentedQueries returns the Logs Insights queries in docs/operate and its runbooks, from code blocks and inline
 // code.
 func documentedQueries(t *testing.T) []string {
 	t.Helper()

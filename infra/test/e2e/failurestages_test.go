@@ -21,10 +21,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// stage causes a failure.
+// stage produces a failure.
 type stage func(s *stack, aws *awsFailure)
 
-// stagedFailures returns the stages of all failures in docs/operate/failures.md, by their names there.
+// stagedFailures returns the stage of each failure in docs/operate/failures.md, by the failure's name there.
 func stagedFailures() map[string]stage {
 	all := map[string]stage{}
 	for _, some := range []map[string]stage{
@@ -36,7 +36,7 @@ func stagedFailures() map[string]stage {
 	return all
 }
 
-// answering makes part of the portal return the given response.
+// answering replaces the portal's responses to URLs that contain any of parts.
 func (s ehr) answering(status int, media, body string, parts ...string) {
 	s.intercept = func(r *http.Request) *http.Response {
 		for _, part := range parts {
@@ -51,7 +51,7 @@ func (s ehr) answering(status int, media, body string, parts ...string) {
 	}
 }
 
-// unreachable makes requests to part of the outside world fail with the given class.
+// unreachable makes requests to URLs that contain part fail with the given error class.
 func unreachable(s *stack, class safehttp.Class, part string) {
 	s.unreached = func(r *http.Request) error {
 		if strings.Contains(r.URL.Path, part) {
@@ -85,7 +85,7 @@ func failedDiscoveries() map[string]stage {
 			s.intercept = func(r *http.Request) *http.Response {
 				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 				switch {
-				case strings.Contains(r.URL.Path, statements): // advertises no sign-in, as a server without one
+				case strings.Contains(r.URL.Path, statements): // responds like a server that advertises no sign-in
 					answer.StatusCode, answer.Body = http.StatusOK,
 						io.NopCloser(strings.NewReader(`{"resourceType":"CapabilityStatement"}`))
 				case !strings.Contains(r.URL.Path, wellKnown):
@@ -104,7 +104,7 @@ func failedDiscoveries() map[string]stage {
 	}
 }
 
-// signIn returns a stage that sends a patient to a portal.
+// signIn returns a stage in which a patient signs in at a portal.
 func signIn(with, decision string) stage {
 	return func(s *stack, _ *awsFailure) {
 		s.patient.browser().open(s.ehr.connectURLOf(quirk{with: with}), crashPersona, decision)
@@ -129,7 +129,7 @@ func failedSignIns() map[string]stage {
 	}
 }
 
-// secretClient creates a client with a secret.
+// secretClient registers a client with a client secret.
 func secretClient(s *stack, password string) (authID string) {
 	s.t.Helper()
 	auth := catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{host}}
@@ -155,7 +155,7 @@ func failedReturns() map[string]stage {
 	}
 }
 
-// returning starts a sign-in and returns the callback URL that the portal redirects to.
+// returning starts a sign-in and returns the portal's redirect to our callback.
 func returning(s *stack, b *browser) *url.URL {
 	s.t.Helper()
 	begin, err := url.Parse(s.patient.connectURL())
@@ -168,7 +168,8 @@ func returning(s *stack, b *browser) *url.URL {
 	return b.get(portal).location()
 }
 
-// refreshed returns a stage that connects and waits for the weekly refresh. before prepares the failure.
+// refreshed returns a stage that connects a patient, calls before to prepare the failure, and waits for the weekly
+// refresh.
 func refreshed(with string, before func(s *stack)) stage {
 	return func(s *stack, _ *awsFailure) {
 		s.ehr.connectTo(quirk{with: with})
@@ -180,7 +181,7 @@ func refreshed(with string, before func(s *stack)) stage {
 	}
 }
 
-// connectionOfWrongClient creates a connection whose client secret has since changed.
+// connectionOfWrongClient creates a connection and then changes its client secret.
 func (s ehr) connectionOfWrongClient() (id string) {
 	s.t.Helper()
 	authID := secretClient(s.stack, "right")
@@ -193,7 +194,7 @@ func (s ehr) connectionOfWrongClient() (id string) {
 	return id
 }
 
-// tokenEndpointElsewhere makes the portal advertise a token endpoint with a different origin.
+// tokenEndpointElsewhere makes the portal advertise a token endpoint at a different origin.
 func tokenEndpointElsewhere(s *stack) {
 	s.intercept = func(r *http.Request) *http.Response {
 		answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
@@ -233,7 +234,7 @@ func failedRefreshes() map[string]stage {
 	}
 }
 
-// posted returns a stage in which a webhook's receiver responds to that many events with the given status.
+// posted returns a stage in which a webhook receiver responds with status to the given number of events.
 func posted(status, events int) stage {
 	return func(s *stack, _ *awsFailure) {
 		s.ehr.answering(status, "text/plain", "", "/_local/inbox")
@@ -244,7 +245,7 @@ func posted(status, events int) stage {
 	}
 }
 
-// unposted returns a stage in which a webhook's receiver does not respond.
+// unposted returns a stage in which requests to a webhook receiver fail with the given error class.
 func unposted(class safehttp.Class) stage {
 	return func(s *stack, _ *awsFailure) {
 		unreachable(s, class, "/_local/inbox")
@@ -264,7 +265,7 @@ func failedWebhooks() map[string]stage {
 	}
 }
 
-// damaged replaces an attribute of a row.
+// damaged overwrites one attribute of a row.
 func damaged(s *stack, table, pk, sk, attribute string, value types.AttributeValue) {
 	s.t.Helper()
 	_, err := s.rows.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{
@@ -279,7 +280,7 @@ func damaged(s *stack, table, pk, sk, attribute string, value types.AttributeVal
 	expect.NoError(s.t, err)
 }
 
-// throttled returns a stage in which DynamoDB refuses updates once an export is due.
+// throttled returns a stage in which DynamoDB throttles updates once an export is due.
 func throttled(when func(s *stack)) stage {
 	return func(s *stack, aws *awsFailure) {
 		s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))

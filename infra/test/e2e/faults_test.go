@@ -17,21 +17,21 @@ import (
 	"recordbridge/shared/export"
 )
 
-// TestMainJobSurvivesFaults runs a few seeds; a soak runs hundreds.
+// TestMainJobSurvivesFaults runs the main job with a few seeds. A soak runs hundreds.
 func TestMainJobSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	sweepSample(t, 2, survive, 1000, 1006)
 }
 
-// survive runs the main job with patients and a backend that retry when the response says so. Each export must end with
-// one complete file and one event, or with the event of its failure, and nothing may be pending.
+// survive runs the main job with patients and a backend that retry when a response says so. Each export must end with
+// one complete file and one event, or with one failure event. No work may remain pending.
 func survive(t *testing.T, o simulation) {
 	t.Helper()
 	o.hurry()
 	o.begin()
-	wanted := map[string]persona.Persona{} // by connection
+	wanted := map[string]persona.Persona{} // by connection ID
 	for range 1 + o.random.IntN(3) {
-		who := persona.Builtin()[o.random.IntN(4)] // the small records
+		who := persona.Builtin()[o.random.IntN(4)] // one of the small records
 		connectionID := o.connectUntilAuthorized(t, who.ID)
 		wanted[connectionID] = who
 	}
@@ -56,7 +56,7 @@ func survive(t *testing.T, o simulation) {
 	o.check.logsHoldNoSecret(t)
 }
 
-// hurry gives some export workers so little time that they hand over in the middle of a record.
+// hurry limits the time of some export workers, so that they hand over in the middle of a record.
 func (o simulation) hurry() {
 	if o.random.IntN(3) == 0 {
 		o.functions["ExportWorkerFunction"].declared.Timeout = 76*time.Second +
@@ -65,7 +65,7 @@ func (o simulation) hurry() {
 	o.pollers = 1 + o.random.IntN(2)*2
 }
 
-// readAll calls every read-only endpoint and checks that a fault gets a response in our envelope.
+// readAll calls every read-only endpoint and checks that a fault produces an error in our envelope.
 func (o simulation) readAll(t *testing.T) {
 	t.Helper()
 	tasks := o.state.list("test-WorkTable", o.tenant()+"#TASK")
@@ -81,20 +81,20 @@ func (o simulation) readAll(t *testing.T) {
 	}
 	for _, path := range paths {
 		got := o.org.request(http.MethodGet, path, nil)
-		missing := got.status == http.StatusNotFound && strings.HasSuffix(path, ".jsonl") // no file yet
+		missing := got.status == http.StatusNotFound && strings.HasSuffix(path, ".jsonl") // the file does not exist yet
 		if got.status >= http.StatusBadRequest && !missing {
 			checkFailure(t, got)
 		}
 	}
 }
 
-// connectUntilAuthorized signs in a patient, retrying whenever a response says so.
+// connectUntilAuthorized connects a patient, retrying whenever a response asks for it.
 func (o simulation) connectUntilAuthorized(t *testing.T, persona string) string {
 	t.Helper()
 	return o.signInUntilAuthorized(t, o.patient.connectURL(), persona)
 }
 
-// signInUntilAuthorized does the same from a connect or reconnect URL.
+// signInUntilAuthorized does the same as connectUntilAuthorized, from a connect or reconnect URL.
 func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string) string {
 	t.Helper()
 	for range 60 {
@@ -129,7 +129,7 @@ func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
 	t.Fatal("POST ehi-export was never accepted")
 }
 
-// checkFailure checks that a fault gets a 5xx in our envelope that says to retry.
+// checkFailure checks that a fault produces a 5xx error in our envelope that asks for a retry.
 func checkFailure(t *testing.T, got answer) {
 	t.Helper()
 	if got.status < 500 || got.Success || got.Request == "" {
@@ -139,12 +139,13 @@ func checkFailure(t *testing.T, got answer) {
 	checkReveals(t, string(got.raw))
 }
 
-// checkTryAgain checks that a browser that can't continue gets our envelope or our page, and that it says to retry.
+// checkTryAgain checks that a browser that can't continue gets our envelope or our error page, and that it asks for a
+// retry.
 func checkTryAgain(t *testing.T, got *visited) {
 	t.Helper()
 	checkReveals(t, string(got.body))
 	if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
-		// If a state was taken but the response was lost, the retry looks like a second use of the state.
+		// If the state was consumed but the response was lost, the retry looks like a second use of the state.
 		if got.status < 500 && !strings.Contains(string(got.body), "This sign-in was already used") {
 			t.Errorf("the browser got %d %s", got.status, got.body)
 		}
@@ -164,7 +165,7 @@ func checkTryAgain(t *testing.T, got *visited) {
 	checkText(t, body.Error, body.Description)
 }
 
-// checkText checks the description of a fault of the service.
+// checkText checks the error description of an internal fault.
 func checkText(t *testing.T, code, description string) {
 	t.Helper()
 	if (code != "svc_server_error" && code != "svc_unavailable") ||
@@ -173,7 +174,7 @@ func checkText(t *testing.T, code, description string) {
 	}
 }
 
-// checkReveals checks that a text discloses no internals.
+// checkReveals checks that a text does not disclose internals.
 func checkReveals(t *testing.T, text string) {
 	t.Helper()
 	lower := strings.ToLower(text)
@@ -187,11 +188,11 @@ func checkReveals(t *testing.T, text string) {
 	}
 }
 
-// checkEnds checks that each connection has one task. It ended with one file that holds the complete record once, and
-// one event, or it failed and reported the failure.
+// checkEnds checks that each connection has one task. The task must have one event, and either one file with every
+// resource of the record exactly once, or a reported failure.
 func checkEnds(t *testing.T, s *stack, wanted map[string]persona.Persona) {
 	t.Helper()
-	told := map[string]map[string]exportData{} // by task and event id
+	told := map[string]map[string]exportData{} // by task and event ID
 	for _, kind := range []string{"patient.ehi_export_success", "patient.ehi_export_failed"} {
 		for _, d := range s.webhooks.events(kind) {
 			var body struct {
@@ -242,8 +243,8 @@ func checkEnd(t *testing.T, s *stack, task row, event exportData, who persona.Pe
 	}
 }
 
-// checkHonestFailure checks that an export failed for the only permitted reason. If a worker dies after the portal has
-// responded to a refresh and before it has stored the new refresh token, that token is lost for good.
+// checkHonestFailure checks that an export failed for the only permitted reason: a worker crashed after the portal's
+// response to a refresh but before storing the new refresh token, which is then lost.
 func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 	t.Helper()
 	status, reason := task.text("status"), task.text("failure_reason")
@@ -256,12 +257,12 @@ func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 	t.Logf("an honest failure: %s", reason)
 }
 
-// firstPage is the number of calls within which a newly started export worker has finished the refresh.
-// TestExportSurvivesCrashAnywhere covers the later calls.
+// firstPage is an upper bound on the calls that a new export worker makes before it has finished the refresh.
+// TestExportSurvivesCrashAnywhere covers later calls.
 const firstPage = 16
 
-// TestExportRefreshSurvivesCrashAnywhere starts an export after the tokens have expired. It must succeed or, if the
-// crash lost the new refresh token, end with the event of its failure.
+// TestExportRefreshSurvivesCrashAnywhere starts an export after the access token has expired. The export must succeed,
+// or fail with one event if the crash lost the new refresh token.
 func TestExportRefreshSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ExportWorkerFunction"} {
@@ -281,8 +282,8 @@ func TestExportRefreshSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// nothingWaits checks that no row or queue has pending work, and that the work of every message in a dead letter queue
-// was done anyway.
+// nothingWaits checks that no row or queue has pending work, and that the work of every dead-lettered message was done
+// regardless.
 func (s checks) nothingWaits(t *testing.T) {
 	t.Helper()
 	if left := s.clock.pending(); len(left) != 0 {
@@ -295,7 +296,7 @@ func (s checks) nothingWaits(t *testing.T) {
 	}
 }
 
-// checkDead checks that the row of every message in a dead letter queue has reached its final state.
+// checkDead checks that every message in a dead letter queue belongs to a row in its final state.
 func checkDead(t *testing.T, s *stack, name string) {
 	t.Helper()
 	queue := sqs.NewFromConfig(s.cloud.Config("test"))
@@ -315,12 +316,12 @@ func checkDead(t *testing.T, s *stack, name string) {
 	}
 }
 
-// TestThrottledKMSLosesNoConnection proves that the sealing key is fetched before the old refresh token is used. Until
-// they are sealed, refreshed tokens exist only in the worker's memory.
+// TestThrottledKMSLosesNoConnection proves that the worker fetches the data key before it uses the old refresh token.
+// Until the refreshed tokens are encrypted, they exist only in the worker's memory.
 func TestThrottledKMSLosesNoConnection(t *testing.T) {
 	t.Parallel()
 	busy := make([]faults.Rule, 0, 3)
-	for n := range cap(busy) { // all attempts of one SDK call
+	for n := range cap(busy) { // as many as the SDK's attempts of one call
 		busy = append(busy, faults.Rule{
 			Caller: "ExportWorkerFunction", Operation: "GenerateDataKey", N: n + 1,
 			Kind: faults.Throttled,

@@ -72,22 +72,22 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// function is a Lambda function with at most one instance. A crash ends the instance.
+// function simulates a Lambda function with at most one instance. A crash ends the instance.
 type function struct {
 	stack    *stack
 	declared template.Function
-	starting chan struct{} // holds a token while an instance starts; waiting for a mutex would stop virtual time
-	queue    *sqs.Client   // for Lambda's poller, if a queue triggers the function
+	starting chan struct{} // a semaphore for starting an instance; waiting for a mutex would stop virtual time
+	queue    *sqs.Client   // used by Lambda's poller if a queue triggers the function
 	mu       sync.Mutex
 	life     *faults.Life
-	armed    bool         // a crash is still due
-	idle     int          // consecutive ticks of its schedule without work
-	watched  *faults.Life // the instance to crash
+	armed    bool         // a crash has been requested and has not happened yet
+	idle     int          // consecutive scheduled invocations without work
+	watched  *faults.Life // instance that is to crash
 	serve    invocation
 	traced   atomic.Int64
-	ended    int // instances that crashed or timed out
+	ended    int // number of instances that crashed or timed out
 	dir      string
-	root     string // folder of its binary
+	root     string // folder of the function's binary
 }
 
 type invocation func(ctx context.Context, payload []byte) ([]byte, error)
@@ -99,7 +99,7 @@ func (s *stack) Invoke(ctx context.Context, name string, payload []byte) ([]byte
 }
 
 func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error) {
-	f.stack.authority.MayLog(f.declared.LogicalID) // the lines that Lambda writes for every invocation
+	f.stack.authority.MayLog(f.declared.LogicalID) // Lambda writes log lines for every invocation
 	if f.stack.authority.MayTrace(f.declared.LogicalID) {
 		f.traced.Add(1)
 	}
@@ -123,7 +123,7 @@ func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // Lambda stops waiting at the deadline
 			life.End()
 			f.replace(life)
-			if caller.Err() != nil { // the caller did not wait for Lambda either
+			if caller.Err() != nil { // the caller stopped waiting
 				return nil, caller.Err()
 			}
 			return nil, &gateway.FunctionError{Type: "Sandbox.Timedout", Message: "timed out"}
@@ -140,12 +140,12 @@ func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error
 	return out, nil
 }
 
-// instance returns the running instance, or starts one.
+// instance returns the running instance and starts one if necessary.
 func (f *function) instance(ctx context.Context) (*faults.Life, invocation, error) {
 	f.starting <- struct{}{}
 	defer func() { <-f.starting }()
 	life, serve := f.present()
-	if serve != nil && life.Dead() { // work beside its last response ended it, and Lambda has noticed
+	if serve != nil && life.Dead() { // background work crashed after the last response, and Lambda has noticed
 		f.replace(life)
 		life, serve = f.present()
 	}
@@ -163,7 +163,7 @@ func (f *function) instance(ctx context.Context) (*faults.Life, invocation, erro
 	return life, serve, nil
 }
 
-// present returns the current instance. If its invocation is nil, it has not started.
+// present returns the current instance. The invocation is nil if the instance has not started.
 func (f *function) present() (*faults.Life, invocation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -173,7 +173,7 @@ func (f *function) present() (*faults.Life, invocation) {
 	return f.life, f.serve
 }
 
-// replace removes a dead instance, so that a new one can start.
+// replace removes a crashed instance, so that the next invocation starts a new one.
 func (f *function) replace(dead *faults.Life) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -203,15 +203,16 @@ func (f *function) start(ctx context.Context, life *faults.Life) (invocation, er
 	return builders()[f.declared.Folder](ctx, lookup, process)
 }
 
-// callOfAWS describes a request to AWS. It recognises read-only operations.
+// callOfAWS describes an AWS request, including whether it is read-only.
 func callOfAWS(r *http.Request) faults.Call {
 	return faults.Call{Kind: kindOf(r), Reads: faults.ReadsOnly(r), At: time.Now()}
 }
 
-// callOutside describes a request to an outside server, which has already received it.
+// callOutside describes a request that a server outside AWS has already received.
 func callOutside(r *http.Request) faults.Call { return faults.Call{Kind: kindOf(r), At: time.Now()} }
 
-// kindOf returns the kind of a call: the AWS operation, or the method and the resource at the portal or the receiver.
+// kindOf returns the kind of a call: the operation for AWS; the method and the resource for a portal or a webhook
+// receiver.
 func kindOf(r *http.Request) string {
 	switch target := r.Header.Get("X-Amz-Target"); {
 	case target != "":
@@ -225,7 +226,7 @@ func kindOf(r *http.Request) string {
 	}
 }
 
-// steadily returns production's retryer without random delays, so that all runs of a seed are the same.
+// steadily returns the production retryer without random delays, so that runs with the same seed are identical.
 func (s *stack) steadily() awssdk.Retryer {
 	standard, ok := s.retryer().(awssdk.RetryerV2)
 	if !ok {
@@ -250,7 +251,7 @@ func (f *function) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(out, nil))
 }
 
-// logStream stores the function's log lines, if its role allows Lambda to write them.
+// logStream stores the function's log lines if its role allows Lambda to write them.
 type logStream struct{ function *function }
 
 // Write implements io.Writer.
@@ -317,14 +318,14 @@ func builders() map[string]builder {
 	}
 }
 
-// answering adapts the wiring of a function that returns a result.
+// answering adapts the constructor of a handler that returns a result.
 func answering[E, In, Out any, H ~func(context.Context, In) (Out, error)](build func(context.Context, E,
 	lambdarun.Process) (H, error),
 ) builder {
 	return calling(func(ctx context.Context, env E, p outbound.Process) (H, error) { return build(ctx, env, p.Process) })
 }
 
-// calling adapts the wiring of a function that returns a result and calls servers outside AWS.
+// calling adapts the constructor of a handler that returns a result and calls servers outside AWS.
 func calling[E, In, Out any, H ~func(context.Context, In) (Out, error)](build func(context.Context, E,
 	outbound.Process) (H, error),
 ) builder {
@@ -351,7 +352,7 @@ func calling[E, In, Out any, H ~func(context.Context, In) (Out, error)](build fu
 	}
 }
 
-// quietly adapts the wiring of a function that returns only an error and calls servers outside AWS.
+// quietly adapts the constructor of a handler that returns only an error and calls servers outside AWS.
 func quietly[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, outbound.Process) (H,
 	error),
 ) func(context.Context, E, outbound.Process) (func(context.Context, In) (struct{}, error), error) {
@@ -361,7 +362,7 @@ func quietly[E, In any, H ~func(context.Context, In) error](build func(context.C
 	}
 }
 
-// silent adapts the wiring of a function that returns only an error.
+// silent adapts the constructor of a handler that returns only an error.
 func silent[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, lambdarun.Process) (H,
 	error),
 ) builder {

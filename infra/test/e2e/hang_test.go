@@ -32,25 +32,25 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// laptopBatches is the runner's limit of concurrent invocations of a worker. On AWS, template.yaml sets the limit.
+// laptopBatches is the runner's limit on concurrent invocations of a worker. On AWS, template.yaml sets the limit.
 const laptopBatches = 4
 
-// hangs simulates receivers, some of which never respond.
+// hangs simulates webhook receivers. Some of them never respond.
 type hangs struct {
 	stack *stack
 
 	mu      sync.Mutex
-	sent    map[string]time.Time            // by event
-	arrived map[string]map[string]time.Time // first arrival, by host and event
+	sent    map[string]time.Time            // by event ID
+	arrived map[string]map[string]time.Time // time of first arrival, by host and event ID
 	posts   map[string]int                  // by host
 	hanging int
-	most    int // maximum of simultaneous hanging requests
+	most    int // maximum number of concurrent requests that hang
 }
 
-// TestReceiverThatHangsDelaysNoOther proves that a webhook that gets 20 events a second and does not respond delays
-// no other. Deliveries to another webhook of the same organisation, and to another organisation, arrive within a
-// second.
-func TestReceiverThatHangsDelaysNoOther(t *testing.T) {
+// TestHangingReceiverDelaysNoOtherReceiver proves that a receiver that gets 20 events a second and never responds does
+// not delay others. Deliveries to another webhook of the same organisation, and to another organisation, arrive within
+// a second.
+func TestHangingReceiverDelaysNoOtherReceiver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHangs(t)
@@ -66,7 +66,8 @@ func TestReceiverThatHangsDelaysNoOther(t *testing.T) {
 		}
 		h.check(t, "sibling", events)
 		h.check(t, "other", events/4)
-		// 20 in the second before it is classified as slow, then one second's burst, then as many as the limit of 50 allows.
+		// 20 in the second before the webhook is classified as slow, a burst of one second, then as many as the limit of 50
+		// allows.
 		if n := h.posts["hang-1"]; n < 20 || n > 20+2+4*slowAtOnce/30+1 {
 			t.Errorf("%d attempts at the receiver that hangs", n)
 		}
@@ -74,12 +75,12 @@ func TestReceiverThatHangsDelaysNoOther(t *testing.T) {
 	})
 }
 
-// slowAtOnce is the limit of concurrent attempts at a slow webhook (docs/guide/webhooks.md, Retries).
+// slowAtOnce is the limit on concurrent attempts at a slow webhook (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
-// TestTwoHundredReceiversThatHangDelayNoOther repeats this with 200 hanging receivers of one organisation and of
-// many, and with the maximum number of workers on AWS.
-func TestTwoHundredReceiversThatHangDelayNoOther(t *testing.T) {
+// TestTwoHundredHangingReceiversDelayNoOtherReceiver has 200 receivers hang, first of one organisation and then of
+// many. It uses the maximum number of workers on AWS.
+func TestTwoHundredHangingReceiversDelayNoOtherReceiver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHangs(t)
@@ -94,7 +95,7 @@ func TestTwoHundredReceiversThatHangDelayNoOther(t *testing.T) {
 		for n := range many {
 			many[n] = h.organisation(fmt.Sprintf("hang-of-%d", n))
 		}
-		for n, tenant := range many { // one at a time, so that each gets its own invocation while any is free
+		for n, tenant := range many { // one message at a time, so that each gets its own invocation while one is free
 			h.announce(tenant, n)
 			if n%2 == 0 {
 				h.announce(other, n)
@@ -123,7 +124,8 @@ func newHangs(t *testing.T) *hangs {
 	return h
 }
 
-// answer responds for every receiver. One with the prefix "hang-" responds only after its caller has stopped waiting.
+// answer responds for every receiver. A receiver whose host begins with "hang-" responds only after its caller has
+// stopped waiting.
 func (h *hangs) answer(r *http.Request) *http.Response {
 	host, isReceiver := strings.CutSuffix(r.URL.Host, ".example")
 	if !isReceiver {
@@ -153,7 +155,7 @@ func (h *hangs) answer(r *http.Request) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(late{r.Context()})}
 }
 
-// late is a body that fails if its request was cancelled before it is read.
+// late is a response body that fails if the request is cancelled before the body is read.
 type late struct{ ctx context.Context } //nolint:containedctx // it is the request's
 
 func (l late) Read([]byte) (int, error) {
@@ -163,7 +165,7 @@ func (l late) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// organisation creates an organisation with webhooks at hosts.
+// organisation creates an organisation with one webhook at each host.
 func (h *hangs) organisation(hosts ...string) org.Tenant {
 	s := h.stack
 	s.t.Helper()
@@ -194,14 +196,15 @@ func (h *hangs) announce(to org.Tenant, n int) {
 	h.sent[id] = at
 }
 
-// trigger returns the queue trigger of the worker in template.yaml.
+// trigger returns the webhook worker's queue trigger in template.yaml.
 func (h *hangs) trigger() template.QueueTrigger {
 	all := h.stack.template.Functions
 	return all[slices.IndexFunc(all,
 		func(f template.Function) bool { return f.Folder == "webhookworker" })].QueueTriggers[0]
 }
 
-// start delivers messages to the worker as Lambda does, with at most batches concurrent invocations.
+// start delivers messages to the worker as Lambda does, with at most batches concurrent invocations, until stop is
+// called.
 func (h *hangs) start(batches int) (stop func()) {
 	s, trigger := h.stack, h.trigger()
 	running := triggers.New(triggers.Options{
@@ -220,7 +223,7 @@ func (h *hangs) start(batches int) (stop func()) {
 	}
 }
 
-// check requires that everything sent to a host arrived within a second.
+// check requires that a host received n events, each within a second of sending.
 func (h *hangs) check(t *testing.T, host string, n int) {
 	t.Helper()
 	h.mu.Lock()

@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// publish publishes a catalogue of test mode that contains the sandbox, and an internet server that these tests never
-// call.
+// publish publishes a test-mode catalogue with the sandbox's endpoint and an endpoint on the internet, which these
+// tests never call.
 func publish(s *stack) (sandbox string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
@@ -50,8 +50,8 @@ func (s state) healthRows() store.CatalogHealth {
 	return store.CatalogHealth{DB: s.rows, Table: s.template.Outputs["CatalogTable"]}
 }
 
-// checkHealth checks that the summary that searches read states the sandbox's health, and omits endpoints that were not
-// probed.
+// checkHealth checks that the health summary used by searches contains the sandbox's state and omits endpoints that
+// were not probed.
 func checkHealth(s *stack, endpoint string, want health.State) {
 	s.t.Helper()
 	p, err := s.state.healthRows().Pointer(s.t.Context(), "test")
@@ -69,7 +69,7 @@ func checkHealth(s *stack, endpoint string, want health.State) {
 	}
 }
 
-// runHealth probes a healthy server whose refreshes and then discovery fail, and which recovers.
+// runHealth probes a healthy server, makes first its refreshes and then its discovery fail, and lets it recover.
 func runHealth(s *stack) {
 	s.t.Helper()
 	sandbox := publish(s)

@@ -30,7 +30,7 @@ func TestPatientSendsInquiriesFromOutside(t *testing.T) {
 	})
 }
 
-// checkInquiriesTold checks that each inquiry's event arrived once and matches docs/guide/webhook-reference.md.
+// checkInquiriesTold checks that each inquiry's event was delivered once and matches docs/guide/webhook-reference.md.
 func checkInquiriesTold(t *testing.T, o *outside) {
 	t.Helper()
 	for eventType, want := range map[string]string{
@@ -50,7 +50,7 @@ func checkInquiriesTold(t *testing.T, o *outside) {
 	}
 }
 
-// form sends a patient's form with the first organisation's public id.
+// form submits a patient's form with the first organisation's public ID.
 func (o browsing) form(path string, body map[string]string) answer {
 	o.t.Helper()
 	return o.call(http.MethodPost, path+"?public_id="+url.QueryEscape(o.seeded.Organisations[0].PublicID), "", "", body)
@@ -83,14 +83,14 @@ func supportForm(token string) map[string]string {
 	}
 }
 
-// sentCode is the data that our page has about a sent code.
+// sentCode is our page's data about a code that was sent.
 type sentCode struct {
 	ID    string    `json:"verification_id"`
 	Until time.Time `json:"expires_at"`
 	Again time.Time `json:"resend_after"`
 }
 
-// sendCode requests a code and reads it from the e-mail.
+// sendCode requests a code and reads it from the resulting e-mail.
 func (s staff) sendCode(email string) (sent sentCode, code string) {
 	s.t.Helper()
 	got := s.patient.form("/bridge/email/codes", map[string]string{"email": email, "lang": "es"})
@@ -103,7 +103,7 @@ func (s staff) sendCode(email string) (sent sentCode, code string) {
 
 var mailedCode = regexp.MustCompile(`\b[0-9]{6}\b`)
 
-// mailedCode returns the newest code sent to an address.
+// mailedCode returns the newest code that was e-mailed to an address.
 func (s staff) mailedCode(email string) string {
 	s.t.Helper()
 	code := ""
@@ -115,7 +115,7 @@ func (s staff) mailedCode(email string) string {
 	return code
 }
 
-// verify submits a code and returns the token.
+// verify submits a code and returns the resulting token.
 func (s staff) verify(id, code string) (status int, token string) {
 	s.t.Helper()
 	got := s.patient.form("/bridge/email/verification", map[string]string{"verification_id": id, "code": code})
@@ -128,7 +128,7 @@ func (s staff) verify(id, code string) (status int, token string) {
 	return got.status, verified.Token
 }
 
-// otherCode returns a code different from the sent one.
+// otherCode returns a code that differs from the given one.
 func otherCode(code string) string {
 	if code == "000000" {
 		return "000001"
@@ -136,8 +136,7 @@ func otherCode(code string) string {
 	return "000000"
 }
 
-// runForms verifies a patient's address, requests a health system, and requests help twice, because the first response
-// was lost.
+// runForms verifies a patient's address, requests a health system, and requests help twice, as after a lost response.
 func runForms(s *stack) {
 	s.t.Helper()
 	sent, code := s.staff.sendCode(patientsAddress)
@@ -186,8 +185,8 @@ func TestPatientVerifiesAddressAndSendsInquiries(t *testing.T) {
 	})
 }
 
-// TestInquiriesAreStoredWithoutWebhook proves that an organisation without a webhook for inquiries loses
-// none, and that the patient sees no difference.
+// TestInquiriesAreStoredWithoutWebhook proves that an organisation without a webhook for inquiries loses none, and that
+// the patient gets the same response.
 func TestInquiriesAreStoredWithoutWebhook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -202,7 +201,7 @@ func TestInquiriesAreStoredWithoutWebhook(t *testing.T) {
 	})
 }
 
-func TestEmailCodeAndTokenBelongToOrganisation(t *testing.T) {
+func TestEmailCodeAndTokenWorkOnlyForTheirOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -231,14 +230,14 @@ func TestEmailCodeAndTokenBelongToOrganisation(t *testing.T) {
 
 const requestIDLike = "7b1c0d52-4e8f-4a63-9f0e-2d5c8b7a6e91"
 
-// TestSendCodeDoesNotRevealKnownAddress proves that the response to a request for a code does not disclose whether the
+// TestSendCodeDoesNotRevealKnownAddress proves that the response to a request for a code does not depend on whether the
 // address is known.
 func TestSendCodeDoesNotRevealKnownAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		expect.NoError(t, s.operator.Organisations.SetEmails(t.Context(), s.owner(), []string{"ops@alder.example"}))
-		runForms(s) // patientsAddress is known from now on
+		runForms(s) // makes patientsAddress known
 		<-time.After(time.Hour)
 		shapes := map[string]bool{}
 		for _, email := range []string{patientsAddress, "ops@alder.example", "nobody@elsewhere.example"} {
@@ -252,11 +251,11 @@ func TestSendCodeDoesNotRevealKnownAddress(t *testing.T) {
 	})
 }
 
-// mailedShape matches the parts that differ between any two responses.
+// mailedShape matches the IDs, which differ between any two responses.
 var mailedShape = regexp.MustCompile(`"[^"]*-[^"]*-[^"]*"`)
 
-// TestSendCodeReportsUndeliveredEmail proves that the patient learns that the e-mail failed and how to proceed. A
-// retry works a minute later.
+// TestSendCodeReportsUndeliveredEmail proves that the patient sees an error with instructions if the e-mail fails, and
+// that a retry succeeds a minute later.
 func TestSendCodeReportsUndeliveredEmail(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]faults.Kind{"fails": faults.FailedBefore, "is silent": faults.TimedOutBefore} {
@@ -286,8 +285,8 @@ func TestSendCodeReportsUndeliveredEmail(t *testing.T) {
 	}
 }
 
-// TestFormsSurviveCrashAnywhere proves that a patient who follows the page's instructions succeeds, and that the
-// organisation is notified once.
+// TestFormsSurviveCrashAnywhere proves that a patient who follows the page's instructions after a crash succeeds, and
+// that the organisation is notified once.
 func TestFormsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -313,7 +312,7 @@ func TestFormsSurviveCrashAnywhere(t *testing.T) {
 	}
 }
 
-// verifyUntilDone requests codes, within the rate limit, until one yields a token.
+// verifyUntilDone requests codes, within the rate limit, until submitting one returns a token.
 func verifyUntilDone(t *testing.T, s *stack) string {
 	t.Helper()
 	for range 5 {

@@ -21,7 +21,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// exportData is the data of patient.ehi_export_success.
+// exportData is the data member of a patient.ehi_export_success event.
 type exportData struct {
 	DownloadLinks []struct {
 		URL         string `json:"url"`
@@ -37,7 +37,7 @@ type exportData struct {
 	} `json:"stats"`
 }
 
-// startExport requests the export of a connection and returns the task's id.
+// startExport requests an export of a connection and returns the task ID.
 func (o organisation) startExport(connectionID string) string {
 	o.t.Helper()
 	got := o.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
@@ -52,11 +52,11 @@ func (o organisation) startExport(connectionID string) string {
 	return task.ID
 }
 
-// events returns the webhook deliveries of a type that the first organisation received, each verified with its secret.
+// events returns the webhook deliveries of a type to the first organisation, after verifying each with its secret.
 func (o webhooks) events(eventType string) []inbox.Delivery {
 	o.t.Helper()
 	var found []inbox.Delivery
-	told := map[string]string{} // path that an event was first sent to, by its id
+	told := map[string]string{} // path of each event's first delivery, by event ID
 	for _, d := range o.received() {
 		var body struct {
 			ID   string `json:"id"`
@@ -66,7 +66,7 @@ func (o webhooks) events(eventType string) []inbox.Delivery {
 		first, known := told[body.ID]
 		told[body.ID] = cmp.Or(first, d.Path)
 		if body.Type != eventType || o.webhooks.secretOf(d) == "" ||
-			known && first != d.Path { // another webhook gets the same event
+			known && first != d.Path { // skip a delivery of the same event to another webhook
 			continue
 		}
 		verifier, err := standardwebhooks.NewWebhook(o.webhooks.secretOf(d))
@@ -75,7 +75,7 @@ func (o webhooks) events(eventType string) []inbox.Delivery {
 		for name, value := range d.Headers {
 			header.Set(name, value)
 		}
-		// The verifier's tolerance of five minutes uses the wall clock, not virtual time.
+		// The verifier would compare timestamps with the wall clock, not with virtual time.
 		expect.NoError(o.t, verifier.VerifyIgnoringTimestamp([]byte(d.Body), header))
 		found = append(found, d)
 	}
@@ -96,7 +96,7 @@ func (o webhooks) exportEvent() exportData {
 	return body.Data
 }
 
-// download follows an event's link without a key and returns the ids of the file's resources by type.
+// download requests an event's link without a key and returns the IDs of the file's resources by type.
 func (o organisation) download(link string) map[string]map[string]int {
 	o.t.Helper()
 	response, _ := o.patient.browser().open(link, "", "")
@@ -135,7 +135,7 @@ func TestPersonasAreExportedCompletelyFromOutside(t *testing.T) {
 	}
 }
 
-// recordOf returns the ids of a persona's resources by type.
+// recordOf returns the IDs of a persona's resources by type.
 func recordOf(t *testing.T, p persona.Persona) map[string]map[string]int {
 	t.Helper()
 	resources, err := p.Load()
@@ -150,7 +150,7 @@ func recordOf(t *testing.T, p persona.Persona) map[string]map[string]int {
 	return record
 }
 
-// checkExport runs the main job for a persona and compares the file with want.
+// checkExport runs the main job for a persona and compares the downloaded file with want.
 func checkExport(t *testing.T, s *outside, personaID string, want map[string]map[string]int) {
 	t.Helper()
 	result := s.patient.connect(personaID, "approve")
@@ -167,7 +167,7 @@ func checkExport(t *testing.T, s *outside, personaID string, want map[string]map
 	checkRecord(t, s, data, want)
 }
 
-// checkRecord compares an event's file with want.
+// checkRecord compares the file of an event with want.
 func checkRecord(t *testing.T, s *outside, data exportData, want map[string]map[string]int) {
 	t.Helper()
 	got := s.org.download(data.DownloadLinks[0].URL)
@@ -215,7 +215,7 @@ func TestConcurrentExportRequestsCreateOneTask(t *testing.T) {
 			t.Errorf("a request after the success opened task %s, want %s", again, data.TaskID)
 		}
 		s.clock.advance(1)
-		s.webhooks.exportEvent() // just sent, so not sent again
+		s.webhooks.exportEvent() // the event was just sent, so it must not be sent again
 		<-time.After(6 * time.Minute)
 		s.org.startExport(connectionID)
 		s.clock.advance(1)

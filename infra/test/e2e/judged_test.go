@@ -12,8 +12,9 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestExportsAreWrittenWhenFolderIsNamed writes exports in every FHIR format for an external validator (.ci/ccda): of
-// two patients of a portal, and of the documents of two facilities. RECORDBRIDGE_EXPORTS names the folder.
+// TestExportsAreWrittenWhenFolderIsNamed writes exports in every FHIR format to the folder given by
+// RECORDBRIDGE_EXPORTS, for an external validator (.ci/ccda). It exports two patients of a portal, and the documents of
+// two facilities.
 func TestExportsAreWrittenWhenFolderIsNamed(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_EXPORTS")
@@ -22,7 +23,7 @@ func TestExportsAreWrittenWhenFolderIsNamed(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		for _, p := range persona.Builtin()[2:4] { // records of typical sizes
+		for _, p := range persona.Builtin()[2:4] { // records of typical size
 			writeExport(t, s, folder, "portal-"+p.ID, s.patient.connect(p.ID, "approve").Get("org_connection_id"))
 		}
 		connections := s.vault.connect(twoHospitals, "patient-7")
@@ -35,7 +36,7 @@ func TestExportsAreWrittenWhenFolderIsNamed(t *testing.T) {
 	})
 }
 
-// writeExport exports a connection and writes each file under the name of its format.
+// writeExport exports a connection and writes each file, named after its format.
 func writeExport(t *testing.T, s *stack, folder, name, connectionID string) {
 	t.Helper()
 	taskID := s.org.requestExport(t, map[string]any{

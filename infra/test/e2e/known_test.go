@@ -10,10 +10,10 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// asked holds the number of FHIR requests of exports, by kind.
+// asked holds the number of FHIR requests that exports sent, by kind.
 type asked struct{ searches, trials, posts int }
 
-// counter counts FHIR requests.
+// counter counts FHIR requests by kind.
 type counter struct {
 	mu  sync.Mutex
 	now asked
@@ -34,7 +34,7 @@ func (c *counter) see(r *http.Request) *http.Response {
 	return nil
 }
 
-// take returns the counts since the last call.
+// take returns the counts since the previous call of take.
 func (c *counter) take() asked {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,7 +89,7 @@ func TestLaterExportReusesLearnedServerProperties(t *testing.T) {
 	}
 }
 
-// statsOf returns an export's resources by type. It fails the test if the record is incomplete.
+// statsOf returns an export's statistics by resource type. It fails the test if the record is incomplete.
 func statsOf(t *testing.T, body []byte) string {
 	t.Helper()
 	var result struct {

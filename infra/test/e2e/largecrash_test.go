@@ -13,7 +13,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// slowPortal delays every FHIR response, so that a large record takes several runs with saves in between.
+// slowPortal delays every FHIR response, so that exporting a large record takes several worker runs, each resuming from
+// saved state.
 func slowPortal(s *stack) {
 	s.intercept = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
@@ -41,12 +42,12 @@ func exportLarge(t *testing.T, s *stack, who string) [sha256.Size]byte {
 	return sha256.Sum256(answer.body)
 }
 
-// TestLargeExportSurvivesCrashAnywhere proves that the file's bytes are always the same, whichever call to AWS or the
-// portal the engine crashes after. In a soak, the record has 2,000 resources and takes several runs; a soak of ten
-// minutes covers every call, a shorter one every seventh. Otherwise the record has 900.
+// TestLargeExportSurvivesCrashAnywhere proves that the file's bytes are always the same, regardless of the call after
+// which the export worker crashes. A long soak uses a record of 2,000 resources, exported in several runs, and covers
+// every call. A short soak covers one call in 31, and other runs use a record of 900 resources and cover one in 97.
 func TestLargeExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
-	who, step := "hazel-fern", 97 // coprime to the engine's recurring sequence of calls, as 31 is
+	who, step := "hazel-fern", 97 // like 31, coprime to the period of the engine's repeating calls
 	switch {
 	case isLongSoak():
 		who, step = "cedar-brook", 1
@@ -71,8 +72,8 @@ func TestLargeExportSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestExportSendsOptInProgressEvents proves that the opt-in progress event arrives while the export
-// is running, and that the task reports the same progress.
+// TestExportSendsOptInProgressEvents proves that the opt-in progress event arrives during the export, and that the task
+// reports the same progress.
 func TestExportSendsOptInProgressEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

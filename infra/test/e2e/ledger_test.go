@@ -20,23 +20,23 @@ type ledger struct {
 	stack *stack
 
 	mu      sync.Mutex
-	grants  int                    // exchanged codes
-	refused int                    // refused codes
-	grantOf map[string]int         // grant of a refresh token, from 1
-	shown   map[string][]time.Time // times at which a refresh token was sent
-	latest  string                 // refresh token that was used last
-	newest  string                 // refresh token most recently issued for a code
-	revoked map[string]int         // tokens sent to a portal's revocation endpoint
+	grants  int                    // number of codes exchanged
+	refused int                    // number of codes refused
+	grantOf map[string]int         // grant that issued each refresh token, counted from 1
+	shown   map[string][]time.Time // times at which each refresh token was sent
+	latest  string                 // last refresh token used
+	newest  string                 // last refresh token issued for a code
+	revoked map[string]int         // number of requests to revoke each token
 }
 
-// keepLedger places a ledger between the service and the portals.
+// keepLedger records all traffic between the service and the portals in a ledger.
 func (s ehr) keepLedger() *ledger {
 	l := &ledger{stack: s.stack, grantOf: map[string]int{}, shown: map[string][]time.Time{}, revoked: map[string]int{}}
 	s.intercept = l.serve
 	return l
 }
 
-// serve forwards token requests to the portal.
+// serve forwards a token request to the portal and records the result.
 func (l *ledger) serve(r *http.Request) *http.Response {
 	if !isTokenRequest(r) && !strings.HasSuffix(r.URL.Path, "/oauth/revoke") {
 		return nil
@@ -47,7 +47,7 @@ func (l *ledger) serve(r *http.Request) *http.Response {
 	var given struct {
 		RefreshToken string `json:"refresh_token"`
 	}
-	_ = json.Unmarshal(answer.Body.Bytes(), &given) // an HTML page contains no tokens
+	_ = json.Unmarshal(answer.Body.Bytes(), &given) // an HTML page has no tokens
 	switch form.Get("grant_type") {
 	case "authorization_code":
 		if answer.Code == http.StatusOK {
@@ -85,7 +85,7 @@ func isTokenRequest(r *http.Request) bool {
 	return strings.Contains(r.URL.Path, "/sandbox/") && strings.HasSuffix(r.URL.Path, "/oauth/token")
 }
 
-// refreshes returns the total number of uses of refresh tokens.
+// refreshes returns how often refresh tokens have been used in total.
 func (l *ledger) refreshes() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +96,7 @@ func (l *ledger) refreshes() int {
 	return n
 }
 
-// checkUses checks that no refresh token was used more than most times. Two uses are correct only after a crash that
+// checkUses checks that each refresh token was used at most most times. A second use is correct only if a crash
 // interrupted the first.
 func (l *ledger) checkUses(t *testing.T, most int) {
 	t.Helper()

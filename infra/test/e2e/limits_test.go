@@ -15,8 +15,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestRateLimitRowsDoNotRevealAddresses simulates an attacker with a copy of the table who tries all addresses
-// with all limits' names and public ids. Without the key, none yields a row's name.
+// TestRateLimitRowsDoNotRevealAddresses simulates an attacker with a copy of the table who tries every combination of
+// address, limit name and public ID. Without the secret key, no combination yields the key of a row.
 func TestRateLimitRowsDoNotRevealAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -65,8 +65,8 @@ func TestRateLimitRowsDoNotRevealAddresses(t *testing.T) {
 	})
 }
 
-// TestCatalogExportIsLimitedToTenPerHour proves that an organisation can download the complete catalogue ten
-// times an hour. The limit does not affect its other requests or other organisations.
+// TestCatalogExportIsLimitedToTenPerHour proves that an organisation can download the complete catalogue ten times an
+// hour. The limit affects neither its other requests nor other organisations.
 func TestCatalogExportIsLimitedToTenPerHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,8 +109,8 @@ func withPublicID(path, publicID string) string {
 	return path + "?public_id=" + publicID
 }
 
-// TestAbandonedAttemptsDoNotBlockBrowser starts 140 attempts and abandons them. The attempts in the last two tabs
-// can still be completed, in either order.
+// TestAbandonedAttemptsDoNotBlockBrowser starts 140 attempts in one browser and abandons them. The attempts in the last
+// two tabs can still be completed, in either order.
 func TestAbandonedAttemptsDoNotBlockBrowser(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

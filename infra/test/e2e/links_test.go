@@ -22,12 +22,12 @@ import (
 	"recordbridge/shared/webhook/deliverylog"
 )
 
-// runEchoingReceiver exports to a receiver that echoes everything it receives, in two error responses and then in a
-// success. A later request sends the success event again. Finally the receiver is gone. It returns the bodies of the
-// success event, in order of receipt.
+// runEchoingReceiver exports to a receiver that echoes all received data, in two error responses and then in a success.
+// A later request sends the success event again. Finally the receiver becomes unavailable. runEchoingReceiver returns
+// the success event's bodies in order of receipt.
 func runEchoingReceiver(s *stack) []string {
 	s.t.Helper()
-	var mu sync.Mutex // guards bodies and isGone: deliveries are sent concurrently
+	var mu sync.Mutex // guards bodies and isGone against concurrent deliveries
 	var bodies []string
 	isGone := false
 	s.intercept = func(r *http.Request) *http.Response {
@@ -81,7 +81,7 @@ func linkIn(body string) string {
 	return event.Data.DownloadLinks[0].URL
 }
 
-func TestStoredDataOpensNoDownload(t *testing.T) {
+func TestStoredDataContainsNoWorkingDownloadToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWiretap()
@@ -109,8 +109,8 @@ func TestStoredDataOpensNoDownload(t *testing.T) {
 	})
 }
 
-// everythingAtRest returns, by location, all text in a copy of the tables, the keys of objects, log lines, queues,
-// e-mails and the output of the operator's commands.
+// everythingAtRest returns all stored text by location: a copy of the tables, object keys, log lines, queues, e-mails,
+// and the output of the operator's commands.
 func everythingAtRest(s *stack, w *wiretap) map[string]string {
 	s.t.Helper()
 	all := map[string]string{
@@ -145,7 +145,7 @@ func everythingAtRest(s *stack, w *wiretap) map[string]string {
 	return all
 }
 
-// binaries returns the content of a row's binary attributes.
+// binaries returns the contents of a row's binary attributes.
 func binaries(row []byte) string {
 	var found []string
 	for _, one := range regexp.MustCompile(`\{"B":"([^"]*)"\}`).FindAllSubmatch(row, -1) {
@@ -157,7 +157,7 @@ func binaries(row []byte) string {
 	return strings.Join(found, "\n")
 }
 
-func TestDeliveryAttemptsAndEventListHaveSameBytes(t *testing.T) {
+func TestDeliveryAttemptsAndEventListHaveIdenticalBodies(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -188,7 +188,7 @@ func TestDeliveryAttemptsAndEventListHaveSameBytes(t *testing.T) {
 	})
 }
 
-// rotateDownloadKey makes new instances of the functions sign download links with a new key.
+// rotateDownloadKey makes new function instances sign download links with a new key.
 func rotateDownloadKey(s *stack) {
 	s.t.Helper()
 	secrets := secretsmanager.NewFromConfig(s.cloud.Config("test"))
@@ -210,8 +210,8 @@ func rotateDownloadKey(s *stack) {
 	}
 }
 
-// replayed enables the webhook, replays all of its events to a working receiver, and returns the bodies of the
-// successes, in the order of the events.
+// replayed enables the webhook, replays all of its events to a working receiver, and returns the bodies of the success
+// events in order.
 func replayed(s *stack) []string {
 	s.t.Helper()
 	tenant := s.owner()

@@ -18,16 +18,16 @@ import (
 
 const notGranted = "svc_live_access_required"
 
-// newcomer is an organisation that signed up in the dashboard and completes its checklist step by step.
+// newcomer is an organisation that has just signed up in the dashboard and completes its checklist step by step.
 type newcomer struct {
 	*stack
 
 	founder *person
-	own     string // path of its dashboard API
+	own     string // path of the organisation's dashboard API
 	live    org.Tenant
 }
 
-// newNewcomer signs up and creates an organisation.
+// newNewcomer signs up a person and creates their organisation.
 func (s staff) newNewcomer() newcomer {
 	s.t.Helper()
 	n := newcomer{stack: s.stack, founder: s.staff.newPerson("ada@cedar.example")}
@@ -56,7 +56,7 @@ func (n newcomer) access() (stage string, open []string) {
 	return shown.Stage, open
 }
 
-// request requests live mode and returns the status.
+// request requests live mode and returns the response's status.
 func (n newcomer) request() int {
 	n.t.Helper()
 	body := map[string]any{
@@ -66,7 +66,7 @@ func (n newcomer) request() int {
 	return n.founder.ask(http.MethodPost, n.own+"/live-access", body, nil)
 }
 
-// complete completes the checklist, requesting live mode before each step.
+// complete completes the checklist, and requests live mode before each step to check that it is refused.
 func (n newcomer) complete() {
 	n.t.Helper()
 	control := store.Control{DB: store.NewClient(n.cloud.Config("test")), Table: n.template.Outputs["ControlTable"]}
@@ -100,7 +100,7 @@ func (n newcomer) complete() {
 	}
 }
 
-// checkLive tests every way to use a live credential: with its key, by its public id, and in a browser.
+// checkLive tries every way to use a live credential: with its key, by its public ID, and in a browser.
 func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 	n.t.Helper()
 	query := "?public_id=" + url.QueryEscape(publicID)
@@ -132,7 +132,7 @@ func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 	}
 }
 
-// checkClosed tests the other operations that accept a live credential.
+// checkClosed tries the remaining operations that accept a live credential.
 func (n newcomer) checkClosed(publicID, key string) {
 	n.t.Helper()
 	task := strings.ReplaceAll(unknownID, "-", "")
@@ -166,14 +166,14 @@ func (n newcomer) checkClosed(publicID, key string) {
 	}
 }
 
-// TestOrganisationWorksInLiveModeOnlyWhileGranted takes a new organisation through the checklist, approval, use and
+// TestLiveModeWorksOnlyWhileAccessIsGranted follows a new organisation through the checklist, approval, use, and
 // withdrawal of live access.
-func TestOrganisationWorksInLiveModeOnlyWhileGranted(t *testing.T) {
+func TestLiveModeWorksOnlyWhileAccessIsGranted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		n := s.staff.newNewcomer()
-		if stage, open := n.access(); stage != "none" || len(open) != 3 { // the founder's address has been verified
+		if stage, open := n.access(); stage != "none" || len(open) != 3 { // signing up has verified the founder's address
 			t.Errorf("a newcomer is %s with %q open", stage, open)
 		}
 		draft := map[string]any{"redirect_uris": []string{"https://cedar.example/return"}}

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// told holds the reported losses of an incomplete record.
+// told holds the losses that an incomplete record reports.
 type told struct {
 	Complete *bool             `json:"complete"`
 	Missing  map[string]string `json:"missing"`

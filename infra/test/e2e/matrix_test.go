@@ -20,14 +20,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// guarded is an operation of the dashboard with its access rules in docs/openapi.yaml.
+// guarded is a dashboard operation with its access rules from docs/openapi.yaml.
 type guarded struct {
 	Method, Path string
 	Permission   string `yaml:"x-permission"`
 	Proof        string `yaml:"x-proof"`
 }
 
-// dashboardOperations returns all described operations of the dashboard.
+// dashboardOperations returns all documented dashboard operations.
 func dashboardOperations(t *testing.T) []guarded {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/openapi.yaml")
@@ -50,21 +50,21 @@ func dashboardOperations(t *testing.T) []guarded {
 	return all
 }
 
-// who is a signed-in user of the matrix.
+// who is a signed-in dashboard user.
 type who struct {
 	token   secret.Text
 	account string
 }
 
-// column is one kind of caller: a role, with a fresh or stale proof of identity, in an organisation at a stage of live
-// access. Each calls every operation of the dashboard in both modes.
+// column is one kind of caller: a role, a fresh or stale proof of identity, and the live-access stage of the
+// organisation. Each column calls every dashboard operation in both modes.
 type column struct {
 	role    account.Role
 	isStale bool
 	access  org.LiveAccess
 }
 
-// columns returns all columns.
+// columns returns every combination of role, proof and stage.
 func columns() []column {
 	stages := []org.LiveAccess{org.LiveGranted, org.LiveNone}
 	all := make([]column, 0, len(stages)*len(account.Roles())*2)
@@ -76,7 +76,7 @@ func columns() []column {
 	return all
 }
 
-// refusal returns the error code of an operation in a mode, or "" if the column has access.
+// refusal returns the error code that an operation returns to the column in a mode, or "" if the column has access.
 func (c column) refusal(g guarded, mode org.Mode) string {
 	switch {
 	case !c.role.May(account.Permission(g.Permission).In(mode)):
@@ -89,25 +89,25 @@ func (c column) refusal(g guarded, mode org.Mode) string {
 	return ""
 }
 
-// createsCredential reports whether an operation creates a credential. Adding a key to a live credential also needs
-// live access, but the matrix has no live credential of an organisation without it.
+// createsCredential reports whether an operation creates a credential. Adding a key to a live credential also requires
+// live access, but no organisation without live access has a live credential in the matrix.
 func (g guarded) createsCredential() bool {
 	return account.Action(g.Proof) == account.CreateKey && !strings.Contains(g.Path, "{publicId}")
 }
 
-// refusals lists the error codes that refuse the caller. Every other response is about the request.
+// refusals lists the error codes that concern the caller. All other errors concern the request.
 func refusals() []string {
 	return []string{"svc_forbidden", "svc_proof_required", "svc_live_access_required"}
 }
 
-// matrix calls every operation of the dashboard as every user.
+// matrix calls every dashboard operation as every user.
 type matrix struct {
 	people
 
-	orgs      map[org.LiveAccess]string // an organisation at each stage
+	orgs      map[org.LiveAccess]string // one organisation at each stage
 	byColumn  map[column]who
-	elsewhere who // owns another organisation
-	pending   who // an owner who has not yet proven the second factor
+	elsewhere who // an owner of another organisation
+	pending   who // an owner whose second factor is not yet verified
 	hooks     map[string]string
 	asked     int
 }
@@ -139,12 +139,12 @@ func newMatrix(t *testing.T) *matrix {
 	return m
 }
 
-// ask sends a request that is valid except for its sender, as far as needed to get a response about the sender.
+// ask sends a request that is valid enough for the response to depend only on the caller.
 func (m *matrix) ask(g guarded, orgID string, mode org.Mode, by who, change func(http.Header)) answer {
 	m.t.Helper()
 	m.asked++
 	path, body := g.Path, map[string]any{}
-	if account.Action(g.Proof) == account.MoveWebhook { // the proof applies to a row with the webhook's current URL
+	if account.Action(g.Proof) == account.MoveWebhook { // the proof is required only if the webhook's row has a URL
 		path = strings.Replace(path, "{webhookId}", m.hooks[orgID+string(mode)], 1)
 		body["url"] = "https://hooks.example/" + ids.Random()
 	}
@@ -161,9 +161,9 @@ func (m *matrix) check(name string, g guarded, mode org.Mode, got answer, status
 	}
 }
 
-// TestDashboardEnforcesDescribedPermissions calls every existing operation, on the real functions behind the gateway,
-// as every column of the matrix and as every user without access. It proves that the code enforces the permission
-// (x-permission) and the proof (x-proof) that docs/openapi.yaml states.
+// TestDashboardEnforcesDescribedPermissions calls every dashboard operation, on the real functions behind the gateway,
+// as every column of the matrix and as users without access. It proves that the code enforces the permission
+// (x-permission) and the proof of identity (x-proof) that docs/openapi.yaml states.
 func TestDashboardEnforcesDescribedPermissions(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -188,8 +188,8 @@ func TestDashboardEnforcesDescribedPermissions(t *testing.T) {
 	})
 }
 
-// operations returns the operations of template.yaml's routes and of the methods that their functions
-// serve. Each must be described.
+// operations returns the operations of template.yaml's dashboard routes, for each method that their functions support.
+// Each operation must be documented.
 func (m *matrix) operations(t *testing.T) []guarded {
 	t.Helper()
 	described := map[string]guarded{}
@@ -224,7 +224,7 @@ func (m *matrix) operations(t *testing.T) []guarded {
 	return all
 }
 
-// askStrangers calls an operation as users who never have access.
+// askStrangers calls an operation as users who never have access to it.
 func (m *matrix) askStrangers(g guarded, mode org.Mode) {
 	m.t.Helper()
 	own := m.orgs[org.LiveGranted]
@@ -253,7 +253,7 @@ func (m *matrix) askStrangers(g guarded, mode org.Mode) {
 	}
 }
 
-// askMembers calls an operation as every column.
+// askMembers calls an operation as every column of the matrix.
 func (m *matrix) askMembers(g guarded, mode org.Mode) {
 	m.t.Helper()
 	if !strings.Contains(g.Path, "{orgId}") {
@@ -268,8 +268,8 @@ func (m *matrix) askMembers(g guarded, mode org.Mode) {
 	}
 }
 
-// askAccount calls an operation that concerns only an account, with accounts used for nothing else: it may end their
-// sessions.
+// askAccount calls an operation that concerns only the caller's account. It uses separate accounts, because the
+// operation may end their sessions.
 func (m *matrix) askAccount(g guarded) {
 	m.t.Helper()
 	if strings.Contains(g.Path, "{orgId}") {
@@ -288,8 +288,9 @@ func (m *matrix) askAccount(g guarded) {
 	}
 }
 
-// TestDashboardSeparatesModes reads real rows of a test-mode organisation by every path that names one. They
-// exist in test mode, but not in live mode, and not for another organisation's owner, below either organisation's path.
+// TestDashboardSeparatesModes requests rows of a test-mode organisation through every path that identifies one. They
+// must exist in test mode but not in live mode. Another organisation's owner must not find them under either
+// organisation's path.
 func TestDashboardSeparatesModes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -321,7 +322,7 @@ func TestDashboardSeparatesModes(t *testing.T) {
 				"in the other mode":       {pathOf(path, own, org.Live), owner},
 				"of another organisation": {pathOf(path, stranger.ID, org.Test), other},
 			} {
-				// An empty body is sent; 400 means that it is invalid for every row.
+				// The body is empty, so 400 means that the operation refuses it regardless of the row.
 				if got := p.ask(g, ask.path, ask.by, map[string]any{}, nil); got.status != http.StatusNotFound &&
 					got.status != http.StatusBadRequest {
 					t.Errorf("%s: %s %s: %d %s", name, g.Method, ask.path, got.status, got.raw)
@@ -336,7 +337,7 @@ func TestDashboardSeparatesModes(t *testing.T) {
 	})
 }
 
-// rows creates one row of each kind that a path can name.
+// rows creates one row of each kind that a path can identify.
 func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	t.Helper()
 	ctx := t.Context()
@@ -350,7 +351,7 @@ func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	p.clock.advance(1)
 	event, err := p.operator.Deliveries.Simulate(ctx, tenant, hooks[0].ID, webhook.TestEvent)
 	expect.NoError(t, err)
-	_, err = p.operator.Erasures.Request(ctx, tenant, connectionID) // starts at the next tick
+	_, err = p.operator.Erasures.Request(ctx, tenant, connectionID) // the erasure starts at the next scheduled run
 	expect.NoError(t, err)
 	return map[string]string{
 		"{publicId}": made.PublicID(), "{keyId}": made.Keys[0].ID, "{webhookId}": hooks[0].ID, "{connectionId}": connectionID,
@@ -359,7 +360,7 @@ func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	}
 }
 
-// modesOf returns the modes in which a path is tested. A path without a mode is tested once.
+// modesOf returns the modes in which to test a path. A path without a mode is tested once.
 func modesOf(path string) []org.Mode {
 	if strings.Contains(path, "{mode}") {
 		return []org.Mode{org.Test, org.Live}
@@ -367,7 +368,7 @@ func modesOf(path string) []org.Mode {
 	return []org.Mode{""}
 }
 
-// pathOf fills in a path's parameters, with ids that do not exist if none are given.
+// pathOf fills in a path's parameters. IDs default to ones that do not exist.
 func pathOf(path, orgID string, mode org.Mode) string {
 	path = strings.NewReplacer("{orgId}", orgID, "{mode}", string(mode), "{taskId}",
 		strings.ReplaceAll(ids.Random(), "-", ""),

@@ -23,20 +23,20 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// answersAfter is the response time of every outside server while costs are counted, and the unit of
+// answersAfter is the simulated response time of outside servers while costs are counted. It is also the unit of
 // journey.Cost.Waits.
 const answersAfter = 250 * time.Millisecond
 
-// meter counts the functions' calls to AWS in the units that AWS charges.
+// meter counts the functions' AWS calls in the units that AWS charges.
 type meter struct {
-	stack    *stack       // set once the stack exists
-	refusals atomic.Int32 // webhooks that are still to fail
+	stack    *stack       // set when the stack has been created
+	refusals atomic.Int32 // number of webhook deliveries that still have to fail
 
 	mu   sync.Mutex
-	rows map[journey.Cost]journey.Cost // by their descriptive fields, without counts
+	rows map[journey.Cost]journey.Cost // by cost without counts, see aboutOf
 }
 
-// add adds c to the row with the same descriptive fields.
+// add adds c's counts to the row with the same descriptive fields.
 func (m *meter) add(c journey.Cost) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -47,12 +47,13 @@ func (m *meter) add(c journey.Cost) {
 	m.rows[about] = sum
 }
 
-// aboutOf returns a row without its counts.
+// aboutOf returns c without its counts.
 func aboutOf(c journey.Cost) journey.Cost {
 	return journey.Cost{Journey: c.Journey, Function: c.Function, Service: c.Service, Operation: c.Operation, On: c.On}
 }
 
-// take returns the counts since the last call, of the given functions and of outside servers.
+// take returns the counts of the given functions and of outside servers since the previous call of take. It labels them
+// with the journey's name.
 func (m *meter) take(name string, functions ...string) []journey.Cost {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,7 +74,7 @@ func (m *meter) take(name string, functions ...string) []journey.Cost {
 	return all
 }
 
-// invoked counts an invocation that began at the given time.
+// invoked counts an invocation of a function that began at the given time.
 func (m *meter) invoked(folder string, began time.Time) {
 	if m != nil {
 		m.add(journey.Cost{
@@ -83,7 +84,7 @@ func (m *meter) invoked(folder string, began time.Time) {
 	}
 }
 
-// logger returns a logger that counts a function's log lines.
+// logger returns a logger for a function that counts log lines.
 func (m *meter) logger(folder string) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(lines{m, folder}, nil))
 }
@@ -109,7 +110,7 @@ func (m *meter) intercept(r *http.Request) *http.Response {
 		kind = "FHIR"
 	case isTokenRequest(r), strings.HasSuffix(r.URL.Path, "/oauth/revoke"):
 		kind = "token"
-	default: // a browser's request
+	default: // request from a browser
 		return nil
 	}
 	m.add(journey.Cost{Service: journey.Outside, Operation: kind, Calls: 1})
@@ -120,15 +121,15 @@ func (m *meter) intercept(r *http.Request) *http.Response {
 	return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
 }
 
-// apart spreads the responses to simultaneous requests over a millisecond, in the same order in each run, because an
-// export's next requests depend on the earlier responses.
+// apart delays responses to simultaneous requests by up to a millisecond, so that they arrive in the same order in each
+// run. An export's requests depend on the order of earlier responses.
 func apart(r *http.Request) time.Duration {
 	sum := fnv.New32a()
 	_, _ = io.WriteString(sum, r.Method+r.URL.Path+"?"+r.URL.RawQuery)
 	return time.Duration(sum.Sum32()%1000) * time.Microsecond
 }
 
-// middleware counts the functions' calls.
+// middleware counts the functions' AWS calls.
 func (m *meter) middleware(next wire.Handler) wire.Handler {
 	return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
 		folder, isFunction := strings.CutSuffix(c.Caller, "Function")
@@ -154,12 +155,12 @@ func (m *meter) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-// rowKey is a row's key. It also decodes from the JSON of a complete row.
+// rowKey is a row's primary key. It can be decoded from the JSON of a complete row.
 type rowKey struct {
 	PK, SK struct{ S string }
 }
 
-// rowCall holds the parts of a call to DynamoDB, or of its item for one row, that determine the cost.
+// rowCall holds the parts of a DynamoDB call, or of one item in it, that determine the cost.
 type rowCall struct {
 	TableName, IndexName string
 	ConsistentRead       bool
@@ -168,7 +169,7 @@ type rowCall struct {
 	RequestItems         map[string]struct{ Keys []rowKey }
 }
 
-// serve counts a call to DynamoDB:
+// serve counts a DynamoDB call in capacity units:
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
 func (m *meter) serve(cost journey.Cost, w http.ResponseWriter, r *http.Request, next func(http.ResponseWriter)) {
 	var in rowCall
@@ -192,14 +193,14 @@ func (m *meter) serve(cost journey.Cost, w http.ResponseWriter, r *http.Request,
 	}
 	for i, q := range written {
 		m.written(cost, q, before[i])
-		cost.Calls = 0 // a transaction counts once, however many rows it writes
+		cost.Calls = 0 // a transaction is one call, regardless of its number of rows
 	}
 	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// read counts the rows that were read. One unit is 4 KB of a consistent read, or of a query's combined rows.
+// read counts the rows that a call read. One unit is 4 KB of a consistent read, or of all rows of a query together.
 func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 	var out struct {
 		Items     []rowKey
@@ -230,8 +231,8 @@ func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 	m.add(cost)
 }
 
-// written counts a written row, or one whose condition failed, and the indexes that follow it. One unit is 1 KB of the
-// old or new row, whichever is larger. Transactions cost twice as much, also in the indexes (DynamoDB Local).
+// written counts a row that was written, or whose condition failed, and the affected index entries. One unit is 1 KB of
+// the old or the new row, whichever is larger. Transactions cost twice as much, also in indexes (DynamoDB Local).
 func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 	key, times := *cmp.Or(q.Key, q.Item), 1.0
 	if cost.Operation == "TransactWriteItems" {
@@ -246,14 +247,14 @@ func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 			continue
 		}
 		cost.On, cost.Calls, cost.Writes = tableName(q.TableName)+" "+index, 0, times
-		if was != "" && is != "" { // the entry moves: one deletion, one insertion
+		if was != "" && is != "" { // the entry moves: one delete and one insert
 			cost.Writes = 2 * times
 		}
 		m.add(cost)
 	}
 }
 
-// row returns the current row, or its entry in an index. It returns the zero value if there is none.
+// row returns the current row, or its index entry if index is set. It returns the zero value if there is none.
 func (m *meter) row(table, index string, key rowKey) ddb.Row {
 	for _, row := range m.browse(table, index) {
 		if textOf(m.stack.t, row.Item["pk"]) == key.PK.S && textOf(m.stack.t, row.Item["sk"]) == key.SK.S {
@@ -269,7 +270,7 @@ func (m *meter) browse(table, index string) []ddb.Row {
 	return page.Rows
 }
 
-// stored returns the size of stored data by kind of row: of a partition's combined rows, and of an index entry.
+// stored returns the size of the stored data by kind of row: of all rows in a partition, and of an index entry.
 func (m *meter) stored() []journey.Cost {
 	sums, rows := map[string]journey.Cost{}, map[string]bool{}
 	count := func(on, name string, row ddb.Row) {
@@ -305,7 +306,7 @@ func (m *meter) stored() []journey.Cost {
 	return all
 }
 
-// kindOfRow names the table and the kind of a row, taken from the word of its key that identifies it.
+// kindOfRow returns the table and the kind of a row, which is a word in the row's key.
 func kindOfRow(table string, key rowKey) string {
 	words := strings.Split(key.PK.S, "#")
 	kind, _, _ := strings.Cut(key.SK.S, "#")
@@ -322,5 +323,5 @@ func tableName(physical string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(physical, "test-"), "Table")
 }
 
-// unitsOf returns the number of units of the given size, at least one.
+// unitsOf returns the number of units that size takes, at least one.
 func unitsOf(size int, unit float64) float64 { return max(1, math.Ceil(float64(size)/unit)) }

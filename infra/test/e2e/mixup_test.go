@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	honestHost   = "http://127.0.0.7"  // the sandbox as a hospital with its own origin
-	hostileHost  = "http://127.0.0.66" // a portal whose operator attacks
+	honestHost   = "http://127.0.0.7"  // the sandbox, as a hospital with its own origin
+	hostileHost  = "http://127.0.0.66" // a portal operated by an attacker
 	honestIssuer = honestHost + "/v1/sandbox"
 	honestBase   = honestIssuer + "/fhir"
 	hostileBase  = hostileHost + "/fhir"
@@ -30,26 +30,26 @@ const (
 	hostileElsewhere = "http://127.0.0.67"
 )
 
-// mixup is a stack with two hospitals: an honest one, which sends iss and requires S256, and a hostile one (RFC 9700
-// section 4.4).
+// mixup is a stack with two hospitals (RFC 9700 section 4.4). The honest one sends iss and requires S256. The other one
+// is hostile.
 type mixup struct {
 	*stack
 
-	honest, hostile string // endpoint ids
+	honest, hostile string // endpoint IDs
 
 	mu        sync.Mutex
-	discovery map[string]any // the hostile portal's discovery document
-	silent    string         // the honest portal's URL without iss
-	// redirect URI registered at the honest portal; empty if it is the same as at the hostile one
+	discovery map[string]any // discovery document of the hostile portal
+	silent    string         // URL of the honest portal without the iss parameter
+	// redirect URI registered at the honest portal; empty if both portals use the same
 	callback  string
-	challenge string                       // replaces our code challenge; empty keeps it
-	got       []string                     // secrets that reached the hostile portal
-	redeem    func(form url.Values) []byte // the hostile token endpoint's response; nil refuses
-	// the honest portal's discovery names the hostile token endpoint, and its own is gone
+	challenge string                       // replaces our code challenge; if empty, ours is sent
+	got       []string                     // secrets that the hostile portal received
+	redeem    func(form url.Values) []byte // response of the hostile token endpoint; if nil, it refuses
+	// the honest portal's discovery document names the hostile token endpoint instead of its own
 	moved bool
 }
 
-// ownDiscovery returns the hostile portal's discovery document while it behaves.
+// ownDiscovery returns the hostile portal's discovery document from before it turned hostile.
 func ownDiscovery() map[string]any {
 	return map[string]any{
 		"authorization_endpoint": hostileHost + "/authorize", "token_endpoint": hostileHost + "/token",
@@ -72,7 +72,7 @@ func newMixup(t *testing.T) *mixup {
 	return m
 }
 
-// enroll adds a connectable endpoint.
+// enroll adds an endpoint to which patients can connect.
 func (m *mixup) enroll(id, base string, pins catalog.Pins, r catalog.Registration) {
 	m.t.Helper()
 	expect.NoError(m.t, m.operator.Endpoints.Add(m.t.Context(), catalog.Endpoint{
@@ -88,7 +88,7 @@ func (m *mixup) connectURLTo(endpointID string) string {
 	return connectURL(at)
 }
 
-// asSandbox responds as the sandbox, below the honest hospital's origin.
+// asSandbox responds as the sandbox under the honest hospital's origin.
 func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	if m.moved && strings.HasSuffix(r.URL.Path, "/oauth/token") {
 		return hostileAnswer(r, http.StatusNotFound, nil)
@@ -101,7 +101,7 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	expect.NoError(m.t, err)
 	forwarded.Header = r.Header.Clone()
 	answer, err := m.Do(forwarded)
-	if r.Context().Err() != nil { // the CapabilityStatement is read concurrently, and not needed without a token
+	if r.Context().Err() != nil { // the concurrent request for the CapabilityStatement is cancelled if there is no token
 		return hostileAnswer(r, http.StatusServiceUnavailable, nil)
 	}
 	expect.NoError(m.t, err)
@@ -120,7 +120,7 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	return answer
 }
 
-// replacing returns a replacer that moves the sandbox's URLs from one host to another, also inside queries.
+// replacing returns a replacer that changes the sandbox's URLs from one host to another, including URLs in queries.
 func replacing(from, to string) *strings.Replacer {
 	const mount = "/v1/sandbox"
 	return strings.NewReplacer(from+mount, to+mount, url.QueryEscape(from+mount), url.QueryEscape(to+mount))
@@ -156,7 +156,8 @@ func (m *mixup) asHostile(r *http.Request) *http.Response {
 	return hostileAnswer(r, http.StatusBadRequest, []byte(`{"error":"invalid_grant"}`))
 }
 
-// toHonest returns the URL that redirects the victim to the expected sign-in, with our state.
+// toHonest returns the URL to which the attacker redirects the victim: the honest portal's sign-in, with the state of
+// the attacked attempt.
 func (m *mixup) toHonest(ours url.Values) string {
 	query := maps.Clone(ours)
 	query.Set("client_id", sandbox.DefaultClientID)
@@ -178,7 +179,7 @@ func hostileAnswer(r *http.Request, status int, body []byte) *http.Response {
 	}
 }
 
-// checkHarmless checks that none of our secrets or the patient's reached the hostile portal, and that it has no
+// checkHarmless checks that the hostile portal received neither our secrets nor the patient's, and that it has no
 // connection.
 func (m *mixup) checkHarmless(t *testing.T) {
 	t.Helper()
@@ -192,7 +193,7 @@ func (m *mixup) checkHarmless(t *testing.T) {
 	}
 }
 
-// withoutCode removes the codes that the portal, or a caller, made up.
+// withoutCode removes codes that the portal or the attacker made up.
 func withoutCode(got []string) []string {
 	return slices.DeleteFunc(got, func(one string) bool { return one == "code" || one == "code_verifier" })
 }

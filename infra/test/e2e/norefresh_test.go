@@ -19,16 +19,16 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Portals that issue no refresh token: the connection ends with its access token. These are the shortest and the
-// longest lifetime.
+// Switches of portals that issue no refresh token, so that the connection ends with its access token. These use the
+// shortest and the longest lifetime.
 const (
 	briefly = "no-refresh,access:5m"
 	forYear = "no-refresh,access:8760h"
 )
 
-// TestConnectionWithoutRefreshTokenExpires proves that the connection's expiry is announced at the
-// start, and that exports work until then. It is then revoked, once, even if no export is requested. A reconnect starts
-// again.
+// TestConnectionWithoutRefreshTokenExpires proves that the connection's expiry is announced at the sign-in and that
+// exports work until then. The connection is then revoked once, even if no export is requested. A reconnect authorizes
+// it again.
 func TestConnectionWithoutRefreshTokenExpires(t *testing.T) {
 	t.Parallel()
 	for with, life := range map[string]time.Duration{briefly: 5 * time.Minute, forYear: 365 * 24 * time.Hour} {
@@ -60,8 +60,8 @@ func TestConnectionWithoutRefreshTokenExpires(t *testing.T) {
 	}
 }
 
-// TestRunningExportFailsWhenAccessTokenExpires proves that an export still running at the expiry fails for the
-// documented reason, and that the connection is revoked once.
+// TestRunningExportFailsWhenAccessTokenExpires proves that an export that is still running when the access token
+// expires fails for the documented reason, and that the connection is revoked once.
 func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,8 +85,8 @@ func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 	})
 }
 
-// TestReconnectWithRefreshTokenRemovesExpiry proves that a reconnect with a refresh token removes the expiry and
-// keeps the connection alive.
+// TestReconnectWithRefreshTokenRemovesExpiry proves that if a reconnect yields a refresh token, the connection no
+// longer expires.
 func TestReconnectWithRefreshTokenRemovesExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,8 +109,8 @@ func TestReconnectWithRefreshTokenRemovesExpiry(t *testing.T) {
 	})
 }
 
-// connectUntil connects a patient at a portal that issues only an access token. It checks that result, event and record
-// state the expiry, and returns it.
+// connectUntil connects a patient at a portal that issues only an access token. It checks that the redirect, the event
+// and the connection's details state the expiry, and returns it.
 func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time.Time) {
 	s.t.Helper()
 	result := s.ehr.connectTo(quirk{with: with})
@@ -131,7 +131,7 @@ func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time
 	return id, ends
 }
 
-// checkNextAuthorisation reconnects the patient at the same portal and checks that the new authorisation ends in the
+// checkNextAuthorisation reconnects the patient at the same portal and checks that the new authorisation expires in the
 // same way.
 func checkNextAuthorisation(s *stack, id string, life time.Duration) {
 	s.t.Helper()
@@ -149,7 +149,7 @@ func checkNextAuthorisation(s *stack, id string, life time.Duration) {
 	}
 }
 
-// warned checks that the coming expiry was announced once, with its cause.
+// warned checks that the expiry was announced once, with its cause.
 func (s checks) warned(id string, ends time.Time) {
 	s.t.Helper()
 	told := s.webhooks.events("patient.authorization_expiring")
@@ -160,7 +160,7 @@ func (s checks) warned(id string, ends time.Time) {
 	}
 }
 
-// forgetEnd resets a connection's row to the state in which its expiry is unknown.
+// forgetEnd removes the expiry from a connection's row.
 func (s *stack) forgetEnd(id string) {
 	s.t.Helper()
 	_, err := s.rows.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{

@@ -15,15 +15,15 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// traced gives an invocation its own trace, as Lambda does, under the key that aws-lambda-go uses.
+// traced adds a new trace to an invocation's context, as Lambda does, under the key that aws-lambda-go uses.
 func traced(ctx context.Context) context.Context {
 	id := strings.ReplaceAll(ids.Random(), "-", "")
 	//nolint:revive,staticcheck // the library's key
 	return context.WithValue(ctx, "x-amzn-trace-id", "Root=1-"+id[:8]+"-"+id[8:32])
 }
 
-// TestTraceIDFindsExportInAllLogs proves that the trace id in a request's log line finds all log lines of
-// the resulting export.
+// TestTraceIDFindsExportInAllLogs proves that the trace ID in a request's log line finds all log lines of the resulting
+// export.
 func TestTraceIDFindsExportInAllLogs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -67,8 +67,8 @@ func TestTraceIDFindsExportInAllLogs(t *testing.T) {
 	})
 }
 
-// TestJourneysSendMetrics covers a successful and a failed export, a webhook that is gone, and a caller over
-// the rate limit.
+// TestJourneysSendMetrics covers a successful export, a failed export, a webhook receiver that responds 410, and a
+// caller over the rate limit.
 func TestJourneysSendMetrics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestJourneysSendMetrics(t *testing.T) {
 		got := measured.In(t, []byte(strings.Join(s.lines(), "")))
 		for name, want := range map[string]int{
 			"Exports started": 1, "Exports success": 1, "ExportSeconds success": 1,
-			// one for the connection, one for the export
+			// one attempt for the connection's event, one for the export's
 			"WebhookAttempts delivered": 2, "WebhookSeconds": 2, "DeliverySeconds": 2,
 		} {
 			if got[name] != want {

@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// outside is a stack as seen from outside: its API and portal, a webhook receiver, and the operator's commands.
+// outside is a stack accessed only from outside: through its API and portal, a webhook receiver, and the operator's
+// commands.
 type outside struct {
 	patient  browsing
 	vault    verifying
@@ -25,15 +26,16 @@ type outside struct {
 	t         testing.TB
 	do        func(*http.Request) (*http.Response, error)
 	received  func() []inbox.Delivery
-	tick      func() // lets a short time pass
-	mostTicks int    // maximum number of ticks to wait for an event
+	tick      func() // waits a short time
+	mostTicks int    // maximum number of ticks to wait for a condition
 	operator  *wiring.Operator
 	seeded    runfile.Run
-	secrets   map[string]string // of webhooks that a test created, by the path of their inbox
+	secrets   map[string]string // secrets of webhooks created by a test, by inbox path
 }
 
-// fromOutside runs a journey that needs only access from outside. It uses a new stack in this process with virtual
-// time, or the named running stack (elsewhere_test.go). Only tests of such journeys have names that end in FromOutside.
+// fromOutside runs a journey that uses only the stack's public interfaces. It runs on a new stack in this process with
+// virtual time, or on a separately running stack if one is named (elsewhere_test.go). The names of these tests, and
+// only these, must end in FromOutside.
 func fromOutside(t *testing.T, journey func(t *testing.T, o *outside)) {
 	t.Helper()
 	if name, _, _ := strings.Cut(t.Name(), "/"); !strings.HasSuffix(name, nameEnd) {
@@ -46,7 +48,7 @@ func fromOutside(t *testing.T, journey func(t *testing.T, o *outside)) {
 	synctest.Test(t, func(t *testing.T) { journey(t, newStack(t, options{}).outside) })
 }
 
-// await ticks until isSo returns true: minutes of virtual time, or short intervals of real time.
+// await calls tick until isSo returns true. A tick is a minute of virtual time, or a short interval of real time.
 func (o *outside) await(what string, isSo func() bool) {
 	o.t.Helper()
 	for range o.mostTicks {
@@ -58,18 +60,18 @@ func (o *outside) await(what string, isSo func() bool) {
 	o.t.Fatalf("waited in vain for %s", what)
 }
 
-// awaitEvents waits until the first organisation has received the given number of webhooks of a type.
+// awaitEvents waits until the first organisation has received at least the given number of webhooks of a type.
 func (o webhooks) awaitEvents(eventType string, many int) {
 	o.t.Helper()
 	o.await(eventType, func() bool { return len(o.webhooks.events(eventType)) >= many })
 }
 
-// owner returns the first organisation in test mode.
+// owner returns the test-mode tenant of the first organisation.
 func (o *outside) owner() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: o.seeded.Organisations[0].ID}
 }
 
-// subscribe adds a second webhook of the first organisation, for extension events.
+// subscribe adds a second webhook to the first organisation, for the given types of extension events.
 func (o organisation) subscribe(types ...webhook.Type) {
 	o.t.Helper()
 	tenant := o.owner()
@@ -85,7 +87,8 @@ func isAt(d inbox.Delivery, address string) bool {
 	return d.Path != "" && strings.HasSuffix(address, d.Path)
 }
 
-// secretOf returns the secret of the webhook that received a delivery, or "" if another organisation's did.
+// secretOf returns the secret of the webhook that received a delivery. It returns "" if the webhook belongs to another
+// organisation.
 func (o webhooks) secretOf(d inbox.Delivery) string {
 	own := o.seeded.Organisations[0]
 	if isAt(d, own.WebhookURL) {

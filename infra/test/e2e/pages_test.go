@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// page opens a path below the base URL as a browser does, with headers in pairs.
+// page requests a path below the base URL as a browser does. Additional headers are passed in pairs.
 func (o browsing) page(at string, header ...string) answer {
 	o.t.Helper()
 	given := http.Header{}
@@ -31,7 +31,7 @@ func (o browsing) page(at string, header ...string) answer {
 	return o.send(http.MethodGet, at, given, nil)
 }
 
-// booted is the initial data of a page.
+// booted is a page's initial data.
 type booted struct {
 	Shell    string `json:"shell"`
 	BaseURL  string `json:"base_url"`
@@ -53,7 +53,7 @@ func boot(o *outside, of answer) booted {
 	return boot
 }
 
-// keepReleased stores files of another release, as a deployment does.
+// keepReleased stores the given paths as another release's files, as a deployment does.
 func (s *stack) keepReleased(paths ...string) {
 	s.t.Helper()
 	bucket := blob.Bucket{Client: s3.NewFromConfig(s.cloud.Config("test")), Name: s.template.Outputs["WidgetBucket"]}
@@ -64,7 +64,7 @@ func (s *stack) keepReleased(paths ...string) {
 	}
 }
 
-// runPages requests the widget's pages as a browser does, and pages that must not be served.
+// runPages requests the widget's pages as a browser does, including paths that must not be served.
 func runPages(s *stack) {
 	s.t.Helper()
 	runHostedPage(s.outside)
@@ -118,8 +118,8 @@ func runPages(s *stack) {
 	}
 }
 
-// TestUnknownAssetReturns404 proves that a missing file gets 404, although S3 responds 403 to callers that can't
-// list the bucket.
+// TestUnknownAssetReturns404 proves that a missing file results in status 404, although S3 responds 403 to callers that
+// may not list the bucket.
 func TestUnknownAssetReturns404(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -133,8 +133,8 @@ func TestUnknownAssetReturns404(t *testing.T) {
 	})
 }
 
-// runHostedPage follows an application that sends its patient without an institution. The patient picks one on our
-// page, connects, and returns through it to the application.
+// runHostedPage opens our page without an institution, as an application may. The patient picks an institution,
+// connects, and returns through our page to the application.
 func runHostedPage(o *outside) {
 	o.t.Helper()
 	address, err := url.Parse(o.patient.connectURL())
@@ -177,8 +177,8 @@ func TestPatientPicksInstitutionOnHostedPageFromOutside(t *testing.T) {
 	})
 }
 
-// TestElementMatchesManifestFromOutside proves that a version's bytes match its integrity value, and that the
-// major version is the same file until a newer release.
+// TestElementMatchesManifestFromOutside proves that each version's file matches the manifest's integrity value, and
+// that the major version serves the newest release's file.
 func TestElementMatchesManifestFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
@@ -211,8 +211,8 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestAttemptWithChosenIDBelongsToCreator proves that only its creator can use an attempt whose id and token the
-// caller chose, as the older element does, whose window creates the attempt.
+// TestAttemptWithChosenIDBelongsToCreator proves that an attempt whose ID and token the caller chose can be used only
+// by the organisation that created it. The older element chooses them, because its window creates the attempt.
 func TestAttemptWithChosenIDBelongsToCreator(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -255,8 +255,8 @@ func TestAttemptWithChosenIDBelongsToCreator(t *testing.T) {
 	})
 }
 
-// TestFrameAllowsOnlyRegisteredOrigins proves that only registered origins and our playground can frame
-// the page. Our own origin is not registered, but our page may call the API.
+// TestFrameAllowsOnlyRegisteredOrigins proves that only registered origins and our playground can frame the page. Our
+// own origin can call the API without being registered.
 func TestFrameAllowsOnlyRegisteredOrigins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

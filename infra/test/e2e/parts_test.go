@@ -1,48 +1,48 @@
 package e2e_test
 
-// A stack is divided by subject, so that tests read as sentences: s.patient.connect, s.org.startExport,
-// s.clock.advance, s.check.nothingPending. Each part can reach the others.
+// A stack is divided into parts by subject, so that calls read as sentences: s.patient.connect, s.org.startExport,
+// s.clock.advance, s.check.nothingPending. Each part can access the others.
 
-// browsing acts in a browser, on the pages and in the portal.
+// browsing acts as a browser, on the service's pages and in the portal.
 type browsing struct{ *outside }
 
-// verifying acts as a patient in TEFCA mode, who verifies their identity at a provider and chooses facilities.
+// verifying acts as a patient in TEFCA mode, who verifies their identity and chooses facilities.
 type verifying struct{ *outside }
 
-// organisation acts as the backend of the first organisation, with its keys, and inspects its data.
+// organisation acts as the first organisation's backend, using its keys, and inspects the organisation's data.
 type organisation struct{ *outside }
 
 // webhooks reads the first organisation's inbox.
 type webhooks struct{ *outside }
 
-// queues delivers messages to the workers, as Lambda's event sources would.
+// queues delivers messages to the workers, as Lambda's event sources do.
 type queues struct{ *stack }
 
-// clock advances virtual time, in which schedules fire and workers run.
+// clock advances virtual time. Meanwhile it fires schedules and runs workers.
 type clock struct{ *stack }
 
-// state reads rows and objects directly, without the API.
+// state reads rows and objects directly from the stores, without the API.
 type state struct{ *stack }
 
-// checks fails the test unless the stack's rows, objects and messages are as expected.
+// checks contains assertions about the stack's rows, objects and messages.
 type checks struct{ *stack }
 
 // catalogs publishes institutions and reads the catalogue as customers do.
 type catalogs struct{ *stack }
 
-// ehr configures the behaviour of portals and facilities.
+// ehr controls how portals and facilities behave.
 type ehr struct{ *stack }
 
-// staff acts as people who use the dashboard or verify an e-mail address.
+// staff acts as dashboard users, and as people who verify an e-mail address.
 type staff struct{ *stack }
 
-// assemble sets the parts of an outside.
+// assemble initialises the parts of an outside.
 func (o *outside) assemble() *outside {
 	o.patient, o.vault, o.org, o.webhooks = browsing{o}, verifying{o}, organisation{o}, webhooks{o}
 	return o
 }
 
-// assemble sets the parts of a stack, except those of its outside.
+// assemble initialises the parts of a stack that are not parts of its outside.
 func (s *stack) assemble() {
 	s.queues, s.clock, s.state, s.check = queues{s}, clock{s}, state{s}, checks{s}
 	s.catalog, s.ehr, s.staff = catalogs{s}, ehr{s}, staff{s}

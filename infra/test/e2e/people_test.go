@@ -15,10 +15,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// proofAge is the age of a proof of identity that is too old for every action that needs one.
+// proofAge is an age at which every action considers a proof of identity stale.
 const proofAge = 16 * time.Minute
 
-// people creates sessions directly in the tables, because these tests are about access, not about signing in.
+// people creates sessions directly in the tables. Its tests are about access, not about signing in.
 type people struct {
 	*stack
 
@@ -45,13 +45,13 @@ func (p people) signedIn(of string, role account.Role, isPending bool) who {
 	return p.session(made.ID, isPending, now)
 }
 
-// stale returns a second session of the same account whose proof of identity is too old.
+// stale returns a second session for the same account, with a stale proof of identity.
 func (p people) stale(by who) who {
 	p.t.Helper()
 	return p.session(by.account, false, time.Now().Add(-proofAge))
 }
 
-// session starts a session of an account whose last proof of identity was at provenAt.
+// session creates a session for an account that last proved its identity at provenAt.
 func (p people) session(accountID string, isPending bool, provenAt time.Time) who {
 	p.t.Helper()
 	token, now := secret.New(strings.Repeat("t", 11)+strings.ReplaceAll(ids.Random(), "-", "")), time.Now()
@@ -61,7 +61,7 @@ func (p people) session(accountID string, isPending bool, provenAt time.Time) wh
 	return who{token: token, account: accountID}
 }
 
-// ask sends a request as a dashboard page does. change may modify its headers.
+// ask sends a request as a dashboard page does, after change has modified the headers.
 func (p people) ask(g guarded, path string, by who, body map[string]any, change func(http.Header)) answer {
 	p.t.Helper()
 	header := http.Header{"Sec-Fetch-Site": {"same-origin"}}
@@ -95,7 +95,7 @@ func newPeopleOf(s *stack) people {
 // cookieOf returns the session cookie of a person's browser.
 func cookieOf(by who) string { return httpapi.SessionCookieName + "=" + by.token.Reveal() }
 
-// ownerOf returns the id of the organisation that owns a public id.
+// ownerOf returns the ID of the organisation that owns a public ID.
 func (p people) ownerOf(ctx context.Context, publicID string) string {
 	p.t.Helper()
 	found, err := p.operator.Credentials.Show(ctx, publicID)

@@ -15,14 +15,14 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// TestEveryPermissionIsUsedAndNeeded runs scenarios that together use every permission of the template. It proves that
-// without a permission, the scenario that used it fails. A long soak covers all permissions, a short one a fifth, and
-// other runs a fixed sample of the cheap ones.
+// TestEveryPermissionIsUsedAndNeeded runs scenarios that together use every permission in the template. For each
+// permission, it proves that the scenario that used it fails without it. A long soak covers all permissions and a short
+// one a fifth of them. Other runs cover a fixed sample of those with cheap scenarios.
 func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	t.Parallel()
 	users, unused := performScenarios(t)
 	for _, g := range unused {
-		if !isSoak() && g.Action == "s3:AbortMultipartUpload" { // used by the scenarios with a large record
+		if !isSoak() && g.Action == "s3:AbortMultipartUpload" { // used only by scenarios with a large record
 			continue
 		}
 		t.Errorf("no scenario uses this permission: %s %s %s %s %s", g.Function, g.Sid, g.Action, g.Resource, g.Rows)
@@ -46,12 +46,13 @@ func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	}
 }
 
-// performScenarios returns the first scenario that uses each permission, and the permissions that none uses.
+// performScenarios returns, for each used permission, the first scenario that uses it. It also returns the permissions
+// that no scenario uses.
 func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.Grant) {
 	t.Helper()
 	all := scenarios(t)
 	uses := make([][]iam.Use, len(all))
-	grants := make([][]iam.Grant, len(all)) // identical in each stack
+	grants := make([][]iam.Grant, len(all)) // permissions by scenario; every stack has the same ones
 	t.Run("scenarios", func(t *testing.T) { // returns when all subtests have finished
 		for i, e := range slices.Backward(all) { // the longest scenarios start first
 			t.Run(e.name, func(t *testing.T) {
@@ -59,7 +60,7 @@ func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.
 				synctest.Test(t, func(t *testing.T) {
 					s := newStack(t, e.options)
 					e.run(s)
-					synctest.Wait() // work that runs beside a request also counts as use
+					synctest.Wait() // include permissions used by background work
 					uses[i], grants[i] = s.authority.Uses(), iam.Grants(s.template.Functions)
 				})
 			})
@@ -76,7 +77,7 @@ func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.
 	return users, slices.DeleteFunc(grants[0], func(g iam.Grant) bool { return users[g].run != nil })
 }
 
-// checkNeeded checks that a scenario fails without a permission.
+// checkNeeded checks that a scenario fails if a permission is removed.
 func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,8 +92,8 @@ func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 	})
 }
 
-// TestLogsAndTracesNeedFunctionPermissions proves that logs and traces need the function's permissions:
-// Lambda writes both with the function's role, and reports no error if it may not.
+// TestLogsAndTracesNeedFunctionPermissions proves that a function's role needs permissions for logs and traces. Lambda
+// writes both with that role, and reports no error if the permission is missing.
 func TestLogsAndTracesNeedFunctionPermissions(t *testing.T) {
 	t.Parallel()
 	for sid, want := range map[string]struct{ lines, traces bool }{
@@ -122,7 +123,7 @@ func TestLogsAndTracesNeedFunctionPermissions(t *testing.T) {
 	}
 }
 
-// trial is a nested test whose failure is an expected result.
+// trial is a nested test that is expected to fail.
 type trial struct {
 	testing.TB
 
@@ -131,7 +132,7 @@ type trial struct {
 	cleanups []func()
 }
 
-// fails runs a test with its clean-up, and reports whether it failed.
+// fails runs a test, including its clean-up, and reports whether it failed.
 func fails(t *testing.T, test func(tb testing.TB)) bool {
 	t.Helper()
 	inner := &trial{TB: t}
@@ -170,7 +171,7 @@ func (t *trial) Failed() bool {
 	return t.failed
 }
 
-// checkNothingDenied runs in every test and checks that no call was denied by a function's statements.
+// checkNothingDenied checks that no call was denied for lack of permission. It runs in every test.
 func (s *stack) checkNothingDenied(tb testing.TB) {
 	tb.Helper()
 	if s.expectDenials {

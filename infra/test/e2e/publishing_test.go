@@ -22,14 +22,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestPatientConnectsToInstitutionOfPublishedList goes from the list to the connection through production's wiring.
+// TestPatientConnectsToInstitutionOfPublishedList covers the complete path from a published list to a patient's
+// connection, using the production wiring.
 func TestPatientConnectsToInstitutionOfPublishedList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { runPublishing(newStack(t, options{})) })
 }
 
-// runPublishing reads and publishes a list, and connects a patient to its institution with our registration at its
-// platform. The endpoint can then change only with an operator's approval.
+// runPublishing imports and publishes a list, and connects a patient to the list's institution, using our registration
+// at the institution's platform. From then on, changing the endpoint requires an operator's approval.
 func runPublishing(s *stack) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -38,7 +39,7 @@ func runPublishing(s *stack) {
 	expect.NoError(s.t, err)
 	server := baseURL + "/sandbox/with/no-total/fhir"
 	published(s, server, "sandbox", "Elm Clinic")
-	// A publication that stopped before its snapshot was complete is abandoned.
+	// An incomplete snapshot, left by an interrupted publication, is abandoned.
 	rows := store.Catalog{DB: store.NewClient(s.cloud.Config("operator")), Table: s.template.Outputs["CatalogTable"]}
 	broken, err := rows.Publication(ctx, "test")
 	expect.NoError(s.t, err)
@@ -58,10 +59,10 @@ func runPublishing(s *stack) {
 	republished(s, at.Sandbox.EndpointID)
 }
 
-// institution is an institution in a search result.
+// institution is an institution as returned by a search.
 type institution struct{ brand, portal, endpoint string }
 
-// institution returns the only hit of a search.
+// institution returns the only result of a search.
 func (s catalogs) institution(mode, typed string) institution {
 	s.t.Helper()
 	found, err := s.operator.Catalog.Search(s.t.Context(), mode, search.Query{Text: typed, Size: 10})
@@ -76,9 +77,9 @@ func (s catalogs) institution(mode, typed string) institution {
 	return institution{brand.Brand.ID, portal.Portal.ID, portal.Portal.EndpointIDs[0]}
 }
 
-// TestConnectRefusesInstitutionWithoutEndpoint proves that connect accepts an endpoint only with one
-// of its institutions, also with a hidden one or by a former id. Ids of another institution, of another mode, and mixed
-// ids are refused by redirect, on connect and on our page.
+// TestConnectRefusesInstitutionWithoutEndpoint proves that connect accepts an endpoint only together with one of its
+// institutions, which may be hidden or identified by a former ID. It refuses other institutions, other modes and mixed
+// IDs with a redirect, both on connect and on our page.
 func TestConnectRefusesInstitutionWithoutEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,7 +122,7 @@ func TestConnectRefusesInstitutionWithoutEndpoint(t *testing.T) {
 	})
 }
 
-// liveList publishes a list of one clinic in live mode.
+// liveList publishes a list with one clinic in live mode.
 func liveList(s *stack, list string) institution {
 	s.t.Helper()
 	_, err := s.operator.CatalogSources.Set(s.t.Context(), "live", func(source *intake.Source) {
@@ -135,7 +136,7 @@ func liveList(s *stack, list string) institution {
 	return s.catalog.institution("live", "clinic")
 }
 
-// published has catalogsync fetch and publish a list of clinics at a server, in addition to the existing ones.
+// published adds a list of clinics at a server to the existing ones, and has catalogsync fetch and publish them.
 func published(s *stack, server, platform string, names ...string) {
 	s.t.Helper()
 	rows := append(make([]string, 0, 1+len(names)), `{"name":"Ash Clinic","url":"https://fhir.ash.example/r4"}`)
@@ -159,8 +160,8 @@ func published(s *stack, server, platform string, names ...string) {
 	s.catalog.sync()
 }
 
-// republished changes the endpoint's platform in the list. Because patients are connected there, the publication waits
-// for an operator's approval.
+// republished changes the platform of an endpoint in the list. Because the endpoint has connected patients, the
+// publication must wait for an operator's approval.
 func republished(s *stack, endpoint string) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -184,7 +185,7 @@ func republished(s *stack, endpoint string) {
 	}
 }
 
-// wantRow checks that an endpoint's row still has its former URLs.
+// wantRow checks that the stored row of an endpoint still has the wanted URLs.
 func wantRow(ctx context.Context, s *stack, want catalog.Endpoint) {
 	s.t.Helper()
 	if got, err := s.operator.Endpoints.Show(ctx, want.ID); err != nil || got.FHIRBase != want.FHIRBase ||

@@ -22,8 +22,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// pump delivers the messages in the queues to the workers, as Lambda's event source would, until the queues are empty.
-// With several pollers the invocations overlap.
+// pump delivers queued messages to the workers, as Lambda's event sources do, until all queues are empty. With several
+// pollers, invocations overlap.
 func (s queues) pump() {
 	s.t.Helper()
 	if s.pollers > 1 {
@@ -61,7 +61,8 @@ func pumpAtOnce(s *stack) {
 	}
 }
 
-// poller returns Lambda's SQS client, which has the function's permissions. The faults of a plan do not affect it.
+// poller returns the SQS client that Lambda uses for a function's queue. It has the function's permissions and is not
+// affected by a plan's faults.
 func poller(s *stack, f template.Function) *sqs.Client {
 	if s.plan != nil {
 		return sqs.NewFromConfig(s.cloud.Config("events"))
@@ -69,7 +70,7 @@ func poller(s *stack, f template.Function) *sqs.Client {
 	return sqs.NewFromConfig(s.cloud.Config(f.LogicalID))
 }
 
-// attach makes the calls that Lambda makes when it connects queues to functions.
+// attach makes the calls that Lambda makes when it attaches queues to functions.
 func (s queues) attach() {
 	s.t.Helper()
 	for _, f := range s.template.Functions {
@@ -85,8 +86,8 @@ func (s queues) attach() {
 	}
 }
 
-// isEmpty reports whether the poll of a queue can be skipped because nothing is visible. Under a plan every poll is
-// made, because messages arrive irregularly.
+// isEmpty reports whether polling a queue can be skipped because it has no visible messages. Under a plan it returns
+// false, because messages become visible irregularly.
 func isEmpty(s *stack, trigger template.QueueTrigger) bool {
 	if s.plan != nil {
 		return false
@@ -121,7 +122,7 @@ func (s queues) deliver(f template.Function, trigger template.QueueTrigger) bool
 	expect.NoError(s.t, err)
 	out, err := s.Invoke(s.t.Context(), f.LogicalID, payload)
 	if err != nil {
-		return true // every message of the batch reappears after its visibility timeout
+		return true // the batch failed; its messages reappear after the visibility timeout
 	}
 	var answer events.SQSEventResponse
 	expect.NoError(s.t, json.Unmarshal(out, &answer))
@@ -140,7 +141,7 @@ func (s queues) deliver(f template.Function, trigger template.QueueTrigger) bool
 	return true
 }
 
-// loseMessages empties every queue, as if no message had been sent.
+// loseMessages empties every queue, as if the messages had never been sent.
 func (s queues) loseMessages() {
 	s.t.Helper()
 	queue := sqs.NewFromConfig(s.cloud.Config("test"))
@@ -152,7 +153,7 @@ func (s queues) loseMessages() {
 	}
 }
 
-// advance lets minutes pass, with a sweep and the workers running in each.
+// advance lets the given number of minutes pass, and runs the sweeper and the workers each minute.
 func (s clock) advance(minutes int) {
 	s.t.Helper()
 	s.queues.pump()
@@ -161,8 +162,8 @@ func (s clock) advance(minutes int) {
 	}
 }
 
-// finish lets minutes pass until nothing is pending, at most the given number. After a while, when only visibility
-// timeouts remain, the schedule also falls behind.
+// finish lets at most the given number of minutes pass, until no work is pending. Once only visibility timeouts remain,
+// it runs the schedules less often.
 func (s clock) finish(most int) {
 	s.t.Helper()
 	s.queues.pump()
@@ -176,7 +177,8 @@ func (s clock) finish(most int) {
 	}
 }
 
-// pass lets time pass, then sweeps. With several pollers the schedule fires twice, as it may, while they run.
+// pass waits and then runs the sweeper. With several pollers the schedule fires twice, concurrently with the workers,
+// as EventBridge permits.
 func (s clock) pass(wait time.Duration) {
 	s.t.Helper()
 	<-time.After(wait) // virtual: the test runs inside testing/synctest
@@ -192,8 +194,8 @@ func (s clock) pass(wait time.Duration) {
 	s.queues.pump()
 }
 
-// pending lists the rows with pending work and the queues that contain messages. A finished task waits only for the
-// expiry of its file.
+// pending lists the rows with pending work and the queues with messages. The expiry of a finished task's file does not
+// count as pending work.
 func (s clock) pending() []string {
 	s.t.Helper()
 	var left []string
@@ -209,7 +211,7 @@ func (s clock) pending() []string {
 	return s.clock.due("test-WorkTable", time.Now().Add(24*time.Hour))
 }
 
-// letIndexesCatchUp waits until every index includes all previous writes.
+// letIndexesCatchUp waits until every index reflects all previous writes.
 func letIndexesCatchUp(s *stack) {
 	if s.plan != nil {
 		<-time.After(longestLag) // virtual: the test runs inside testing/synctest
@@ -238,7 +240,7 @@ func (r row) number(name string) int {
 	return n
 }
 
-// list returns the ids of a tenant's rows of one kind, through the index that lists them.
+// list returns the IDs of a tenant's rows of one kind, using their index.
 func (s state) list(table, list string) []string {
 	s.t.Helper()
 	letIndexesCatchUp(s.stack)
@@ -254,7 +256,7 @@ func (s state) list(table, list string) []string {
 	return keys
 }
 
-// tenant returns the key prefix of the first organisation in test mode.
+// tenant returns the key prefix of the first organisation's test-mode tenant.
 func (s *stack) tenant() string { return s.owner().Key() }
 
 // objects lists the objects in the exports bucket.
@@ -271,7 +273,7 @@ func (s state) objects() []string {
 	return keys
 }
 
-// get reads one row. It returns nil if the row does not exist.
+// get returns a row, or nil if it does not exist.
 func (s state) get(table, pk, sk string) row {
 	s.t.Helper()
 	out, err := s.rows.GetItem(s.t.Context(), &dynamodb.GetItemInput{

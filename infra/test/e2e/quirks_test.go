@@ -17,13 +17,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// quirk is a portal with unusual behaviour, and the expected result of a patient's connection to it.
+// quirk describes a portal's unusual behaviour and the expected result of connecting to it.
 type quirk struct {
-	with     string // the sandbox's switches
-	platform string // "" means sandbox
-	override string // differences from the platform's profile
+	with     string // switches of the sandbox
+	platform string // platform; "" means sandbox
+	override string // overrides of the platform's profile
 	authID   string // client authentication; "" for a public client
-	refused  string // the application's error; "" if the connection succeeds
+	refused  string // error that the application receives; "" if the connection succeeds
 	later    bool   // the export starts two hours later, when the access token has expired
 	failed   export.Reason
 }
@@ -32,11 +32,11 @@ func quirks() []quirk {
 	return []quirk{
 		{with: "discovery-relative"},
 		{with: "discovery-missing,iss:missing"},
-		{with: "discovery-missing"}, // its response names an issuer that is a prefix of its URLs
+		{with: "discovery-missing"}, // the issuer in its response is a prefix of its URLs
 		{with: "discovery-missing,iss:wrong", refused: "svc_invalid_request"},
 		{with: "discovery-html,iss:missing"},
 		{with: "token-moves:1", later: true},
-		{with: "hostile:no-issuer"}, // as discovery-missing
+		{with: "hostile:no-issuer"}, // behaves like discovery-missing
 		{with: "hostile:no-issuer,iss:wrong", refused: "svc_invalid_request"},
 		{with: "hostile:other-issuer", refused: "svc_server_error"},
 		{with: "hostile:other-sign-in", refused: "svc_server_error"},
@@ -53,7 +53,7 @@ func quirks() []quirk {
 		{with: "authorize-error:invalid_scope", refused: "invalid_scope"},
 		{with: "authorize-error:server_error", refused: "svc_token_exchange"},
 		{with: "authorize-error:login_required", refused: "svc_token_exchange"},
-		{with: "scopes:no-wildcards", refused: "invalid_scope"}, // it lists no types, and the profile has none
+		{with: "scopes:no-wildcards", refused: "invalid_scope"}, // neither the server nor the profile lists types
 		{with: "scopes:no-wildcards", platform: "humana"},
 		{with: "scopes:v1"},
 		{with: "scopes:v2"},
@@ -65,7 +65,7 @@ func quirks() []quirk {
 		{with: "patient-fhiruser,id-token:signed"},
 		{with: "patient-jwt"},
 		{with: "patient-userinfo"},
-		{with: "no-patient"}, // a search finds the patient
+		{with: "no-patient"}, // a search returns the patient
 		{with: "patient-unnamed", refused: "svc_token_exchange"},
 		{with: "patient-unnamed,id-token:signed"},
 		{with: "scopes:types-v1,query-limit:2048", platform: "smart"},
@@ -81,7 +81,7 @@ func quirks() []quirk {
 		{with: "ah-practice", platform: "smart"},
 		{with: "scopes:v1", platform: "smart"},
 		{with: "patient-userinfo", platform: "someone-new"},
-		// the profile does not include the scope
+		// the profile does not request the scope
 		{with: "refresh-needs-scope", later: true, failed: export.TokenRefreshFailure},
 		{with: "no-refresh"},
 		{with: "no-refresh", later: true, failed: export.TokenRefreshFailure},
@@ -135,8 +135,8 @@ func TestQuirkyPortalsConnectOrReturnExpectedError(t *testing.T) {
 	}
 }
 
-// connectURLOf makes the portal connectable and returns the patient's start URL. It configures no scopes, so that
-// platform and discovery determine them.
+// connectURLOf makes the portal connectable and returns the URL at which a patient starts. The endpoint has no
+// configured scopes, so the platform and the discovery document determine them.
 func (s ehr) connectURLOf(q quirk) string {
 	s.t.Helper()
 	platform := q.platform
@@ -153,9 +153,9 @@ func (s ehr) connectURLOf(q quirk) string {
 	return connectURL(at)
 }
 
-// TestBasicCredentialsAreSentRawWhenConfigured proves that such a server gets unencoded credentials at the sign-in, at
-// a refresh and at a revocation. If the server is not configured so, the organisation learns what invalid_client may
-// mean there.
+// TestBasicCredentialsAreSentRawWhenConfigured proves that a server configured for raw credentials gets them unencoded
+// on sign-in, refresh and revocation. Without that configuration, the organisation sees an error that explains the
+// possible cause of invalid_client.
 func TestBasicCredentialsAreSentRawWhenConfigured(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// describedRead holds the inputs that an operation of docs/openapi.yaml requires.
+// describedRead holds the inputs of a GET operation in docs/openapi.yaml.
 type describedRead struct {
 	Security   []map[string][]string `yaml:"security"`
 	Parameters []parameter           `yaml:"parameters"`
@@ -23,8 +23,8 @@ type parameter struct {
 	Required bool `yaml:"required"`
 }
 
-// readers returns the routes that docs/openapi.yaml describes as GET with a key and no other required input, and that
-// routeAccess omits. make endpoint generates such routes.
+// readers returns the GET routes in docs/openapi.yaml that require only a key and are not in routeAccess. `make
+// endpoint` generates such routes.
 func readers(tb testing.TB) []template.Route {
 	tb.Helper()
 	text, err := os.ReadFile("../../../docs/openapi.yaml")
@@ -55,7 +55,7 @@ func readers(tb testing.TB) []template.Route {
 	return all
 }
 
-// runReaders calls every reader.
+// runReaders sends a request to every route of readers.
 func runReaders(s *stack) {
 	s.t.Helper()
 	for _, route := range readers(s.t) {

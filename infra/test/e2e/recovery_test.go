@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// runStoppedRecovery has an operator start the recovery of an owner's account, which the owner stops.
+// runStoppedRecovery has an operator start recovering an owner's account, and the owner cancel the recovery.
 func (s staff) runStoppedRecovery(owner *person) {
 	s.t.Helper()
 	_, err := s.operator.Members.Recover(s.t.Context(), s.owner(), owner.email, "seen in person")
@@ -34,8 +34,8 @@ func (s staff) runStoppedRecovery(owner *person) {
 	}
 }
 
-// TestSoleOwnerIsRecoveredAfterThreeDays has an operator start a recovery after the sole owner has lost the second
-// factor.
+// TestSoleOwnerIsRecoveredAfterThreeDays has the sole owner of an organisation lose the second factor, and an operator
+// start the recovery of the account.
 func TestSoleOwnerIsRecoveredAfterThreeDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,14 +15,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The scenarios of a connection's later life: kept alive, warned about, revoked, reconnected, disconnected.
+// The scenarios in a connection's life after the first export: refresh, warning, revocation, reconnection,
+// disconnection.
 
-// runKeepAlive checks that unused tokens are refreshed once a week.
+// runKeepAlive checks that tokens that no export uses are refreshed once a week.
 func runKeepAlive(s *stack) {
 	s.t.Helper()
 	id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	for n := range 3 {
-		<-time.After(11 * 24 * time.Hour) // due after at most a week and a half, and the scheduler runs only then
+		<-time.After(11 * 24 * time.Hour) // the refresh is due by now, and the scheduler runs only now
 		s.clock.advance(3)
 		if got := s.state.tokens(id).number("version"); got != n+2 {
 			s.t.Errorf("after %d times 11 days the tokens have version %d, want %d", n+1, got, n+2)
@@ -38,7 +39,7 @@ func runKeepAlive(s *stack) {
 	s.org.checkDownload(crashPersona)
 }
 
-// runMove moves the portal's token endpoint within the pinned origin; a scheduled refresh follows it.
+// runMove moves the portal's token endpoint within the pinned origin. The next scheduled refresh must use the new URL.
 func runMove(s *stack) {
 	s.t.Helper()
 	id := s.ehr.connectTo(quirk{with: "token-moves:1"}).Get("org_connection_id")
@@ -49,7 +50,7 @@ func runMove(s *stack) {
 	}
 }
 
-// runRevocation withdraws consent at the portal.
+// runRevocation withdraws the patient's consent at the portal.
 func runRevocation(s *stack) {
 	s.t.Helper()
 	id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
@@ -58,9 +59,8 @@ func runRevocation(s *stack) {
 	s.check.revoked(id, "invalid_grant")
 }
 
-// runRevocationByExport has an export discover that consent was withdrawn. The connection is revoked at once, without
-// waiting for the scheduler: no time passes between the export and the revocation except response times, which are zero
-// here.
+// runRevocationByExport has an export discover that consent was withdrawn. The export must revoke the connection itself
+// instead of leaving that to the scheduler. Therefore no virtual time may pass between the export and the revocation.
 func runRevocationByExport(s *stack) {
 	s.t.Helper()
 	id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
@@ -68,7 +68,7 @@ func runRevocationByExport(s *stack) {
 	asked := time.Now()
 	taskID := s.org.startExport(id)
 	s.clock.advance(0)
-	if took := time.Since(asked); took > time.Second { // virtual time
+	if took := time.Since(asked); took > time.Second { // measured in virtual time
 		s.t.Errorf("it took %v", took)
 	}
 	if got := s.state.task(taskID).text("failure_reason"); got != "token_refresh_failure" {
@@ -77,7 +77,7 @@ func runRevocationByExport(s *stack) {
 	s.check.revoked(id, "invalid_grant")
 }
 
-// revoked checks that the connection is revoked, that this was reported once, and that its tokens are gone.
+// revoked checks that a connection is revoked, that the revocation was reported once, and that no tokens remain.
 func (s checks) revoked(id, cause string) {
 	s.t.Helper()
 	s.org.checkStatus(id, "revoked")
@@ -102,7 +102,7 @@ func (s checks) revoked(id, cause string) {
 	}
 }
 
-// runWarning covers a consent that ends within days, at a time that the portal has stated.
+// runWarning covers consent that ends within days, at a time stated by the portal.
 func runWarning(s *stack) {
 	s.t.Helper()
 	s.org.subscribe(webhook.AuthorizationEnding)
@@ -124,7 +124,7 @@ func runWarning(s *stack) {
 	}
 }
 
-// runReconnect reconnects the same patient, and checks that another patient is refused.
+// runReconnect reconnects the same patient, and checks that a different patient is refused.
 func runReconnect(s *stack) {
 	s.t.Helper()
 	s.org.subscribe(webhook.ConnectionFailed)
@@ -157,7 +157,7 @@ func runReconnect(s *stack) {
 	}
 }
 
-// runDisconnect ends a connection in the middle of an export, with the file of an earlier export present.
+// runDisconnect disconnects a patient during an export, while the file of an earlier export exists.
 func runDisconnect(s *stack) {
 	s.t.Helper()
 	id := s.org.disconnect()
@@ -182,7 +182,7 @@ func runDisconnect(s *stack) {
 	}
 }
 
-// runWidget has our page create an attempt, open its window and poll its status.
+// runWidget creates an attempt as our page does, opens its window and polls its status.
 func runWidget(s *outside) {
 	s.t.Helper()
 	made := s.patient.makeAttempt(map[string]string{
@@ -227,7 +227,7 @@ func runWidget(s *outside) {
 	}
 }
 
-// attempt is the data that our page has about an attempt.
+// attempt is our page's data about an attempt.
 type attempt struct {
 	ID    string `json:"attempt_id"`
 	Token string `json:"attempt_token"`
@@ -249,7 +249,7 @@ func (o browsing) makeAttempt(body map[string]string) attempt {
 	return of
 }
 
-// openWindow goes through the portal in a new browser, to the window's last page.
+// openWindow completes the sign-in in a new browser and returns the window's last page.
 func (o browsing) openWindow(of attempt) *visited {
 	o.t.Helper()
 	answer, last := o.patient.browser().leave(of.form(), crashPersona, "approve")
@@ -259,7 +259,7 @@ func (o browsing) openWindow(of attempt) *visited {
 	return answer
 }
 
-// watched is the status of an attempt.
+// watched is an attempt's status.
 type watched struct {
 	Status string `json:"status"`
 	Result struct {
@@ -276,7 +276,7 @@ func (o browsing) watchAttempt(of attempt) watched {
 	return got
 }
 
-// readAttempt requests the status of an attempt with a public id.
+// readAttempt requests an attempt's status with the given public ID.
 func (o browsing) readAttempt(of attempt, publicID string) (status int, got watched) {
 	o.t.Helper()
 	answered := o.patient.requestAttempt(of, publicID)
@@ -286,7 +286,7 @@ func (o browsing) readAttempt(of attempt, publicID string) (status int, got watc
 	return answered.status, got
 }
 
-// runConfidential covers a confidential client that authenticates by each method on sign-in, refresh and revocation.
+// runConfidential covers confidential clients with every authentication method, on sign-in, refresh and revocation.
 func runConfidential(s *stack) {
 	s.t.Helper()
 	const password = "s3cret._=-"
@@ -339,7 +339,7 @@ func runConfidential(s *stack) {
 	}
 }
 
-// connectTo takes the patient through the flow at a portal with quirks.
+// connectTo takes a patient through the sign-in at a portal with the given quirk.
 func (s ehr) connectTo(q quirk) url.Values {
 	s.t.Helper()
 	answer, last := s.patient.browser().open(s.ehr.connectURLOf(q), crashPersona, "approve")

@@ -10,12 +10,12 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// firstTick is the number of calls within which the scheduler's first run with work is over: a query of each shard, a
-// claim and a message. The worker needs fewer calls.
+// firstTick is an upper bound on the calls in the scheduler's first run with work: a query of each shard, a claim and a
+// message. The worker makes fewer calls.
 const firstTick = store.DueShards + 4
 
-// refreshers lists the functions that process due connections. The scheduler treats all due connections alike, so
-// outside a soak one scenario covers it.
+// refreshers lists the functions that process due connections. The scheduler handles all of these alike, so only a soak
+// covers it in every scenario.
 func refreshers() []string {
 	if !isSoak() {
 		return []string{"RefreshWorkerFunction"}
@@ -23,8 +23,8 @@ func refreshers() []string {
 	return []string{"RefreshWorkerFunction", "RefreshSchedulerFunction"}
 }
 
-// TestKeepAliveSurvivesCrashAnywhere proves that the tokens are refreshed, due again and usable. If the worker
-// crashed before storing the new refresh token, the old one is tried once more, and the connection ends as
+// TestKeepAliveSurvivesCrashAnywhere proves that after a crash the tokens are refreshed, usable, and due again. If the
+// worker crashed before storing the new refresh token, the old one is tried once more and the connection ends as
 // rotation_lost.
 func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
@@ -47,14 +47,14 @@ func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 					return
 				}
 				s.check.refreshed(t, id)
-				<-time.After(2 * time.Hour) // the export must refresh the tokens; with an old refresh token it would fail
+				<-time.After(2 * time.Hour) // forces the export to refresh, which fails if the refresh token is outdated
 				s.org.startExport(id)
 				s.clock.advance(2)
 				s.org.checkDownload(crashPersona)
 				s.org.checkStatus(id, "authorized")
 				l.checkUses(t, 1)
 			})
-			// a short run covers only a sample of the crashes
+			// a short run covers only a sample of the calls
 			if isThere := lost > 0; isThere && !mayLose || !isThere && mayLose && !testing.Short() {
 				t.Errorf("%d crashes lost the rotation", lost)
 			}
@@ -62,7 +62,8 @@ func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// advanceQuarters lets quarters of an hour pass: longer than the visibility timeout of the refresh queue.
+// advanceQuarters lets the given number of quarter hours pass. Each is longer than the refresh queue's visibility
+// timeout.
 func (s clock) advanceQuarters(quarters int) {
 	s.t.Helper()
 	for range quarters {
@@ -70,7 +71,7 @@ func (s clock) advanceQuarters(quarters int) {
 	}
 }
 
-// refreshed checks that the connection is authorized, has been refreshed, and is due again within a week and a half.
+// refreshed checks that a connection is authorized, was refreshed, and is due again within a week and a half.
 func (s checks) refreshed(t *testing.T, id string) {
 	t.Helper()
 	s.org.checkStatus(id, "authorized")
@@ -87,8 +88,8 @@ func (s checks) refreshed(t *testing.T, id string) {
 	}
 }
 
-// TestRevocationSurvivesCrashAnywhere proves that the connection is revoked once, reported once, and that its tokens
-// are gone. If a crash loses the portal's refusal, the next one counts as a lost rotation.
+// TestRevocationSurvivesCrashAnywhere proves that the connection is revoked and reported once, and that no tokens
+// remain. If a crash loses the portal's refusal, the next refusal is treated as a lost rotation.
 func TestRevocationSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range refreshers() {
@@ -115,8 +116,8 @@ func TestRevocationSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// TestAccessTokenExpirySurvivesCrashAnywhere crashes the worker that detects the expiry, and the export that
-// detects it if the row was never due. The connection is revoked once, without a request to the portal.
+// TestAccessTokenExpirySurvivesCrashAnywhere crashes the worker that detects the expiry. If the row was never due, it
+// crashes the export that detects the expiry. The connection must be revoked once, without a request to the portal.
 func TestAccessTokenExpirySurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range append(refreshers(), "ExportWorkerFunction") {
@@ -144,7 +145,7 @@ func TestAccessTokenExpirySurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// TestUpstreamRevocationSurvivesCrashAnywhere proves that the portal gets a revocation request, and that no tokens
+// TestUpstreamRevocationSurvivesCrashAnywhere proves that the portal receives a revocation request and that no tokens
 // remain.
 func TestUpstreamRevocationSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
@@ -189,8 +190,8 @@ func (s checks) forgotten(t *testing.T, id string) {
 	}
 }
 
-// TestDisconnectionSurvivesCrashAnywhere disconnects in the middle of an export, with the file of an earlier export
-// present. After the organisation's retry, everything has ended.
+// TestDisconnectionSurvivesCrashAnywhere disconnects a patient during an export, while the file of an earlier export
+// exists. Once the organisation has retried, no access and no pending work may remain.
 func TestDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteConnectionFunction"
@@ -225,7 +226,7 @@ func TestDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// disconnectUntilDone disconnects as a backend would, retrying on 5xx.
+// disconnectUntilDone disconnects as a backend would, retrying on 5xx errors.
 func (s *stack) disconnectUntilDone(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
@@ -239,7 +240,7 @@ func (s *stack) disconnectUntilDone(t *testing.T, id string) {
 	t.Fatal("DELETE was never carried out")
 }
 
-// eventIDs returns the ids of the events of a type that the first organisation received about a subject.
+// eventIDs returns the IDs of events of a type about a subject that the first organisation received.
 func (s *stack) eventIDs(eventType webhook.Type, mentions string) map[string]bool {
 	s.t.Helper()
 	found := map[string]bool{}
@@ -251,7 +252,7 @@ func (s *stack) eventIDs(eventType webhook.Type, mentions string) map[string]boo
 	return found
 }
 
-// toldPerGeneration checks that each authorisation of a connection was reported once, under its own id.
+// toldPerGeneration checks that each of a connection's authorisations was reported in one event with its own ID.
 func (s checks) toldPerGeneration(t *testing.T, id string) {
 	t.Helper()
 	told, generation := s.eventIDs(webhook.ConnectionSucceeded, id), s.state.connection(id).number("generation")

@@ -12,28 +12,28 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestTokenRefreshSurvivesFaults runs a few seeds; a soak runs a hundred.
+// TestTokenRefreshSurvivesFaults simulates connections with a few seeds. A soak uses a hundred.
 func TestTokenRefreshSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	sweepSample(t, 1, survivePatients, 2000, 2003)
 }
 
-// patient is a running connection and its possible outcomes.
+// patient is a simulated connection and its permitted outcomes.
 type patient struct {
-	id, refuses string // refuses holds the portal's switches
+	id, refuses string // refuses is the portal's switches
 	told        map[int]bool
 }
 
-// refusing portals withdraw the patient's consent at the first refresh.
+// refusing is the switches of a portal at which the patient withdraws consent before the first refresh.
 const refusing = "refresh-fails:invalid_grant,fails-first:1"
 
-// unrenewing portals issue an access token for two days and no refresh token.
+// unrenewing is the switches of a portal that issues no refresh token and an access token for two days.
 const unrenewing = "no-refresh,access:48h"
 
-// survivePatients simulates some connections over weeks, with patients and a backend that retry when the response says
+// survivePatients simulates several connections over weeks, with patients and a backend that retry when a response says
 // so. A connection may end only if the portal refused, the organisation disconnected, a worker crashed before storing
-// the new refresh token, or there never was one. Each end is reported once, nothing is pending, and no tokens are left
-// over.
+// the new refresh token, or there was no refresh token. Each end must be reported once. No work may remain pending, and
+// no tokens may remain for ended connections.
 func survivePatients(t *testing.T, o simulation) {
 	t.Helper()
 	o.pollers = 1 + o.random.IntN(2)*2
@@ -71,7 +71,7 @@ func survivePatients(t *testing.T, o simulation) {
 	checkLogsHoldNoToken(t, o.stack)
 }
 
-// noteEnd records that a connection has been revoked, before its status changes again.
+// noteEnd records that a connection was revoked, before a later action changes its status.
 func (o simulation) noteEnd(p *patient) {
 	found := o.state.connection(p.id)
 	if ended := found.text("ended"); ended != "" && ended != "disconnected" {
@@ -79,7 +79,7 @@ func (o simulation) noteEnd(p *patient) {
 	}
 }
 
-// act performs the next action of the organisation, or the patient, on a connection.
+// act performs the organisation's or the patient's next action on a connection.
 func (o simulation) act(t *testing.T, p *patient) {
 	t.Helper()
 	switch o.random.IntN(6) {
@@ -94,7 +94,7 @@ func (o simulation) act(t *testing.T, p *patient) {
 	}
 }
 
-// exportOrNot requests an export of a connection that may have ended.
+// exportOrNot requests an export of a connection that may already have ended.
 func (o simulation) exportOrNot(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
@@ -112,7 +112,7 @@ func (o simulation) exportOrNot(t *testing.T, id string) {
 	t.Fatal("POST ehi-export was never answered")
 }
 
-// finishRefreshes lets time pass until no connection is due and no row or queue has pending work.
+// finishRefreshes lets time pass until no connection is due and no work is pending in rows or queues.
 func finishRefreshes(s *stack) {
 	s.t.Helper()
 	s.clock.advance(2)
@@ -125,7 +125,7 @@ func finishRefreshes(s *stack) {
 	}
 }
 
-// overdue lists the connections that are due or still have a grant to revoke.
+// overdue lists the connections that are due for a refresh or whose grant still has to be revoked.
 func overdue(s *stack) []string {
 	s.t.Helper()
 	var found []string
@@ -139,8 +139,8 @@ func overdue(s *stack) []string {
 	return found
 }
 
-// checkLife checks that the connection is intact, or ended for a valid reason, and that the organisation was notified
-// of each revocation.
+// checkLife checks that a connection is intact or ended for a permitted reason, and that each revocation was reported
+// to the organisation.
 func (o simulation) checkLife(t *testing.T, p *patient) {
 	t.Helper()
 	found := o.state.connection(p.id)
@@ -170,7 +170,7 @@ func (o simulation) checkLife(t *testing.T, p *patient) {
 	o.check.toldPerGeneration(t, p.id)
 }
 
-// checkNoTokensAreLeft checks that every sealed row of the tokens table belongs to an authorized connection.
+// checkNoTokensAreLeft checks that every encrypted row in the tokens table belongs to an authorized connection.
 func checkNoTokensAreLeft(t *testing.T, s *stack) {
 	t.Helper()
 	for _, item := range s.state.browse("test-TokensTable") {
@@ -185,7 +185,7 @@ func checkNoTokensAreLeft(t *testing.T, s *stack) {
 	}
 }
 
-// checkLogsHoldNoToken searches the functions' logs for names that only tokens and codes have.
+// checkLogsHoldNoToken searches the functions' logs for prefixes that occur only in tokens and codes.
 func checkLogsHoldNoToken(t *testing.T, s *stack) {
 	t.Helper()
 	s.mu.Lock()

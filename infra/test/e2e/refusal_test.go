@@ -23,14 +23,14 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// probe is a call that a function must not be able to make.
+// probe is a call that a function must not be permitted to make.
 type probe struct {
 	action, resource string
 	call             func(ctx context.Context, cfg awssdk.Config) error
 }
 
-// TestFunctionsAreDeniedUngrantedActions makes every function try every action on every resource that the template
-// does not allow it. It also tries the allowed actions on foreign rows and for foreign purposes.
+// TestFunctionsAreDeniedUngrantedActions has every function try every action on every resource for which the template
+// grants no permission. It also tries the granted actions on other functions' rows and for other purposes.
 func TestFunctionsAreDeniedUngrantedActions(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -58,8 +58,8 @@ func TestFunctionsAreDeniedUngrantedActions(t *testing.T) {
 	})
 }
 
-// mayUnconditionally reports whether the function may make the probe's call without a condition. Probes use rows and
-// purposes that belong to no function.
+// mayUnconditionally reports whether a function may make the probe's call regardless of conditions. The rows and
+// purposes in probes belong to no function.
 func mayUnconditionally(f template.Function, p probe) bool {
 	return slices.ContainsFunc(f.Statements, func(s template.Statement) bool {
 		return slices.Contains(s.Actions, p.action) && slices.Contains(s.Resources, p.resource) && len(s.Condition) == 0

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/adapters/store"
 )
 
-// keepTokens copies token sets into a separate table, as a DynamoDB restore creates.
+// keepTokens copies token sets to a separate table, as restoring a DynamoDB backup does.
 func keepTokens(s *stack, into string, connections ...string) {
 	s.t.Helper()
 	attribute, kind := "pk", types.ScalarAttributeTypeS
@@ -57,8 +57,8 @@ func loseTokens(s *stack, connections ...string) {
 	}
 }
 
-// TestRestoreSkipsTokensUsedSinceBackup loses tokens and restores them from an earlier time. Those that
-// were not used since then work again. The others are never sent to the portal: their connections end.
+// TestRestoreSkipsTokensUsedSinceBackup loses tokens and restores them from a backup. Tokens not used since the backup
+// must work again. The others must never be sent to the portal, and their connections must end.
 func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 		keepTokens(s, "restored", idle, used, exported, gone)
 		<-time.After(time.Minute)
 		moment := time.Now()
-		<-time.After(2 * time.Hour) // access tokens have expired
+		<-time.After(2 * time.Hour) // the access tokens have expired
 		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant,
 			used, time.Now()))
 		s.org.startExport(exported)
@@ -82,7 +82,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 		loseTokens(s, idle, used, exported, later)
 		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant,
 			idle, time.Now()))
-		s.clock.advance(2) // a worker runs and finds no tokens to refresh
+		s.clock.advance(2) // a worker runs and finds no tokens
 
 		outputs := s.template.Outputs
 		rows, err := wiring.Restore(t.Context(), s.cloud.Config("operator"), outputs, "restored")
@@ -115,7 +115,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 			t.Errorf("%d exports succeeded, want that before and one with the restored tokens", got)
 		}
 		ledger.checkUses(t, 1)
-		for _, id := range []string{used, later, gone} { // a request after an export returns that export
+		for _, id := range []string{used, later, gone} { // a connection with a recent export would return that export
 			if got := s.org.request("POST", "/bridge/fhir/ehi-export",
 				map[string]string{"org_connection_id": id}); got.Error != "svc_connection_not_exportable" {
 				t.Errorf("an export of %s answered %d %s", id, got.status, got.Error)

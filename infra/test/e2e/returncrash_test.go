@@ -11,14 +11,14 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestReconnectSurvivesCrashAnywhere proves that the same patient is authorized under the same id, with the tokens
-// of the last sign-in, or is asked to retry and can.
+// TestReconnectSurvivesCrashAnywhere proves that after a crash the patient is authorized under the same ID, with the
+// last sign-in's tokens, or is asked to retry and succeeds.
 func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		function     string
 		disconnected bool
-		soak         bool // only in a soak: to the function both cases are the same
+		soak         bool // only in a soak, because both cases are the same to the function
 	}{
 		{function: "ReconnectFunction"},
 		{function: "ReconnectFunction", disconnected: true, soak: true},
@@ -39,7 +39,7 @@ func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 				}
 				life()
 				l := s.ehr.keepLedger()
-				l.grants = 1 // the earlier grant has another number
+				l.grants = 1 // the earlier grant got a different number
 				answer, last := s.patient.browser().open(s.patient.reconnectURL(id), crashPersona, "approve")
 				s.disarm(c.function)
 				if answer != nil {
@@ -53,7 +53,7 @@ func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkBack checks that a retry works, and that only tokens of that sign-in are used afterwards.
+// checkBack checks that a retry succeeds, and that afterwards only that sign-in's tokens are used.
 func checkBack(t *testing.T, s *stack, l *ledger, id string) {
 	t.Helper()
 	back := s.patient.reconnect(id, crashPersona)
@@ -62,7 +62,7 @@ func checkBack(t *testing.T, s *stack, l *ledger, id string) {
 	}
 	s.clock.advance(2)
 	s.check.toldPerGeneration(t, id)
-	<-time.After(2 * time.Hour) // the export must refresh the tokens
+	<-time.After(2 * time.Hour) // forces the export to refresh the tokens
 	s.org.startExport(id)
 	s.clock.advance(3)
 	s.org.checkDownload(crashPersona)
@@ -84,7 +84,7 @@ func (o browsing) reconnectURL(id string) string {
 	}.Encode()
 }
 
-// spare postpones the crash of a function until resume is called.
+// spare prevents a function's crash until resume is called.
 func spare(s *stack, function string) (resume func()) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -98,8 +98,8 @@ func spare(s *stack, function string) (resume func()) {
 	}
 }
 
-// TestWidgetSignInSurvivesCrashAnywhere proves that a patient who is asked to retry can, and that the attempt
-// reports the result.
+// TestWidgetSignInSurvivesCrashAnywhere proves that a patient who is asked to retry succeeds, and that the attempt's
+// status reports the result.
 func TestWidgetSignInSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -123,7 +123,7 @@ func TestWidgetSignInSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// signInByWidget creates attempts until one is done, as a person does who follows the pages' instructions.
+// signInByWidget creates attempts until one succeeds, as a patient who follows the pages' instructions would.
 func signInByWidget(t *testing.T, s *stack) watched {
 	t.Helper()
 	for range 5 {

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// scenario is a part of the service's work.
+// scenario exercises one part of the service.
 type scenario struct {
 	name    string
 	options options
@@ -26,7 +26,7 @@ type scenario struct {
 	costly  bool
 }
 
-// scenarios returns the scenarios that together make every call that the functions can make.
+// scenarios returns scenarios that together cover every call that the functions can make.
 func scenarios(tb testing.TB) []scenario {
 	tb.Helper()
 	all := cheapScenarios()
@@ -43,7 +43,7 @@ func scenarios(tb testing.TB) []scenario {
 	})
 }
 
-// cheapScenarios returns the scenarios that need no large record.
+// cheapScenarios returns the scenarios that do not need a large record.
 func cheapScenarios() []scenario {
 	return []scenario{
 		{name: "the main job", run: runMainJob},
@@ -85,7 +85,7 @@ func cheapScenarios() []scenario {
 		{name: "the dashboard", run: runDashboard},
 		{name: "a client that proves who it is", run: runConfidential, costly: true},
 		{name: "an endpoint of the catalogue that fails and recovers", run: runHealth},
-		{name: "files whose time is over", run: runExpiry}, // last of these: tokens are also refreshed in so many days
+		{name: "files whose time is over", run: runExpiry}, // must be last: it lasts days, in which tokens are also refreshed
 	}
 }
 
@@ -115,7 +115,7 @@ func largeRecord(tb testing.TB) string {
 	return folder
 }
 
-// runMainJob connects, exports and downloads, and reads everything readable on the way.
+// runMainJob connects a patient, exports and downloads the record, and calls every read endpoint on the way.
 func runMainJob(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -137,7 +137,7 @@ func runMainJob(s *stack) {
 		json.Unmarshal(got.Data, &list) != nil || len(list.Events) != 2 {
 		s.t.Errorf("the events are %d %s, want two", got.status, got.raw)
 	}
-	<-time.After(10 * time.Minute) // on a new request, the finished export sends its event again
+	<-time.After(10 * time.Minute) // a new request for the finished export sends its event again
 	s.org.startExport(connectionID)
 	s.clock.advance(1)
 	if got := len(s.webhooks.events("patient.ehi_export_success")); got != 2 {
@@ -187,8 +187,8 @@ func runRetriedWebhook(s *stack) {
 	}
 }
 
-// refuseWebhooks makes the inbox respond with 503 to the next n requests. It returns the number of remaining refusals,
-// which is negative after further requests.
+// refuseWebhooks makes the inbox respond 503 to the next n requests. It returns a counter of remaining refusals, which
+// becomes negative with further requests.
 func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 	left = new(atomic.Int32)
 	left.Store(n)
@@ -201,7 +201,8 @@ func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 	return left
 }
 
-// runSlowExport uses a portal so slow that the export takes several runs with saves in between.
+// runSlowExport exports from a portal so slow that the export takes several worker runs, each resuming from saved
+// state.
 func runSlowExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
@@ -219,7 +220,7 @@ func runSlowExport(s *stack) {
 	s.org.checkDownload("alder-maple")
 }
 
-// runWaitingExport has one export of an organisation wait in line while another takes several runs.
+// runWaitingExport has two exports of one organisation: one waits in line while the other takes several worker runs.
 func runWaitingExport(s *stack) {
 	s.t.Helper()
 	slow, other := s.patient.connect("alder-maple", "approve").Get("org_connection_id"),
@@ -236,7 +237,7 @@ func runWaitingExport(s *stack) {
 	s.org.startExport(slow)
 	s.org.startExport(other)
 	s.clock.finish(600)
-	s.clock.advance(1) // the sweeper checks whether any export is still in line
+	s.clock.advance(1) // the sweeper checks whether exports are still waiting
 	if told := s.webhooks.events("patient.ehi_export_success"); len(told) != 2 {
 		s.t.Errorf("%d exports were told, want both", len(told))
 	}
@@ -245,7 +246,7 @@ func runWaitingExport(s *stack) {
 	}
 }
 
-// runGoneWebhook checks that a receiver that responds 410 gets no further requests.
+// runGoneWebhook checks that a receiver that responds 410 receives no further requests.
 func runGoneWebhook(s *stack) {
 	s.t.Helper()
 	var calls atomic.Int32
@@ -259,12 +260,12 @@ func runGoneWebhook(s *stack) {
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	s.org.startExport(connectionID)
 	s.clock.advance(30)
-	if got := calls.Load(); got == 0 || got > 2 { // two deliveries can be in flight when the first response arrives
+	if got := calls.Load(); got == 0 || got > 2 { // two deliveries may be in flight when the first response arrives
 		s.t.Errorf("the webhook was called %d times, want once or twice", got)
 	}
 }
 
-// runTogether connects two patients whose events arrive in one batch of messages.
+// runTogether connects two patients whose events arrive in one batch of queue messages.
 func runTogether(s *stack) {
 	s.t.Helper()
 	for range 2 {
@@ -276,14 +277,14 @@ func runTogether(s *stack) {
 	}
 }
 
-// runNotices checks that the organisation gets an e-mail about a new credential, even if the message is lost, and about
-// its disabled webhook.
+// runNotices checks that the organisation is e-mailed about a new credential, even if the queue message is lost, and
+// about a disabled webhook.
 func runNotices(s *stack) {
 	s.t.Helper()
 	tenant := s.owner()
 	s.clock.advance(1)
 	seeded := len(s.cloud.SES().Sent())
-	if seeded != 5 { // for three credentials and two webhooks
+	if seeded != 5 { // three credentials and two webhooks
 		s.t.Errorf("%d mails told of what was seeded, want 5", seeded)
 	}
 	expect.NoError(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
@@ -314,7 +315,7 @@ func runNotices(s *stack) {
 	}
 }
 
-// runExpiry checks that the sweeper deletes a file when it expires.
+// runExpiry checks that the sweeper deletes expired files.
 func runExpiry(s *stack) {
 	s.t.Helper()
 	s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
@@ -329,7 +330,7 @@ func runExpiry(s *stack) {
 	}
 }
 
-// runLongExport has the portal request, in the middle of the record, such a long pause that the worker must hand over
+// runLongExport has the portal request a pause in the middle of a record that is so long that the worker must hand over
 // to its next invocation.
 func runLongExport(s *stack) {
 	s.t.Helper()
@@ -352,11 +353,11 @@ func runLongExport(s *stack) {
 	}
 }
 
-// runBrokenExport has the portal withdraw every permission after more than one part of the file has been uploaded.
+// runBrokenExport has the portal withdraw all access after more than one part of the file has been uploaded.
 func runBrokenExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(large, "approve").Get("org_connection_id")
-	var pages atomic.Int32 // pages of the large type; six exceed one part but are not the complete record
+	var pages atomic.Int32 // pages of the large type; six exceed one part without completing the record
 	s.intercept = func(r *http.Request) *http.Response {
 		if !strings.Contains(r.URL.Path, "/sandbox/") {
 			return nil

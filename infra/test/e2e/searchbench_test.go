@@ -15,10 +15,10 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// realList is a file of the endpoints that vendors publish. It is stored beside the project, not in it.
+// realList is a file of the endpoints that EHR vendors publish. It is stored outside the repository.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-// realCatalogue returns the catalogue built from realList.
+// realCatalogue returns a catalogue built from realList.
 func realCatalogue(b *testing.B) record.Catalog {
 	b.Helper()
 	file, err := os.Open(realList)
@@ -36,8 +36,9 @@ func realCatalogue(b *testing.B) record.Catalog {
 	return c
 }
 
-// BenchmarkSearch measures searches of the real list through the gateway, production's wiring and the embedded AWS:
-// cold with the snapshot fetched, cold with it on disk, and warm. It also reports the memory that a function retains.
+// BenchmarkSearch measures searches in the real list through the gateway, the production wiring and the embedded AWS.
+// It covers a cold start that fetches the snapshot, a cold start with the snapshot on disk, and a warm function. It
+// also reports the memory that a function retains.
 func BenchmarkSearch(b *testing.B) {
 	c := realCatalogue(b)
 	s := newStack(b, options{})
@@ -73,7 +74,7 @@ func BenchmarkSearch(b *testing.B) {
 		warm = append(warm, time.Since(began))
 		i++
 	}
-	b.ReportMetric(held, "MB-held") // reported here, because Loop resets metrics
+	b.ReportMetric(held, "MB-held") // reported after the loop, because Loop resets metrics
 	for unit, all := range map[string][]time.Duration{"ms-fetched": fetched, "ms-on-disk": onDisk, "ms-warm": warm} {
 		slices.Sort(all)
 		b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, unit+"-p50")

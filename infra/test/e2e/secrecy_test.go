@@ -21,14 +21,14 @@ import (
 	synthetic "recordbridge/shared/tefca/people"
 )
 
-// wiretap records secrets, and text from locations that are not confidential.
+// wiretap records secrets, and the texts in which they must not appear.
 type wiretap struct {
 	mu      sync.Mutex
-	secrets map[string]confidence // by the secret's value
-	said    map[string][]string   // texts by location
+	secrets map[string]confidence // by secret
+	said    map[string][]string   // recorded texts by location
 }
 
-// confidence describes a secret and the prefixes of the locations that may contain it.
+// confidence is a kind of secret, with the prefixes of the locations that may contain it.
 type confidence struct {
 	what   string
 	except []string
@@ -52,7 +52,7 @@ func (w *wiretap) note(where, text string) {
 	w.said[where] = append(w.said[where], text)
 }
 
-// queues records every sent message.
+// queues records every message sent to a queue.
 func (w *wiretap) queues(next wire.Handler) wire.Handler {
 	return func(out http.ResponseWriter, r *http.Request, c wire.Call) {
 		if c.Service == "sqs" && strings.HasPrefix(c.Operation, "SendMessage") {
@@ -66,8 +66,8 @@ func (w *wiretap) queues(next wire.Handler) wire.Handler {
 	}
 }
 
-// network records the traffic between the service and the outside world. Data sent to and from the portal is secret;
-// the service's responses and outgoing messages must not contain secrets. Files are exempt, because they are for their
+// network records the traffic between the service and the outside world. Data exchanged with the portal is secret. The
+// service's responses and outgoing messages must not contain secrets, except for files, which are meant for their
 // recipients.
 func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.Header, body []byte) {
 	switch path := r.URL.Path; {
@@ -94,8 +94,8 @@ func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.
 	}
 }
 
-// hideOwn records values that the service issues to one browser or widget. Only the response that issues a value may
-// contain it.
+// hideOwn records values that the service issues to a single browser or widget. Only the issuing response may contain
+// such a value.
 func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	left := (&visited{header: header, body: body}).location()
 	if left != nil && strings.HasSuffix(left.Path, "/oauth/authorize") {
@@ -128,7 +128,7 @@ func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	}
 }
 
-// hideForm records OAuth's secrets in forms and URLs. The sandbox's URLs contain the secrets of its clients.
+// hideForm records OAuth secrets in forms and URLs. The sandbox's URLs contain its clients' secrets.
 func (w *wiretap) hideForm(text string) {
 	if _, query, found := strings.Cut(text, "?"); found {
 		text = query
@@ -146,7 +146,7 @@ func (w *wiretap) hideForm(text string) {
 	w.hide("our client's secret", form.Get("client_secret"), "a row of ", "the redirect of ")
 }
 
-// hideLeaves records tokens, and personal data in a FHIR resource.
+// hideLeaves records tokens, and personal data in FHIR resources.
 func (w *wiretap) hideLeaves(name string, value any) {
 	private := []string{
 		"access_token", "refresh_token", "id_token", "error_description", "diagnostics",
@@ -169,14 +169,14 @@ func (w *wiretap) hideLeaves(name string, value any) {
 	}
 }
 
-// TestSecretsAndRecordsDoNotLeak runs the job, a repetition with refreshed tokens, its failures with a portal
-// whose errors contain private data, and everything that happens to connections later. It searches logs, queues,
-// webhooks, responses, URLs and rows for every secret and every part of the record.
+// TestSecretsAndRecordsDoNotLeak runs the main job, repeats it with refreshed tokens, makes it fail at a portal whose
+// errors contain private data, and runs every later scenario of a connection. It searches logs, queues, webhooks,
+// responses, URLs and rows for every secret and every part of the record.
 func TestSecretsAndRecordsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		run             func(s *stack)
-		secrets, places int // minimum numbers
+		secrets, places int // minimum numbers found
 	}{
 		"the main job and its failures": {func(s *stack) { runMainJob(s); runGossipingPortal(s) }, 30, 10},
 		"keeping alive":                 {runKeepAlive, 20, 10},
@@ -213,7 +213,7 @@ func TestSecretsAndRecordsDoNotLeak(t *testing.T) {
 	}
 }
 
-// runHiddenPerson proves that the data of a verified person, and their record, reach only the network.
+// runHiddenPerson proves that a verified patient's personal data and record are sent only to the network.
 func runHiddenPerson(s *stack) {
 	s.t.Helper()
 	patient, ok := synthetic.Named("alder.fenn@tefca.example")
@@ -230,7 +230,7 @@ func runHiddenPerson(s *stack) {
 	runVault(s)
 }
 
-// runHiddenForms proves that a patient's form data reaches only the organisation.
+// runHiddenForms proves that a patient's form data is sent only to the organisation.
 func runHiddenForms(s *stack) {
 	s.t.Helper()
 	told := []string{"a webhook", "a row of test-WorkTable"}
@@ -245,7 +245,7 @@ func runHiddenForms(s *stack) {
 
 const gossip = "Juniper Vale of 7 Example Lane has been seen here"
 
-// runGossipingPortal makes sign-in, refresh and collection fail at a portal whose errors contain private data.
+// runGossipingPortal makes sign-in, refresh and export fail at a portal whose errors contain private data.
 func runGossipingPortal(s *stack) {
 	s.t.Helper()
 	var said atomic.Int32
@@ -267,7 +267,7 @@ func runGossipingPortal(s *stack) {
 	tell("/oauth/token")
 	s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 	<-time.After(2 * time.Hour)
-	s.org.startExport(connectionID) // with tokens that can't be refreshed
+	s.org.startExport(connectionID) // the tokens can't be refreshed
 	s.clock.advance(30)
 	s.intercept = nil
 	connectionID = s.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -280,7 +280,7 @@ func runGossipingPortal(s *stack) {
 	}
 }
 
-// noteRows records every table's rows. Sealed attributes do not reveal their content.
+// noteRows records the rows of every table. Encrypted attributes don't reveal their content.
 func (w *wiretap) noteRows(t *testing.T, s *stack) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
@@ -295,7 +295,7 @@ func (w *wiretap) noteRows(t *testing.T, s *stack) {
 	}
 }
 
-// browse reads a complete table in its wire format.
+// browse reads a complete table in DynamoDB's wire format.
 func (s state) browse(table string) []map[string]json.RawMessage {
 	s.t.Helper()
 	var all []map[string]json.RawMessage

@@ -15,18 +15,19 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Values from sandbox.yaml.
+// Values of the endpoint in sandbox.yaml.
 const (
 	replacedBrand = "0a1b0000-5a4d-4b0c-8000-000000000001"
 	hiddenBrand   = "0a1b0000-5a4d-4b0c-8000-000000000002"
 )
 
-// TestFreshStackHasConnectableInstitutions covers the initial catalogue of `make run`.
+// TestFreshStackHasConnectableInstitutions proves that a patient can connect to the institutions in the initial
+// catalogue of `make run`.
 func TestFreshStackHasConnectableInstitutions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{catalog: shipped.Sandbox})
-		t.Cleanup(synctest.Wait) // a search may have left a function loading into a folder that the test removes
+		t.Cleanup(synctest.Wait) // a search may still be loading into a folder that the test removes
 		if first := s.catalog.first("sandbox hosp"); first.ID != s.seeded.Sandbox.BrandID {
 			t.Errorf("the sandbox is %s, and %s is found", s.seeded.Sandbox.BrandID, first.ID)
 		}
@@ -67,7 +68,7 @@ func TestFreshStackHasConnectableInstitutions(t *testing.T) {
 	})
 }
 
-// connectAt connects a patient of an institution at a portal's only endpoint.
+// connectAt connects an institution's patient at the portal's only endpoint.
 func connectAt(s *stack, brand string, portal record.Portal) {
 	s.t.Helper()
 	_, last := s.patient.browser().open(chosenURL(s, brand, portal), crashPersona, "approve")
@@ -83,7 +84,8 @@ func chosenURL(s *stack, brand string, portal record.Portal) string {
 	return connectURL(at) + "&" + url.Values{"brand_id": {brand}, "portal_id": {portal.ID}}.Encode()
 }
 
-// TestSoakSearchFindsSyntheticHospitalDespiteTypo searches a catalogue as large as that of the United States.
+// TestSoakSearchFindsSyntheticHospitalDespiteTypo searches a catalogue as large as that of the United States for a
+// misspelt name.
 func TestSoakSearchFindsSyntheticHospitalDespiteTypo(t *testing.T) {
 	t.Parallel()
 	if !isSoak() {
@@ -102,7 +104,7 @@ func TestSoakSearchFindsSyntheticHospitalDespiteTypo(t *testing.T) {
 	})
 }
 
-// syntheticHospital returns the name of a hospital in the list, without its suffixes.
+// syntheticHospital returns the name of a hospital in the list, without suffixes.
 func syntheticHospital(t *testing.T) string {
 	t.Helper()
 	for lines := bufio.NewScanner(us.NewList()); lines.Scan(); {

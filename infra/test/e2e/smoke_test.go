@@ -19,13 +19,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// roundTripper adapts a stack's network to an http.Client.
+// roundTripper lets an http.Client use a stack's network.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 // RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// smoke runs the smoke test on the stack while its workers run, and returns the output. change adjusts the options.
+// smoke runs the smoke test on a stack while the stack's workers run, and returns the test's output. change adjusts the
+// options.
 func smoke(s *stack, change func(o *check.Options)) (string, error) {
 	s.t.Helper()
 	var out bytes.Buffer
@@ -55,10 +56,11 @@ func smoke(s *stack, change func(o *check.Options)) (string, error) {
 	return out.String(), err
 }
 
-// checkSmokeIsGone checks that no working part of the created organisation remains, and no patient data.
+// checkSmokeIsGone checks that the organisation created by the smoke test has no active credentials, webhooks or
+// patient data.
 func checkSmokeIsGone(t *testing.T, s *stack, printed string) {
 	t.Helper()
-	s.clock.finish(30) // a running export ends
+	s.clock.finish(30) // lets a running export end
 	if left := s.state.objects(); len(left) != 0 {
 		t.Errorf("the bucket holds %v", left)
 	}
@@ -130,10 +132,10 @@ func TestSmokeTestRunsMainJobAndCleansUp(t *testing.T) {
 	}
 }
 
-// failingStack is a stack that must fail the smoke test.
+// failingStack describes a defect that must fail the smoke test.
 type failingStack struct {
 	change func(s *stack, o *check.Options)
-	path   string // requests for it get the status, or the real response with other headers
+	path   string // requests for it get this status, or the real response with changed headers
 	status int
 	alter  func(h http.Header)
 	want   string
@@ -283,7 +285,7 @@ func TestSmokeTestSendsNothingWithLiveKey(t *testing.T) {
 	})
 }
 
-// TestSmokeTestPrintsNoKey proves that no key is printed, even if a server repeats it in an error.
+// TestSmokeTestPrintsNoKey proves that the smoke test prints no key, even if a server's error contains one.
 func TestSmokeTestPrintsNoKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

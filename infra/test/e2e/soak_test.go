@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// soakSeeds and soakLives are the minimum numbers of seeds of the main job, and of connections' lives, in a soak. A
-// short soak runs a tenth.
+// soakSeeds and soakLives are the minimum numbers of seeds in a soak, for the main job and for connections' lives. A
+// short soak runs a tenth of them.
 const soakSeeds, soakLives, shorter = 500, 100, 10
 
-// atLeast returns the minimum number of seeds to run, regardless of the time budget.
+// atLeast returns the minimum number of seeds to run regardless of the time budget.
 func atLeast(seeds int) int {
 	if isLongSoak() {
 		return seeds
@@ -18,17 +18,17 @@ func atLeast(seeds int) int {
 	return seeds / shorter
 }
 
-// isSoak reports whether everything is tested instead of a sample.
+// isSoak reports whether tests cover everything instead of a sample.
 func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
-// isLongSoak reports whether there are ten minutes, enough for more runs of the same.
+// isLongSoak reports whether the soak lasts at least ten minutes, which allows more runs.
 func isLongSoak() bool {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	return err == nil && budget >= 10*time.Minute
 }
 
-// TestSoakFaults runs the main job with seeded faults until its time budget is used up: `make soak` sets one. A failure
-// names its seed; RECORDBRIDGE_SEED reruns only that one.
+// TestSoakFaults runs the main job with seeded faults until the time budget set by `make soak` is used up. A failure
+// names its seed. RECORDBRIDGE_SEED reruns a single seed.
 func TestSoakFaults(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {
@@ -38,7 +38,8 @@ func TestSoakFaults(t *testing.T) {
 	sweepSeeds(t, 0, func(done int) bool { return done < atLeast(soakSeeds) || time.Since(began) < budget }, survive)
 }
 
-// TestSoakRefresh does the same for the life of connections between exports, with a quarter of the budget.
+// TestSoakRefresh simulates the life of connections between exports with seeded faults, until a quarter of the time
+// budget is used up.
 func TestSoakRefresh(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {

@@ -42,13 +42,13 @@ import (
 
 const (
 	host = "http://127.0.0.1:4566"
-	// customer is the base URL of customers' servers, whose port differs from the service's.
+	// customer is the base URL of the customers' servers. Its port differs from the service's.
 	customer = "http://127.0.0.1:4568"
 	baseURL  = host + "/v1"
 )
 
 // stack is the complete service in this process: the real template, the production wiring of every function, the
-// embedded AWS and the gateway. It uses no sockets, so that it runs in virtual time.
+// embedded AWS and the gateway. It uses no sockets, because it runs in virtual time.
 type stack struct {
 	*outside
 
@@ -63,19 +63,19 @@ type stack struct {
 	cloud    *aws.Cloud
 	template *template.Template
 	retryer  func() awssdk.Retryer
-	plan     *faults.Plan     // nil for no faults
-	pollers  int              // per queue; 0 means 1
-	rows     *dynamodb.Client // for tests that inspect rows
+	plan     *faults.Plan     // nil if there are no faults
+	pollers  int              // pollers per queue; 0 means 1
+	rows     *dynamodb.Client // used by tests that inspect rows
 	inbox    *inbox.Inbox
 	gateway  http.Handler
 	logs     *bytes.Buffer
 
 	authority     *iam.Authority
 	expectDenials bool
-	tap           *wiretap // may be nil
-	// responds instead of the request's server; nil, or a nil response, passes the request on
+	tap           *wiretap // records traffic; may be nil
+	// responds in place of the request's server; if it is nil or returns nil, the server responds
 	intercept func(r *http.Request) *http.Response
-	// returns the error with which a function's request to an outside server fails; may be nil
+	// returns the error for a function's request to an unreachable outside server; may be nil
 	unreached func(r *http.Request) error
 	log       func(io.Writer) *slog.Logger
 	meter     *meter // counts calls and invocations; may be nil
@@ -85,15 +85,15 @@ type stack struct {
 }
 
 type options struct {
-	dataDir string                                          // folder of the sandbox's bundles
-	plan    *faults.Plan                                    // paused until the scenario starts it
-	grants  func([]template.Function) []template.Function   // changes the functions' permissions; nil keeps the template's
-	made    func([]template.Parameter) []template.Parameter // changes the parameters; nil keeps the template's
+	dataDir string                                          // folder with the sandbox's bundles
+	plan    *faults.Plan                                    // paused until the scenario starts
+	grants  func([]template.Function) []template.Function   // modifies the functions' permissions; nil uses the template's
+	made    func([]template.Parameter) []template.Parameter // modifies the parameters; nil uses the template's
 	tap     *wiretap
-	// the functions' logger; nil redacts nothing, so that tests see secrets that only redaction would hide
+	// the functions' logger; the default does not redact, so that tests see secrets that only redaction would hide
 	log        func(io.Writer) *slog.Logger
 	middleware wire.Middleware // middleware in front of AWS; may be nil
-	// initial catalogue; empty means none, so that a test publishes its own
+	// initial catalogue; if empty, the test publishes its own
 	catalog shipped.Choice
 }
 
@@ -125,7 +125,7 @@ func newStack(tb testing.TB, o options) *stack {
 	}
 	s.assemble()
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
-	// work that runs beside a request, including that of a crashed instance, times out
+	// background work, including that of crashed instances, times out
 	tb.Cleanup(func() { <-time.After(3 * time.Second) })
 	home := tb.TempDir()
 	beside, err := deployed()
@@ -163,8 +163,8 @@ func newStack(tb testing.TB, o options) *stack {
 	return s
 }
 
-// signingKey returns the sandbox's key for signing id_tokens (infra/sandbox/oauth). All stacks share it, because
-// generating one is slow.
+// signingKey returns the key with which the sandbox signs id_tokens (infra/sandbox/oauth). All stacks share one key,
+// because generating it is slow.
 var signingKey = sync.OnceValues(func() ([]byte, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -173,11 +173,12 @@ var signingKey = sync.OnceValues(func() ([]byte, error) {
 	return x509.MarshalPKCS8PrivateKey(key)
 })
 
-// usual returns the template without bundles for the sandbox. It is read once for all tests, which must not modify it.
+// usual returns the template for a sandbox without bundles. It is loaded once and shared by all tests, which must not
+// modify it.
 var usual = sync.OnceValues(func() (*template.Template, error) { return load("") })
 
-// load reads the template and its permissions, as transformed by SAM if .ci/run has run it. dataDir is the folder of
-// the sandbox's bundles.
+// load reads the template and its permissions, from the output of SAM's transform if .ci/run has created it. dataDir is
+// the folder with the sandbox's bundles.
 func load(dataDir string) (*template.Template, error) {
 	o := template.Options{
 		Parameters: map[string]string{
@@ -185,9 +186,9 @@ func load(dataDir string) (*template.Template, error) {
 			"EndpointProbes": "private", "SandboxDataDir": dataDir,
 			"MailFrom":               "notices@example.com",
 			"SupportMail":            operatorsAddress,
-			"DashboardUrl":           "http://localhost:4566/v1/dashboard", // an IP address can't have passkeys
+			"DashboardUrl":           "http://localhost:4566/v1/dashboard", // passkeys do not work with an IP address
 			"CodesPerMailboxAndHour": "5", "CodesPerClientAndHour": "1000",
-			"ExportsPerOrganisation":   "1", // so that a second export must wait
+			"ExportsPerOrganisation":   "1", // makes a second export wait
 			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000", "SearchesPerMinute": "100000",
 		},
 		BaseURL: host, StackName: "test",
@@ -204,8 +205,8 @@ func load(dataDir string) (*template.Template, error) {
 	return t, err
 }
 
-// deployed returns the folder of the files deployed beside every binary: the pages of functions/web. It is created once
-// for all tests, which must not modify it, and TestMain removes it.
+// deployed returns a folder with the files that are deployed next to every binary: the pages of functions/web. It is
+// created once and shared by all tests, which must not modify it. TestMain removes it.
 var deployed = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "recordbridge-e2e-")
 	if err != nil {
@@ -214,7 +215,7 @@ var deployed = sync.OnceValues(func() (string, error) {
 	return folder, built.Into(filepath.Join(folder, "ui"))
 })
 
-// permitted returns the template with the options' permissions.
+// permitted returns the template with the permissions that the options set.
 func (o options) permitted(loaded *template.Template) *template.Template {
 	permitted := *loaded
 	if o.grants != nil {
@@ -223,8 +224,8 @@ func (o options) permitted(loaded *template.Template) *template.Template {
 	return &permitted
 }
 
-// attached returns the options of the embedded AWS. Permissions are checked last, so that the check sees only calls
-// that get there.
+// attached returns the embedded AWS's options. The permission check comes last, so that it sees only calls that other
+// middleware lets through.
 func (o options) attached(authority *iam.Authority) aws.Options {
 	configured := aws.Options{URL: host}
 	if o.tap != nil {
@@ -241,7 +242,7 @@ func (o options) attached(authority *iam.Authority) aws.Options {
 	return configured
 }
 
-// Do is the network of the stack: it reaches the API, the inbox and the files.
+// Do sends a request on the stack's network, which connects to the API, the inbox and the files.
 func (s *stack) Do(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err

@@ -16,11 +16,12 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// cached slightly exceeds the time for which functions cache an organisation.
+// cached slightly exceeds the duration for which functions cache an organisation.
 const cached = 31 * time.Second
 
-// TestSuspendedOrganisationStartsAndLosesNothing covers suspension (docs/operate/ctl.md, "Stop and remove").
-func TestSuspendedOrganisationStartsAndLosesNothing(t *testing.T) {
+// TestSuspendedOrganisationStartsNoWorkAndKeepsData proves that a suspended organisation can't start new work but keeps
+// its data (docs/operate/ctl.md, "Stop and remove").
+func TestSuspendedOrganisationStartsNoWorkAndKeepsData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -33,7 +34,7 @@ func TestSuspendedOrganisationStartsAndLosesNothing(t *testing.T) {
 		<-time.After(cached)
 		f.checkSuspended(t)
 
-		// Work in progress finishes: the sign-in at the portal and the export, including their events.
+		// Work in progress is completed: the sign-in at the portal and the export, including their events.
 		_, last := patient.open(callback.String(), crashPersona, "approve")
 		if last.Query().Get("org_connection_id") == "" {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
@@ -64,7 +65,7 @@ func TestSuspendedOrganisationStartsAndLosesNothing(t *testing.T) {
 	})
 }
 
-// checkSuspended checks that every operation responds as to an unknown caller.
+// checkSuspended checks that every operation responds as it does to an unknown caller.
 func (f fixture) checkSuspended(t *testing.T) {
 	t.Helper()
 	live := f.seeded.Organisations[1]
@@ -94,8 +95,8 @@ func (f fixture) checkSuspended(t *testing.T) {
 	}
 }
 
-// TestDisabledEndpointKeepsConnectionsButRefusesNewOnes covers disabled endpoints (docs/operate/ctl.md, "Stop and
-// remove").
+// TestDisabledEndpointKeepsConnectionsButRefusesNewOnes covers endpoints that an operator disables
+// (docs/operate/ctl.md, "Stop and remove").
 func TestDisabledEndpointKeepsConnectionsButRefusesNewOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -122,7 +123,7 @@ func TestDisabledEndpointKeepsConnectionsButRefusesNewOnes(t *testing.T) {
 		if _, last := patient.open(callback.String(), crashPersona, "approve"); last.Query().Get("org_connection_id") == "" {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
 		}
-		<-time.After(2 * time.Hour) // so that its tokens are also refreshed
+		<-time.After(2 * time.Hour) // causes a token refresh as well
 		f.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 			map[string]any{"org_connection_id": f.connectionID, "refresh": true})
 		f.clock.finish(5)

@@ -16,16 +16,17 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// aCall is the number of the call to crash after under -short: the race detector sees the same code for each.
+// aCall is the number of the only call to crash after under -short. The race detector sees the same code for every
+// call.
 const aCall = 3
 
 // A soak crashes after each of the first eachOf calls. Later calls repeat the same kinds, so a short soak crashes only
-// after one of everyNth.
+// after one in everyNth of them.
 const eachOf, everyNth = 16, 8
 
-// sweepCrashes runs scenario once for each situation in which a function can crash (faults.Points). A long soak covers
-// all of them, a short one most. Other runs cover the first call of each kind and the last call, and only one call
-// under -short.
+// sweepCrashes runs scenario once for each point at which a function can crash (faults.Points). A long soak covers all
+// points, a short one most. Other runs cover the first call of each kind and the last call, or a single call under
+// -short.
 func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, math.MaxInt, scenario)
@@ -48,13 +49,13 @@ func sweepUpTo(t *testing.T, function string, most int, scenario func(t *testing
 			return
 		}
 	}
-	if met < len(chosen)*3/4 { // concurrent calls vary slightly between runs
+	if met < len(chosen)*3/4 { // the number of concurrent calls varies slightly between runs
 		t.Errorf("of %d crashes of %s only %d happened", len(chosen), function, met)
 	}
 	t.Logf("%d crashes of %s, which makes %d calls", met, function, len(calls))
 }
 
-// callsOf returns the calls that a function makes in a scenario without a crash, in order.
+// callsOf returns the calls that a function makes in a scenario without crashes, in order.
 func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack)) []faults.Call {
 	t.Helper()
 	var calls []faults.Call
@@ -72,8 +73,8 @@ func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack
 	return calls
 }
 
-// sample returns the 1-based numbers of the calls to crash after: outside of a soak the first of each kind and the last
-// (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+// sample returns the 1-based numbers of the calls to crash after. Outside of a soak, these are the first of each kind
+// and the last (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 func sample(calls []faults.Call) []int {
 	var chosen []int
 	known := map[string]bool{}
@@ -87,8 +88,8 @@ func sample(calls []faults.Call) []int {
 	return chosen
 }
 
-// skipIfShort skips the test under -short if it repeats, many times, the code of other tests: it shows the race
-// detector nothing new (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+// skipIfShort skips a test under -short if it only repeats code that other tests also run. The race detector would see
+// nothing new (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 func skipIfShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -96,8 +97,8 @@ func skipIfShort(t *testing.T) {
 	}
 }
 
-// sampleIfShort returns one in five elements under -short, as `make race` runs the tests: the portals differ in ways
-// that do not matter to the race detector, which sees the same code for each.
+// sampleIfShort returns every fifth element under -short, as in `make race`. The race detector sees the same code for
+// each element.
 func sampleIfShort[T any](all []T) []T {
 	if !testing.Short() {
 		return all
@@ -109,7 +110,7 @@ func sampleIfShort[T any](all []T) []T {
 	return some
 }
 
-// sweepFirstCrashes sweeps only the first calls of a function, at most the given number.
+// sweepFirstCrashes is sweepCrashes for at most the first most calls of a function.
 func sweepFirstCrashes(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, most, scenario)
@@ -130,7 +131,7 @@ func sweepEvery(t *testing.T, function string, step, most int, scenario func(t *
 	}
 }
 
-// crashAfter runs scenario with a crash after the n-th call of a function, and reports whether it happened.
+// crashAfter runs scenario with a crash after the nth call of a function, and reports whether the crash happened.
 func crashAfter(t *testing.T, function string, n int, scenario func(t *testing.T, s *stack)) (reached bool) {
 	t.Helper()
 	t.Run(fmt.Sprintf("after call %d", n), func(t *testing.T) {
@@ -144,7 +145,7 @@ func crashAfter(t *testing.T, function string, n int, scenario func(t *testing.T
 	return reached
 }
 
-// crash makes the first instance of a function crash after its nth outbound call.
+// crash makes a function's first instance crash after its nth outbound call.
 func (s *stack) crash(function string, n int) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -153,7 +154,7 @@ func (s *stack) crash(function string, n int) {
 	f.watched = f.life
 }
 
-// crashed reports whether the crash has happened.
+// crashed reports whether the function's crash has happened.
 func (s *stack) crashed(function string) bool {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -161,7 +162,7 @@ func (s *stack) crashed(function string) bool {
 	return f.ended > 0
 }
 
-// disarm cancels a crash that has not happened yet.
+// disarm cancels a function's crash that has not happened yet.
 func (s *stack) disarm(function string) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -172,14 +173,14 @@ func (s *stack) disarm(function string) {
 	}
 }
 
-// simulation is a stack with the faults of one seed.
+// simulation is a stack with one seed's faults.
 type simulation struct {
 	*stack
 
-	random *rand.Rand // seeded source for the scenario's choices
+	random *rand.Rand // source of the scenario's random choices, derived from the seed
 }
 
-// begin starts the faults, and makes most functions crash once, each after one of its first calls.
+// begin enables the plan's faults, and makes most functions crash once, each after one of its first calls.
 func (o simulation) begin() {
 	for _, f := range o.template.Functions {
 		if f.Folder != "sandboxehr" && o.random.IntN(3) > 0 {
@@ -189,7 +190,7 @@ func (o simulation) begin() {
 	o.plan.Pause(false)
 }
 
-// end stops the faults and cancels the remaining crashes.
+// end disables the faults and cancels the remaining crashes.
 func (o simulation) end() {
 	o.plan.Pause(true)
 	for _, f := range o.template.Functions {
@@ -197,12 +198,12 @@ func (o simulation) end() {
 	}
 }
 
-// atOnce is the limit of concurrent seeds.
+// atOnce is the limit on concurrent seeds.
 const atOnce = 20
 
-// sweepSeeds runs scenario with the faults of each seed from first on, until more returns false. The faults are failed,
-// broken, late and conflicting calls of every function, crashes, duplicate and reordered messages, late indexes and
-// wrong clocks. A failure reports the seed and the faults; RECORDBRIDGE_SEED runs only that seed.
+// sweepSeeds runs scenario with one seed after another, starting at first, until more returns false. A seed's faults
+// include failing, broken, late and conflicting calls of every function, crashes, duplicate and reordered messages,
+// late indexes and wrong clocks. A failure reports the seed and its faults. RECORDBRIDGE_SEED runs a single seed.
 func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario func(t *testing.T, o simulation)) {
 	t.Helper()
 	began, done := time.Now(), 0
@@ -213,7 +214,7 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 		return
 	}
 	for more(done) && !t.Failed() {
-		t.Run(fmt.Sprintf("from %d", done), func(t *testing.T) { // returns when all of its seeds have finished
+		t.Run(fmt.Sprintf("from %d", done), func(t *testing.T) { // returns when all of its seeds are done
 			for range atOnce {
 				if !more(done) {
 					return
@@ -230,8 +231,8 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 	t.Logf("%d seeds in %s, with these faults: %s", done, time.Since(began).Round(time.Millisecond), &met)
 }
 
-// sweepSample runs scenario with a few seeds from each of firsts on. Under -short it runs a single seed, because the
-// race detector sees the same code.
+// sweepSample runs scenario with each consecutive seeds from each of firsts. Under -short it runs a single seed,
+// because the race detector sees the same code.
 func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulation), firsts ...uint64) {
 	t.Helper()
 	if testing.Short() {
@@ -245,13 +246,13 @@ func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulatio
 	}
 }
 
-// faultCounts counts the faults of many seeds, by kind.
+// faultCounts counts faults by kind, over many seeds.
 type faultCounts struct {
 	mu     sync.Mutex
 	counts map[faults.Kind]int
 }
 
-// String lists the counts.
+// String formats the counts.
 func (c *faultCounts) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -291,8 +292,8 @@ func runSeed(t *testing.T, seed uint64, met *faultCounts, scenario func(t *testi
 // longestLag exceeds every index lag in planOf.
 const longestLag = 30 * time.Second
 
-// planOf returns a seed's plan. One seed in five has only crashes; the others simulate a bad day, or a worse one than
-// AWS has. The sandbox gets no faults, because it simulates a third-party server.
+// planOf returns a seed's plan. One seed in five has only crashes. The others simulate faults at least as frequent as
+// on a bad day of AWS. The sandbox has no faults, because it simulates a third-party server.
 func planOf(seed uint64) *faults.Plan {
 	severity := [...]faults.Severity{faults.Harsh(), faults.Mild(), faults.Harsh(), faults.Mild(), {}}[seed%5]
 	return faults.New(faults.Options{Seed: seed, Severity: severity, Callers: func(caller string) bool {

@@ -12,13 +12,13 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// syntheaDir holds public synthetic bundles. It is stored beside the project, not in it.
+// syntheaDir contains public synthetic bundles. It is outside the repository.
 const syntheaDir = "../../../../shared/data/synthea"
 
-// smallBundle is the compressed size in bytes of the largest bundle exported outside of a soak.
+// smallBundle is the maximum compressed size, in bytes, of a bundle that is exported outside of a soak.
 const smallBundle = 60 << 10
 
-// bundleIDs computes the expected content of an export from the bundle file alone: every resource, once.
+// bundleIDs computes an export's expected content from the bundle file alone: every resource, once.
 func bundleIDs(t *testing.T, file string) (patient string, want map[string]map[string]int) {
 	t.Helper()
 	packed, err := os.Open(file)
@@ -70,7 +70,7 @@ func TestEverySyntheaPatientIsExportedCompletely(t *testing.T) {
 				t.Skip("so large a record is exported by make soak")
 			}
 			patient, want := bundleIDs(t, file)
-			own := t.TempDir() // the sandbox reads everything in its folder
+			own := t.TempDir() // separate, because the sandbox reads every file in its folder
 			expect.NoError(t, os.Symlink(absolute(t, file), filepath.Join(own, filepath.Base(file))))
 			synctest.Test(t, func(t *testing.T) {
 				checkExport(t, newStack(t, options{dataDir: own}).outside, patient, want)

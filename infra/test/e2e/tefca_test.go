@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// verification is a TEFCA mode attempt as its page sees it.
+// verification is our page's data about an attempt in TEFCA mode.
 type verification struct {
 	ID    string `json:"attempt_id"`
 	Token string `json:"attempt_token"`
@@ -31,7 +31,7 @@ type verification struct {
 
 func (v verification) form() startForm { return startForm{url: v.URL, value: v.Start} }
 
-// located is the status of a TEFCA mode attempt.
+// located is the status of an attempt in TEFCA mode.
 type located struct {
 	Status     string     `json:"status"`
 	Ends       string     `json:"identity_expires_at"`
@@ -54,7 +54,7 @@ type facility struct {
 	} `json:"connection"`
 }
 
-// chosen returns the ids of the facilities that found the patient.
+// chosen returns the IDs of the facilities that matched the patient.
 func (l located) chosen() []string {
 	var ids []string
 	for _, f := range l.Facilities {
@@ -65,7 +65,7 @@ func (l located) chosen() []string {
 	return ids
 }
 
-// connections returns the ids of the connections, by facility.
+// connections returns the connection IDs by facility.
 func (l located) connections() map[string]string {
 	found := map[string]string{}
 	for _, f := range l.Facilities {
@@ -76,7 +76,7 @@ func (l located) connections() map[string]string {
 	return found
 }
 
-// beginVerification creates an attempt of the first organisation.
+// beginVerification creates an attempt for the first organisation.
 func (o verifying) beginVerification(externalID string) verification {
 	o.t.Helper()
 	return beginVerificationAt(o.outside, "simulated", externalID)
@@ -95,7 +95,7 @@ func beginVerificationAt(o *outside, provider, externalID string) verification {
 	return v
 }
 
-// identify takes a synthetic patient through the identity provider in a window of our page.
+// identify takes a synthetic patient through the identity provider in our page's window.
 func (o verifying) identify(v verification, person, decision string, more ...string) *visited {
 	o.t.Helper()
 	window := o.patient.browser()
@@ -133,7 +133,7 @@ func (o verifying) requestStatus(v verification) answer {
 	return o.send(http.MethodGet, "/bridge/tefca/records/"+v.ID+"?public_id="+url.QueryEscape(v.publicID), header, nil)
 }
 
-// choose requests connections to facilities.
+// choose requests connections to the given facilities.
 func (o verifying) choose(v verification, ids ...string) answer {
 	o.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + v.Token}}
@@ -152,7 +152,7 @@ func (o verifying) located(v verification) located {
 	return l
 }
 
-// connect takes a synthetic patient through the complete flow and returns the ids of the connections, by facility.
+// connect takes a synthetic patient through the complete flow and returns the connection IDs by facility.
 func (o verifying) connect(person, externalID string) map[string]string {
 	o.t.Helper()
 	v := o.vault.beginVerification(externalID)
@@ -166,7 +166,7 @@ func (o verifying) connect(person, externalID string) map[string]string {
 	return o.vault.awaitLocated(v, "located").connections()
 }
 
-// awaitLocated lets minutes pass until the attempt has the status.
+// awaitLocated lets minutes pass until the attempt has the given status.
 func (o verifying) awaitLocated(v verification, status string) located {
 	o.t.Helper()
 	for range 10 {
@@ -179,7 +179,7 @@ func (o verifying) awaitLocated(v verification, status string) located {
 	return located{}
 }
 
-// locateFacilities creates an attempt of a patient with records, and waits until facilities can be chosen.
+// locateFacilities creates an attempt for a patient with records, and waits until facilities can be chosen.
 func (o verifying) locateFacilities() (v verification, found []string) {
 	o.t.Helper()
 	v = o.vault.beginVerification("")
@@ -189,7 +189,7 @@ func (o verifying) locateFacilities() (v verification, found []string) {
 	return v, o.vault.awaitLocated(v, "located").chosen()
 }
 
-// runVault has a verified patient connect to the located facilities, return, and be disconnected.
+// runVault has a verified patient connect to the located facilities, come back later, and be disconnected.
 func runVault(s *stack) {
 	s.t.Helper()
 	first := s.vault.connect(twoHospitals, "patient-7")
@@ -200,8 +200,8 @@ func runVault(s *stack) {
 	if again := s.vault.connect(twoHospitals, "patient-7"); len(first) != 2 || !maps.Equal(again, first) {
 		s.t.Fatalf("connected are %v, and were %v", again, first)
 	}
-	s.clock.advance(20)        // the identity expires
-	for _, id := range first { // exports that are pending at the disconnection
+	s.clock.advance(20)        // lets the verified identity expire
+	for _, id := range first { // these exports are pending when the patient is disconnected
 		s.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
 	}
 	got := s.org.request(http.MethodPost, "/bridge/vault_connection/revoke",
@@ -211,7 +211,7 @@ func runVault(s *stack) {
 	}
 }
 
-// refuseFixtures refuses the last part of each record that is stored.
+// refuseFixtures refuses to store the last part of each record.
 func refuseFixtures(next wire.Handler) wire.Handler {
 	return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
 		if c.Service == "s3" && c.Operation == "PutObject" && strings.Contains(r.URL.Path, "alder.xml") {
@@ -222,7 +222,8 @@ func refuseFixtures(next wire.Handler) wire.Handler {
 	}
 }
 
-// runUnkept proves that a record that can't be stored completely is removed, and that the facility can be chosen again.
+// runUnkept proves that a record that can't be stored completely is removed, and that the patient can choose the
+// facility again.
 func runUnkept(s *stack) {
 	s.t.Helper()
 	v, found := s.vault.locateFacilities()
@@ -234,7 +235,7 @@ func runUnkept(s *stack) {
 	}
 }
 
-// runVouched authenticates our client to an identity provider by each method.
+// runVouched authenticates our client at an identity provider with each supported method.
 func runVouched(s *stack) {
 	s.t.Helper()
 	providers := make([]identity.Provider, 0, 3)
@@ -266,7 +267,7 @@ func runVouched(s *stack) {
 	}
 }
 
-// TestVerifiedPatientConnectsToFacilities goes from the identity provider to the exported file.
+// TestVerifiedPatientConnectsToFacilities covers the complete flow from the identity provider to the exported file.
 func TestVerifiedPatientConnectsToFacilities(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

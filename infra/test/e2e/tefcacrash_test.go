@@ -14,11 +14,11 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// twoHospitals is the subject of a synthetic patient with records at two facilities.
+// twoHospitals is the subject identifier of a synthetic patient with records at two facilities.
 const twoHospitals = "p06"
 
-// TestFacilityConnectSurvivesCrashAnywhere proves that a patient who is asked to retry can. In the end each
-// chosen facility has one connection with its tokens, reported once per authorisation, and no identity data remains.
+// TestFacilityConnectSurvivesCrashAnywhere proves that a patient who is asked to retry succeeds. In the end each chosen
+// facility must have one connection with its tokens, reported once per authorisation, and no identity data may remain.
 func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -47,8 +47,8 @@ func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkVault checks that there are want connections, each complete and reported, and that identities are deleted when
-// they expire.
+// checkVault checks that there are want connections, each complete and reported, and that identities are deleted at
+// their expiry.
 func checkVault(t *testing.T, s *stack, want int) {
 	t.Helper()
 	s.clock.advance(2)
@@ -71,7 +71,7 @@ func checkVault(t *testing.T, s *stack, want int) {
 	}
 }
 
-// connectVaultUntilDone follows the pages' instructions, as a person does, until all facilities are connected.
+// connectVaultUntilDone follows the pages' instructions as a patient would, until all facilities are connected.
 func connectVaultUntilDone(t *testing.T, s *stack, person string) map[string]string {
 	t.Helper()
 	for range 5 {
@@ -104,8 +104,8 @@ func beginVerificationUntilBegun(t *testing.T, s *stack) verification {
 	return v
 }
 
-// chooseUntilConnected polls an attempt, chooses found and failed facilities, and returns the connections. It returns
-// nil if the attempt fails.
+// chooseUntilConnected polls an attempt, chooses its matched and failed facilities, and returns the connections, or nil
+// if the attempt fails.
 func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]string {
 	t.Helper()
 	for range 12 {
@@ -133,8 +133,8 @@ func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]str
 	return nil
 }
 
-// TestPatientHasOneConnectionPerFacility covers two tabs and two devices at once, another day, and
-// another external id.
+// TestPatientHasOneConnectionPerFacility proves that a patient who connects again gets no second connection to a
+// facility. It covers two concurrent tabs and devices, a later day, and a different external ID.
 func TestPatientHasOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestExportsOfTwoFacilitiesShareNoResourceID connects a patient whose two hospitals state the same facts. An
-// export after a second authorisation must have the same ids as the first.
+// TestExportsOfTwoFacilitiesShareNoResourceID exports both records of a patient whose two hospitals state the same
+// facts. An export after a second authorisation must contain the same IDs as the first.
 func TestExportsOfTwoFacilitiesShareNoResourceID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestExportsOfTwoFacilitiesShareNoResourceID(t *testing.T) {
 	})
 }
 
-// exportedIDs exports a connection again and returns the ids in the file.
+// exportedIDs requests another export of a connection and returns the resource IDs in its file.
 func exportedIDs(s *stack, connectionID string) map[string]bool {
 	s.t.Helper()
 	begun := s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",

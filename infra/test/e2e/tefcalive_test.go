@@ -34,29 +34,29 @@ import (
 )
 
 const (
-	networkHost   = "https://ehr.example" // a provider and a FHIR facility outside the stack
-	withDocuments = "urn:oid:2.999.20"    // with XCPD and XCA
-	withFHIR      = "urn:oid:2.999.21"    // with FHIR
-	goneGateway   = "urn:oid:2.999.22"    // with an unreachable gateway
+	networkHost   = "https://ehr.example" // an identity provider and a FHIR facility outside the stack
+	withDocuments = "urn:oid:2.999.20"    // a facility with XCPD and XCA
+	withFHIR      = "urn:oid:2.999.21"    // a facility with FHIR
+	goneGateway   = "urn:oid:2.999.22"    // a facility with an unreachable gateway
 	clientURI     = "https://us.example/udap#T-IAS"
 	secretOfOwn   = "networks"
 )
 
-// live simulates a provider, a gateway and a FHIR facility for a stack in live mode.
+// live simulates an identity provider, a gateway and a FHIR facility for a stack in live mode.
 type live struct {
 	*stack
 
 	publicID  string
 	handler   http.Handler
 	gateway   *ihe.Peer
-	documents []ihe.Document // held by the gateway
+	documents []ihe.Document // documents at the gateway
 }
 
-// newLive returns a stack in real time: gateways are reached over sockets, for which virtual time would stand still.
+// newLive returns a stack in real time: gateways use sockets, during whose waits virtual time would not advance.
 func newLive(t *testing.T) *live {
 	t.Helper()
 	s := newStack(t, options{grants: func(functions []template.Function) []template.Function {
-		allowed := slices.Clone(functions) // the template's permissions if its parameter names the secret
+		allowed := slices.Clone(functions) // the permissions that the template grants if its parameter names the secret
 		for i, f := range allowed {
 			allowed[i].Statements = slices.Clone(f.Statements)
 			for j, statement := range allowed[i].Statements {
@@ -146,7 +146,7 @@ func (l *live) configure() {
 	})
 }
 
-// keep creates the secret.
+// keep creates the secret with the networks' credentials.
 func (l *live) keep(held map[string]map[string]string) {
 	l.t.Helper()
 	text, err := json.Marshal(held)
@@ -157,7 +157,7 @@ func (l *live) keep(held map[string]map[string]string) {
 	expect.NoError(l.t, err)
 }
 
-// set configures the functions.
+// set updates the functions' configuration.
 func (l *live) set(config map[string]any) {
 	l.t.Helper()
 	text, err := json.Marshal(config)
@@ -170,7 +170,7 @@ func (l *live) set(config map[string]any) {
 	f.declared.Environment = withValue(f.declared.Environment, "TEFCA_SECRET", secretOfOwn)
 }
 
-// member generates a key and has the facility's trust community certify it.
+// member generates a key and has the facility's trust community issue its certificate.
 func (l *live) member() (certificate, key string) {
 	l.t.Helper()
 	name, err := url.Parse(clientURI)
@@ -195,7 +195,7 @@ func (l *live) fetch(method, path, body string) string {
 	return answer.Body.String()
 }
 
-// begin creates an attempt of the live organisation.
+// begin creates an attempt for the live-mode organisation.
 func (l *live) begin() verification {
 	l.t.Helper()
 	made := l.call(http.MethodPost, "/bridge/tefca/identity?public_id="+url.QueryEscape(l.publicID), "", "",
@@ -208,8 +208,8 @@ func (l *live) begin() verification {
 	return v
 }
 
-// TestLivePatientConnectsThroughBothNetworks proves this with XCPD and XCA over mutual TLS, and with
-// UDAP and FHIR. An unreachable gateway does not affect the others.
+// TestLivePatientConnectsThroughBothNetworks connects a patient with XCPD and XCA over mutual TLS, and with UDAP and
+// FHIR. It proves that an unreachable gateway does not affect the other facilities.
 func TestLivePatientConnectsThroughBothNetworks(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -218,7 +218,7 @@ func TestLivePatientConnectsThroughBothNetworks(t *testing.T) {
 		t.Errorf("without a configuration it is offered: %d %s", got.status, got.raw)
 	}
 	l.configure()
-	l.functions["IdentityFunction"].serve = nil // as a deployment would
+	l.functions["IdentityFunction"].serve = nil // restarts the function, as a deployment would
 	if got := l.call(http.MethodGet, path, "", "",
 		nil); string(got.Data) != `{"providers":[{"id":"real","name":"Example Identity (simulated)"}],"simulated":false}` {
 		t.Fatalf("offered is %d %s", got.status, got.raw)
@@ -258,7 +258,7 @@ func TestLivePatientConnectsThroughBothNetworks(t *testing.T) {
 	l.checkSilence()
 }
 
-// export exports a record and waits for the end.
+// export exports a connection's record and waits until the export ends.
 func (l *live) export(connectionID string) {
 	l.t.Helper()
 	owner := l.seeded.Organisations[1]
@@ -277,7 +277,7 @@ func (l *live) export(connectionID string) {
 	}
 }
 
-// checkSilence checks that the log names a facility that did not respond by its id and an error class, and contains
+// checkSilence checks that the log identifies an unresponsive facility only by its ID and an error class, and contains
 // neither personal data nor credentials from the networks.
 func (l *live) checkSilence() {
 	l.t.Helper()

@@ -14,10 +14,10 @@ import (
 	"recordbridge/shared/tefca/sim"
 )
 
-// TestLiveExportSkipsAndReportsOddEntries uses a gateway that formats ids unusually. It also
-// lists a document of another patient, one of another community, and one with two ids. Only these three are lost, and
-// the export's outcome counts them.
-func TestLiveExportSkipsAndReportsOddEntries(t *testing.T) {
+// TestLiveExportSkipsAndReportsInvalidEntries uses a gateway that formats IDs unusually. The gateway also lists a
+// document of another patient, one of another community, and one with two IDs. Only these three may be skipped, and the
+// export's outcome must count them.
+func TestLiveExportSkipsAndReportsInvalidEntries(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
 	alder := sim.Fixtures()["alder.xml"]
@@ -80,7 +80,7 @@ func TestLiveExportSkipsAndReportsOddEntries(t *testing.T) {
 	}
 }
 
-// outcome is the part of an export that states how complete its files are.
+// outcome is the part of an export's status that describes how complete its files are.
 type outcome struct {
 	TaskID   string               `json:"task_id"`
 	Outcome  []export.TypeOutcome `json:"outcome"`
@@ -88,7 +88,7 @@ type outcome struct {
 	Missing  map[string]string    `json:"missing"`
 }
 
-// outcomeOf exports a connection and returns its outcome.
+// outcomeOf exports a connection's record and returns the outcome.
 func (l *live) outcomeOf(connectionID string) outcome {
 	l.t.Helper()
 	owner := l.seeded.Organisations[1]

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestTEFCAAttemptRequiresItsToken proves that without the token, or with another organisation or mode, an
-// attempt looks like one that does not exist.
+// TestTEFCAAttemptRequiresItsToken proves that a request without the attempt's token, or from another organisation or
+// mode, gets the same response as one for an attempt that does not exist.
 func TestTEFCAAttemptRequiresItsToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -53,8 +53,9 @@ func TestTEFCAAttemptRequiresItsToken(t *testing.T) {
 	})
 }
 
-// TestOnlyMatchedFacilityCanBeChosen also proves that facilities that did not respond are listed.
-func TestOnlyMatchedFacilityCanBeChosen(t *testing.T) {
+// TestFacilityChoiceRefusesUnmatchedFacility proves that only facilities that matched the patient can be chosen, and
+// that facilities that did not respond are listed.
+func TestFacilityChoiceRefusesUnmatchedFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -73,8 +74,9 @@ func TestOnlyMatchedFacilityCanBeChosen(t *testing.T) {
 	})
 }
 
-// TestFailedFacilityLeavesOthersConnected also proves that a failure has a reason, and that the facility can be
-// chosen again until the identity expires. The patient must then verify it again.
+// TestFailedFacilityLeavesOthersConnected proves that if one facility fails, the others stay connected and the failure
+// has a reason. The facility can be chosen again until the identity expires. After that, the patient must verify their
+// identity again.
 func TestFailedFacilityLeavesOthersConnected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,7 +95,7 @@ func TestFailedFacilityLeavesOthersConnected(t *testing.T) {
 		if len(done.connections()) == 0 || !reasons["refused"] || !reasons["unavailable"] || !reasons["identity_expired"] {
 			t.Errorf("connected are %v, and others failed because of %v", done.connections(), reasons)
 		}
-		for id := range done.connections() { // neither connected nor failed facilities change
+		for id := range done.connections() { // choosing a facility again changes nothing, whether it is connected or failed
 			got := s.vault.choose(v, id)
 			if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"located"`) {
 				t.Errorf("choosing a connected one answered %d %s", got.status, got.raw)
@@ -115,8 +117,8 @@ func TestFailedFacilityLeavesOthersConnected(t *testing.T) {
 	})
 }
 
-// TestTEFCAWindowRequiresSameBrowser proves that a start value works once and only from our own page, and that
-// a callback works only in its browser.
+// TestTEFCAWindowRequiresSameBrowser proves that a start value works once and only from our own page, and that a
+// callback works only in the browser that started the sign-in.
 func TestTEFCAWindowRequiresSameBrowser(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,8 +154,8 @@ func TestTEFCAWindowRequiresSameBrowser(t *testing.T) {
 	})
 }
 
-// TestIdentityProviderFailureIsReported proves that the window and the polling page show a failure at the identity
-// provider.
+// TestIdentityProviderFailureIsReported proves that both the window and the polling page display a failure at the
+// identity provider.
 func TestIdentityProviderFailureIsReported(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -182,7 +184,8 @@ func TestIdentityProviderFailureIsReported(t *testing.T) {
 	})
 }
 
-// TestUnreachableIdentityProviderKeepsStartURLValid proves that the start URL remains valid.
+// TestUnreachableIdentityProviderKeepsStartURLValid proves that the start URL can be used again after a failed request
+// to the identity provider.
 func TestUnreachableIdentityProviderKeepsStartURLValid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -209,7 +212,7 @@ func TestUnreachableIdentityProviderKeepsStartURLValid(t *testing.T) {
 	})
 }
 
-// failedVerifications returns the stages of TEFCA mode's failures, by their names in docs/operate/failures.md.
+// failedVerifications returns the stages of failures in TEFCA mode, by their names in docs/operate/failures.md.
 func failedVerifications() map[string]stage {
 	verify := func(with ...string) stage {
 		return func(s *stack, _ *awsFailure) {
@@ -228,7 +231,8 @@ func failedVerifications() map[string]stage {
 	}
 }
 
-// TestLiveTEFCAModeRequiresPaidPlanAndProvider also proves that testing aids work only in test mode.
+// TestLiveTEFCAModeRequiresPaidPlanAndProvider proves that TEFCA mode in live mode requires a paid plan and a
+// configured identity provider, and that testing aids work only in test mode.
 func TestLiveTEFCAModeRequiresPaidPlanAndProvider(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -258,9 +262,9 @@ func TestLiveTEFCAModeRequiresPaidPlanAndProvider(t *testing.T) {
 	})
 }
 
-// TestSyntheticPatientIsDisconnectedEverywhere proves that a disconnection covers all of the patient's external ids,
-// but no other patient and no other organisation.
-func TestSyntheticPatientIsDisconnectedEverywhere(t *testing.T) {
+// TestVaultRevocationCoversAllExternalIDsOfPatient proves that disconnecting a patient covers all of the patient's
+// external IDs, but no other patient and no other organisation.
+func TestVaultRevocationCoversAllExternalIDsOfPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

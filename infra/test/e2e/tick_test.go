@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// byDue is the index that lists rows by due time.
+	// byDue is the index that orders rows by due time.
 	byDue = "byDue"
 	// scheduleLookahead exceeds the lookahead of every schedule.
 	scheduleLookahead = 2 * time.Minute
-	// idleTicks is the number of consecutive ticks without work that count as one. Only the first is fired.
+	// idleTicks is the number of consecutive ticks without work that are treated as one. Only the first of them fires.
 	idleTicks = 60
 )
 
-// sweep fires every schedule once. After a crash it fires again a minute later.
+// sweep fires every schedule once. If a function crashes, sweep fires again a minute later.
 func (s clock) sweep() {
 	s.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
@@ -34,17 +34,18 @@ func (s clock) sweep() {
 	}
 }
 
-// shouldFire skips most ticks at which a schedule would query every shard and find nothing. Every tick is fired until
-// an armed crash has happened, and under a plan, because its faults depend on the numbers of calls.
+// shouldFire reports whether to fire a schedule. It skips most ticks at which the schedule would query every shard
+// without finding work. Under a plan, or until a requested crash has happened, every tick fires, because faults depend
+// on the number of calls.
 func shouldFire(s *stack, f template.Function) bool {
 	s.t.Helper()
 	return s.plan != nil || s.functions[f.LogicalID].tick(hasWork(s, f))
 }
 
-// hasWork reports whether a schedule would find work.
+// hasWork reports whether a schedule's function would find work.
 func hasWork(s *stack, f template.Function) bool {
 	s.t.Helper()
-	if f.Folder == "catalogprobe" { // probes the endpoints of published catalogues
+	if f.Folder == "catalogprobe" { // probes endpoints in published catalogues
 		return slices.ContainsFunc(s.state.browse(f.Environment["CATALOG_TABLE"]), func(r map[string]json.RawMessage) bool {
 			return strings.HasPrefix(textOf(s.t, r["pk"]), "POINTER#")
 		})
@@ -59,10 +60,10 @@ func hasWork(s *stack, f template.Function) bool {
 			return true
 		}
 	}
-	return !timers // without timers, its work is unknown here
+	return !timers // work that does not depend on timers can't be predicted
 }
 
-// isOf reports whether a function uses the timers in a table.
+// isOf reports whether a function processes the timers in a table.
 func isOf(f template.Function, table template.Table) bool {
 	hasTimers := slices.ContainsFunc(table.Indexes, func(i template.Index) bool { return i.Name == byDue })
 	for _, value := range f.Environment {
@@ -73,7 +74,7 @@ func isOf(f template.Function, table template.Table) bool {
 	return false
 }
 
-// tick counts a schedule's consecutive ticks without work and reports whether to fire this one.
+// tick counts a schedule's consecutive ticks without work and reports whether to fire this tick.
 func (f *function) tick(hasWork bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -86,7 +87,7 @@ func (f *function) tick(hasWork bool) bool {
 }
 
 // due lists the keys of a table's rows that are due before the given time, according to the index. It reads the
-// embedded AWS directly, which costs less than a query of each shard.
+// embedded AWS's data directly, which is cheaper than querying each shard.
 func (s clock) due(table string, before time.Time) []string {
 	s.t.Helper()
 	var keys []string
@@ -104,7 +105,7 @@ func (s clock) due(table string, before time.Time) []string {
 	}
 }
 
-// textOf decodes a row's string attribute.
+// textOf decodes a string attribute of a row.
 func textOf(tb testing.TB, attribute json.RawMessage) string {
 	tb.Helper()
 	var value struct{ S string }

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// countUsage fires the usage counter's schedule.
+// countUsage fires the schedule that counts usage.
 func (s *stack) countUsage() {
 	s.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
@@ -24,7 +24,7 @@ func (s *stack) countUsage() {
 	}
 }
 
-// runUsage checks that an organisation's usage on a day is counted when the day is over.
+// runUsage checks that an organisation's usage is counted once the day is over.
 func runUsage(s *stack) {
 	s.t.Helper()
 	s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// fhirTimes records the times of requests to a FHIR server and passes them on.
+// fhirTimes records the times of requests to a FHIR server, and forwards them.
 type fhirTimes struct {
 	mu  sync.Mutex
 	all []time.Time
@@ -30,7 +30,7 @@ func (f *fhirTimes) note(r *http.Request) *http.Response {
 	return nil
 }
 
-// between counts the requests after from and before to.
+// between returns the number of requests after from and before to.
 func (f *fhirTimes) between(from, to time.Time) (count int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,7 +42,7 @@ func (f *fhirTimes) between(from, to time.Time) (count int) {
 	return count
 }
 
-// remind sends another message for a task, as a queue with duplicate delivery may.
+// remind sends another message for a task, as a queue with at-least-once delivery may.
 func remind(s *stack, taskID string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
@@ -51,8 +51,8 @@ func remind(s *stack, taskID string) {
 	expect.NoError(s.t, sent.EnqueueTask(s.t.Context(), s.owner(), taskID, 0))
 }
 
-// TestExportHonoursRetryAfterOfServer proves that neither the sweeper nor a message every minute causes an
-// earlier request, and that the export continues soon after the wait.
+// TestExportHonoursRetryAfterOfServer proves that neither the sweeper nor repeated messages cause a request before the
+// Retry-After time, and that the export continues soon after it.
 func TestExportHonoursRetryAfterOfServer(t *testing.T) {
 	t.Parallel()
 	for with, demanded := range map[string]time.Duration{
@@ -89,8 +89,8 @@ func TestExportHonoursRetryAfterOfServer(t *testing.T) {
 	}
 }
 
-// TestExportHonoursRetryAfterOfTokenEndpoint covers an export whose access token has expired and whose
-// first refresh is refused.
+// TestExportHonoursRetryAfterOfTokenEndpoint covers an export whose access token has expired and whose first refresh
+// gets a Retry-After.
 func TestExportHonoursRetryAfterOfTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +123,8 @@ func TestExportHonoursRetryAfterOfTokenEndpoint(t *testing.T) {
 	})
 }
 
-// TestExportFailsAtOnceWhenRetryAfterExceedsDeadline also proves that the server gets no further requests.
+// TestExportFailsAtOnceWhenRetryAfterExceedsDeadline proves that such an export fails immediately and that the server
+// gets no further requests.
 func TestExportFailsAtOnceWhenRetryAfterExceedsDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// sealed seals data as package kms does, with a single key.
+// sealed encrypts data as package kms does, but with a single key.
 type sealed struct{ cipher.AEAD }
 
 func (s sealed) Seal(_ context.Context, _ org.Tenant, boundTo string, plain []byte) ([]byte, error) {
@@ -29,7 +29,7 @@ func (s sealed) Open(_ context.Context, _ org.Tenant, boundTo string, text []byt
 	return s.AEAD.Open(nil, nil, text, []byte(boundTo))
 }
 
-// drawer stores chunks by key.
+// drawer stores a record's chunks by key.
 type drawer map[string][]byte
 
 func (d drawer) Put(_ context.Context, key, _ string, body []byte) error {
@@ -46,7 +46,8 @@ func (d drawer) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// BenchmarkExportCachedRecord exports 10,000 resources of a kilobyte each, in three chunks, without S3 and KMS.
+// BenchmarkExportCachedRecord measures the export of 10,000 cached resources of a kilobyte each, in three chunks,
+// without S3 and KMS.
 func BenchmarkExportCachedRecord(b *testing.B) {
 	const resources = 10_000
 	block, err := aes.NewCipher(make([]byte, 32))

@@ -21,14 +21,14 @@ const (
 	shortSeeds = 8
 	soakSeeds  = 100
 	longSeeds  = 500
-	// chaosMishaps is the maximum number of failures of a request. The engine tries each request five times.
+	// chaosMishaps is the maximum number of failures of a request. The engine sends each request up to five times.
 	chaosMishaps = 2
-	// chaosDeaths is the maximum number of a worker's runs that end early.
+	// chaosDeaths is the maximum number of worker runs that end prematurely.
 	chaosDeaths = 4
 )
 
-// chaosSwitches lists the behaviours of a chaotic server, which has one or more. An export survives each of them and
-// every combination.
+// chaosSwitches lists the behaviours of which a chaotic server has one or more. An export must cope with every
+// combination.
 func chaosSwitches() []string {
 	return []string{
 		"outcome-entry", "session-next", "careplan-404", "suppressed-category:imaging", "reject-count", "unsupported-500",
@@ -40,14 +40,14 @@ func chaosSwitches() []string {
 	}
 }
 
-// contradict reports whether no server can have both switches, such as one that requires a parameter that the other
-// does not know.
+// contradict reports whether two switches exclude each other. For example, one may require a parameter that the other
+// does not support.
 func contradict(a, b string) bool {
 	requires := func(s string) bool { return s == "require-intent" || s == "require-date" }
 	return a == "unsupported-500" && requires(b) || b == "unsupported-500" && requires(a)
 }
 
-// chaos returns the scenario of a seed.
+// chaos returns the scenario for a seed.
 func chaos(t *testing.T, seed uint64) scenario {
 	t.Helper()
 	dice := rand.New(rand.NewPCG(seed, 1))
@@ -83,8 +83,8 @@ func chaos(t *testing.T, seed uint64) scenario {
 	return s
 }
 
-// mishapOf chooses the fate of a request. It depends on the URL and the number of tries, not on the order of concurrent
-// requests.
+// mishapOf chooses whether and how a request fails. The choice depends on the URL and the number of the try, not on the
+// order of concurrent requests.
 func mishapOf(seed uint64, address string, nth int) mishap {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %d", seed, address, nth))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
@@ -110,7 +110,7 @@ func mishapOf(seed uint64, address string, nth int) mishap {
 	return mishap{}
 }
 
-func TestChaosDoesNotChangeFile(t *testing.T) {
+func TestExportFileIsUnchangedByChaos(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(chaosSeeds)
 	if testing.Short() {
@@ -134,8 +134,8 @@ func TestChaosDoesNotChangeFile(t *testing.T) {
 	}
 }
 
-// checkChaos compares an export under chaos with the truth. In a soak it also compares it with an export of the same
-// server without failures: resources in both must be byte-identical.
+// checkChaos compares an export under chaos with the truth. In a soak it also compares the file with an export from the
+// same server without failures. Resources in both files must be byte-identical.
 func checkChaos(t *testing.T, s scenario) {
 	t.Helper()
 	rough := s.run(t)

@@ -16,12 +16,12 @@ import (
 	"recordbridge/shared/export"
 )
 
-// comparison is the result of comparing a file with the truth.
+// comparison is the result of comparing an export's file with the truth.
 type comparison struct {
-	wrong   []string // forbidden lines: foreign, duplicate, changed, without source
+	wrong   []string // invalid lines: foreign, duplicate, changed, or without source
 	missing []string
-	silent  []string // missing resources that the outcome does not name
-	lines   []string // the file's lines, sorted
+	silent  []string // missing resources that the outcome does not report
+	lines   []string // lines of the file, sorted
 }
 
 // compare compares the finished export with the truth.
@@ -68,8 +68,8 @@ func (m truth) compare(t *testing.T, r result) comparison {
 	return v
 }
 
-// verbatim finds the resource of a line, which must match byte for byte except for the meta.source that the engine has
-// added.
+// verbatim returns the name of a line's resource. Except for the meta.source that the engine adds, the line must match
+// the resource byte for byte.
 func (m truth) verbatim(line, base string) (name string, ok bool) {
 	begin := strings.Index(line, `"source":"`+base+"/")
 	if begin < 0 {
@@ -87,11 +87,11 @@ func (m truth) verbatim(line, base string) (name string, ok bool) {
 	return "", false
 }
 
-// unsource removes the meta.source that the engine has added and returns its errors.
+// unsource removes the meta.source that the engine added, and returns the errors in it.
 func unsource(body, want map[string]any, base string, sourced bool) (wrong []string) {
 	address := base + "/" + nameOf(body)
 	if id, _ := body["id"].(string); strings.HasPrefix(id, "b-") && len(id) == 62 {
-		address = "" // checked by its id
+		address = "" // only the ID is checked
 	}
 	meta, _ := body["meta"].(map[string]any)
 	original, _ := want["meta"].(map[string]any)
@@ -108,7 +108,7 @@ func unsource(body, want map[string]any, base string, sourced bool) (wrong []str
 	return wrong
 }
 
-// narrated returns the resource with the narrative that the switch page-large adds to the first resource of a page.
+// narrated returns want with the narrative that the switch page-large adds to the first resource of a page.
 func narrated(want, body map[string]any) map[string]any {
 	narrative, _ := body["text"].(map[string]any)
 	if div, _ := narrative["div"].(string); strings.Contains(div, "generated text of the sandbox") {
@@ -118,7 +118,7 @@ func narrated(want, body map[string]any) map[string]any {
 	return want
 }
 
-// checkStats compares the task's description of its file with the file.
+// checkStats compares the file's description in the task with the file itself.
 func checkStats(r result, counts map[string]int) (wrong []string) {
 	task := r.task
 	total := 0
@@ -151,7 +151,7 @@ func checkStats(r result, counts map[string]int) (wrong []string) {
 	return wrong
 }
 
-// shortfall returns the losses that the success event reports.
+// shortfall returns the losses that the success event reports, by type.
 func (r result) shortfall(t *testing.T) map[string]string {
 	t.Helper()
 	var body struct {
@@ -175,8 +175,8 @@ func (r result) shortfall(t *testing.T) map[string]string {
 	return data.Missing
 }
 
-// isAttachable reports whether a Provenance should be in the file: one of its targets is in the file and has a type
-// that is not reported as missing.
+// isAttachable reports whether a Provenance must be in the file. This is the case if one of its targets is in the file
+// and the target's type is not reported as missing.
 func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	if !strings.HasPrefix(name, "Provenance/") {
 		return false
@@ -190,10 +190,10 @@ func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	})
 }
 
-// losses finds missing resources, and those among them that are not reported. They must be in the event; those that the
-// patient has not granted, or that were requested by category, only in the outcome. A resource can't be known about if
-// only missing resources refer to it; their types must be reported instead. Provenance comes with its targets, and is
-// not reported beside their types.
+// losses lists the missing resources, and those of them that are not reported. The event must report every loss, except
+// for resources that the patient has not granted or that were requested by category, which only the outcome must
+// report. A resource that only missing resources reference can't be known, so it suffices to report their types. A
+// Provenance is covered by the report of its targets' types.
 func (m truth) losses(t *testing.T, v *comparison, r result, held map[string]bool) {
 	t.Helper()
 	owned := map[string]bool{}

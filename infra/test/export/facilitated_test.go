@@ -47,7 +47,7 @@ func (p provider) Keys(context.Context, string) (jose.JSONWebKeySet, error) {
 	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: "1"}}}, nil
 }
 
-// vouchesFor returns a signed identity of a person.
+// vouchesFor returns a signed assertion of a person's identity.
 func (p provider) vouchesFor(t *testing.T, who tefca.Person) tefca.Assertion {
 	t.Helper()
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: p.key},
@@ -65,7 +65,7 @@ func (p provider) vouchesFor(t *testing.T, who tefca.Person) tefca.Assertion {
 	return tefca.Assertion{Issuer: issuer, Subject: "s", Level: 2, Person: who, Token: secret.New(token), ExpiresAt: ends}
 }
 
-// member returns a network with one facility, of which we are a member.
+// member returns a network with one facility, in which we are a member.
 func member(t *testing.T, doer smart.Doer, base string) *facilitated.Network {
 	t.Helper()
 	const uri = "https://us.example/udap#T-IAS"
@@ -102,7 +102,7 @@ func fromSandbox(t *testing.T, method, path, body string) string {
 	return answer.Body.String()
 }
 
-// opened locates a person at the facility and returns the tokens for it.
+// opened locates a person at the facility and returns the resulting tokens.
 func opened(t *testing.T, doer smart.Doer, base string, who tefca.Person) tokens.Set {
 	t.Helper()
 	network, identity := member(t, doer, base), identityProvider().vouchesFor(t, who)
@@ -169,7 +169,7 @@ func TestExportFailsWithTokenOfAnotherPatient(t *testing.T) {
 			opens: func(t *testing.T, doer smart.Doer, base string) tokens.Set {
 				t.Helper()
 				set := opened(t, doer, base, tefca.Person{Given: "Rowan", Family: "Birch", BirthDate: "2017-03-21"})
-				set.PatientID = secret.New("patient-willow-ash") // set to a known patient; the token is for another
+				set.PatientID = secret.New("patient-willow-ash") // this patient exists, but the token is for another one
 				return set
 			},
 		}.run(t)

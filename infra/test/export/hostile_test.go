@@ -15,22 +15,23 @@ import (
 	"recordbridge/shared/export"
 )
 
-// processBound is the limit of the worker process's memory, whatever a server sends.
+// processBound is the limit on the worker process's memory, regardless of the server's responses.
 const processBound = 128 << 20
 
-// hostile is a health system that generates compressed responses while it sends them, so that it uses no memory itself.
+// hostile is a FHIR server that generates and compresses its responses while sending them, so that the server itself
+// needs little memory.
 type hostile struct {
-	pages   map[string]attack // by searched type
-	verbose bool              // its CapabilityStatement and its Patient have the maximum size
+	pages   map[string]attack // by resource type searched for
+	verbose bool              // its CapabilityStatement and its Patient resource have the maximum size
 }
 
-// attack is the result of a search for one type.
+// attack is a malicious response to a search for one type.
 type attack struct {
-	pages  int                             // 0 means 1
+	pages  int                             // number of pages; 0 means 1
 	write  func(w io.Writer, page int)     // writes the entries of a page
-	want   func(o export.TypeOutcome) bool // checks the type's outcome; nil if there is none
-	heavy  bool                            // only in a soak
-	status int                             // of an error whose body write produces; 0 for a page
+	want   func(o export.TypeOutcome) bool // checks the type's outcome; nil if the type has none
+	heavy  bool                            // runs only in a soak
+	status int                             // status of an error response with the written body; 0 for a normal page
 }
 
 // ServeHTTP implements http.Handler.
@@ -51,10 +52,10 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if status := h.pages[path].status; status > 0 {
 		w.WriteHeader(status)
 	}
-	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is valid
+	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the error is ignored: the level is valid
 	out := bufio.NewWriterSize(packer, 64<<10)
 	defer func() {
-		_ = out.Flush() // a client that has stopped reading needs no response
+		_ = out.Flush() // the error means that the client has stopped reading
 		_ = packer.Close()
 	}()
 	if isContent {
@@ -99,7 +100,7 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func putf(w io.Writer, format string, values ...any) { _, _ = fmt.Fprintf(w, format, values...) }
 
-// fill writes text repeatedly, about size bytes.
+// fill writes text repeatedly until about size bytes are written.
 func fill(w io.Writer, text string, size int) {
 	piece := strings.Repeat(text, 1+(16<<10)/len(text))
 	for ; size > 0; size -= len(piece) {
@@ -109,35 +110,35 @@ func fill(w io.Writer, text string, size int) {
 	}
 }
 
-// one writes an entry with a resource of the patient, up to the value of its last member.
+// one writes the beginning of an entry with one of the patient's resources. It ends before the value of member.
 func one(w io.Writer, resourceType string, id any, member string) {
 	putf(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`,
 		resourceType, id, member)
 }
 
-// contents is the path of attachments with the maximum size that may be read ahead.
+// contents is the path of attachments that have the maximum size for reading ahead.
 const contents = "contents/"
 
-// large is slightly below the limit of a page.
+// large is slightly below the maximum size of a page.
 const large = 31 << 20
 
-// attacks returns every attack, one for each searched type.
+// attacks returns every attack by the resource type that it affects.
 func attacks() map[string]attack {
 	is := func(results ...export.Outcome) func(export.TypeOutcome) bool {
 		return func(o export.TypeOutcome) bool { return slices.Contains(results, o.Result) }
 	}
 	cut := func(o export.TypeOutcome) bool { return o.Result == export.OutcomeTruncated && o.Missing > 0 }
 	return map[string]attack{
-		// a gzip bomb
+		// A gzip bomb.
 		"AllergyIntolerance": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, " ", 1<<30) }},
-		// ten million entries
+		// Ten million entries.
 		"Device": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, ",{}", large) }, heavy: true},
-		// deep nesting
+		// Deeply nested JSON.
 		"Encounter": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) {
 			one(w, "Encounter", 1, "x")
 			fill(w, "[", 1<<20)
 		}},
-		// an endless refusal
+		// An endless error response.
 		"FamilyMemberHistory": {
 			want: is(export.OutcomeDenied), status: http.StatusForbidden,
 			write: func(w io.Writer, _ int) {
@@ -153,7 +154,8 @@ func attacks() map[string]attack {
 			fill(w, "x", large)
 			putf(w, `"}}`)
 		}},
-		"Procedure": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) { // an id that fills a page
+		// a resource ID that fills a page
+		"Procedure": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) {
 			putf(w, `,{"resource":{"resourceType":"Procedure","subject":{"reference":"Patient/p1"},"id":"`)
 			fill(w, `\u0041`, large)
 			putf(w, `"}}`)
@@ -182,7 +184,7 @@ func attacks() map[string]attack {
 			heavy: true,
 		},
 		"Observation": {pages: 2, write: inventedTypes},
-		// many attachments to read ahead
+		// Many attachments that can be read ahead.
 		"Media": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) {
 			for i := range 150 {
 				one(w, "Media", i, "content")
@@ -204,7 +206,7 @@ func attacks() map[string]attack {
 	}
 }
 
-// harmless returns a search result with one resource.
+// harmless returns a search response with one resource.
 func harmless(resourceType string) attack {
 	return attack{
 		want:  func(o export.TypeOutcome) bool { return o.Result == export.OutcomeOK && o.Count == 1 },
@@ -236,7 +238,7 @@ func references(resourceType, format string) func(io.Writer, int) {
 	}
 }
 
-// addresses writes resources with an attachment that has a long URL.
+// addresses writes resources whose attachments have long URLs.
 func addresses(resourceType string, resources, length int) func(io.Writer, int) {
 	return func(w io.Writer, page int) {
 		for i := range resources {
@@ -248,7 +250,7 @@ func addresses(resourceType string, resources, length int) func(io.Writer, int) 
 	}
 }
 
-// inventedTypes writes 4,000 resources with types that no release of FHIR has.
+// inventedTypes writes 4,000 resources of types that exist in no FHIR release.
 func inventedTypes(w io.Writer, page int) {
 	for i := range 4000 {
 		name := fmt.Sprintf("T%05d", page*4000+i)
@@ -263,8 +265,9 @@ func inventedTypes(w io.Writer, page int) {
 	}
 }
 
-// TestHostileServerIsBoundedInMemoryAndReported starts a process and does not run in parallel. A
-// soak runs each heavy attack separately, and one of ten minutes every attack.
+// TestHostileServerIsBoundedInMemoryAndReported proves that a hostile server can't exceed the worker's memory limit,
+// and that the outcome reports its failures. It starts a process, so it does not run in parallel. A soak runs each
+// heavy attack separately, and a long soak runs every attack separately.
 func TestHostileServerIsBoundedInMemoryAndReported(t *testing.T) {
 	y := newProcessWorld(t, 0)
 	all := attacks()
@@ -272,7 +275,7 @@ func TestHostileServerIsBoundedInMemoryAndReported(t *testing.T) {
 	for name, one := range all {
 		if one.heavy && soaking() || soakingLong() {
 			t.Run(name, func(t *testing.T) {
-				// Two early, readable types keep the export from failing for lack of a record.
+				// Two readable types come first, because an export without any record fails.
 				y.withstand(t, hostile{pages: map[string]attack{
 					name: one, "QuestionnaireResponse": harmless("QuestionnaireResponse"), "RelatedPerson": harmless("RelatedPerson"),
 				}})
@@ -283,7 +286,7 @@ func TestHostileServerIsBoundedInMemoryAndReported(t *testing.T) {
 		}
 	}
 	if soaking() {
-		t.Run("many handovers", func(t *testing.T) { // a run hands over 75 seconds before its deadline
+		t.Run("many handovers", func(t *testing.T) { // a run hands over 75 seconds before the invocation times out
 			newProcessWorld(t, 77*time.Second).withstand(t, hostile{pages: map[string]attack{
 				"CarePlan": all["CarePlan"], "CareTeam": all["CareTeam"], "Goal": all["Goal"],
 				"DiagnosticReport": all["DiagnosticReport"],
@@ -304,7 +307,7 @@ func TestHostileServerIsBoundedInMemoryAndReported(t *testing.T) {
 	}
 }
 
-// withstand exports from a hostile server and checks memory and outcome.
+// withstand exports from a hostile server and checks the worker's memory and the outcome.
 func (y *processWorld) withstand(t *testing.T, server hostile) export.Task {
 	t.Helper()
 	task, peak := y.export(t, server)

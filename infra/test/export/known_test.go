@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/export/known"
 )
 
-// catalogued is the endpoint's id in the catalogue of these tests.
+// catalogued is the endpoint's ID in these tests' catalogue.
 const catalogued = "e0000000-0000-4000-8000-000000000001"
 
 func TestExportIsCompleteForAnyBatchSupport(t *testing.T) {
@@ -25,7 +25,7 @@ func TestExportIsCompleteForAnyBatchSupport(t *testing.T) {
 	for _, c := range []struct {
 		switches string
 		works    bool
-		posts    []int // numbers of batches in the first and second export
+		posts    []int // number of batch requests in the first and second export
 	}{
 		{switches: "batch:whole", works: true, posts: []int{3, 5}},
 		{switches: "batch:refused", posts: []int{3, 0}},
@@ -37,7 +37,7 @@ func TestExportIsCompleteForAnyBatchSupport(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				remembered := newLearned(t)
-				// The second person has other types than the first, with more than a page of them.
+				// The second person has different types, with more resources than fit on a page.
 				for nth, person := range []persona.Persona{people[0], wide} {
 					server := &limitedServer{handler: handler, late: 100 * time.Millisecond}
 					r := scenario{
@@ -97,7 +97,7 @@ func TestExportStaysBelowRefusedConcurrency(t *testing.T) {
 	}
 }
 
-func TestExportStartsSlowlyAfterTrouble(t *testing.T) {
+func TestExportStoresLowerLoadAfterRateLimit(t *testing.T) {
 	t.Parallel()
 	wide := wideRecord(t)
 	handler, err := newSandbox([]persona.Persona{wide})
@@ -124,14 +124,14 @@ func TestExportStartsSlowlyAfterTrouble(t *testing.T) {
 	})
 }
 
-func TestExportStoresHintsOncePerDay(t *testing.T) {
+func TestExportStoresServerPropertiesOncePerDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		remembered := newLearned(t)
 		for nth := range 3 {
 			checkWhole(t, scenario{person: named(t, paged[0]), label: fmt.Sprintf("daily-%d", nth), known: remembered}.run(t))
 		}
-		if remembered.saved > 2 { // the second export may have reached a higher concurrency
+		if remembered.saved > 2 { // the second export may have reached a higher concurrency than the first
 			t.Errorf("saved %d times in three exports", remembered.saved)
 		}
 	})

@@ -12,19 +12,19 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// limitedServer is a FHIR server with delayed responses and limited concurrency, which counts requests.
+// limitedServer is a FHIR server with delayed responses and a concurrency limit. It counts requests.
 type limitedServer struct {
 	handler http.Handler
 	late    time.Duration // delay of every response
-	bears   int           // limit of concurrent requests, beyond which it responds 429; 0 means unlimited
+	bears   int           // maximum number of concurrent requests before it responds 429; 0 means unlimited
 
 	mu      sync.Mutex
 	asked   int
-	posts   int // of which batches
+	posts   int // number of batch requests
 	busy    int
-	most    int       // maximum of concurrent requests
+	most    int       // maximum number of concurrent requests
 	refused time.Time // time of the first 429
-	after   int       // maximum of concurrent requests after the first 429
+	after   int       // maximum number of concurrent requests after the first 429
 }
 
 // ServeHTTP implements http.Handler.
@@ -117,7 +117,7 @@ func TestExportLimitsConcurrencyAfter429(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &limitedServer{handler: handler, late: 200 * time.Millisecond, bears: bears}
 				s := scenario{handler: server, person: named(t, paged[0]), label: fmt.Sprintf("crowd-%d", bears)}
-				if bears == 3 { // later runs know the limit from the start
+				if bears == 3 { // later runs start with the stored limit
 					s.deadline = func(int) time.Duration { return 76 * time.Second }
 				}
 				r := s.run(t)

@@ -29,16 +29,16 @@ import (
 
 const (
 	archiveBase = origin + "/archive"
-	// heapBound is the limit of the live heap that an export may add, regardless of its size.
+	// heapBound limits how much an export may add to the live heap, regardless of the record's size.
 	heapBound = 64 << 20
 )
 
-// archive is a FHIR server that generates its record while it is read, so that it uses no memory itself: documents with
-// large attachments. It is the Doer of the real reader.
+// archive is a FHIR server with documents that have large attachments. It generates the record while it is being read,
+// so that the server itself needs little memory. It implements smart.Doer for the real reader.
 type archive struct {
 	documents int
-	bytes     int64 // of each attachment
-	isSilent  bool  // sends no Content-Length
+	bytes     int64 // size of each attachment
+	isSilent  bool  // omits Content-Length
 	measure   func()
 }
 
@@ -91,13 +91,13 @@ func (a *archive) page(r *http.Request) string {
 	return `{"resourceType":"Bundle","type":"searchset","entry":[` + strings.Join(entries, ",") + `]` + next + `}`
 }
 
-// measureEvery is the number of bytes between measurements of the heap.
+// measureEvery is the number of bytes read between heap measurements.
 const measureEvery = 7 << 20
 
-// scan is endless content of a single byte value.
+// scan is endless content that repeats a single byte.
 type scan struct {
 	measure func()
-	left    int // bytes until the next measurement of the heap
+	left    int // bytes until the next heap measurement
 	fill    byte
 }
 
@@ -113,7 +113,7 @@ func (s *scan) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// shredder discards written data and counts its bytes.
+// shredder discards everything written to it and counts the bytes.
 type shredder struct{ bytes int64 }
 
 var errShredded = errors.New("nothing is kept")
@@ -154,7 +154,7 @@ type plain struct{}
 // Asking implements source.Platforms.
 func (plain) Asking(catalog.Endpoint) (plan.Profile, error) { return plan.Profile{}, nil }
 
-// exportOf runs the export of an endless record into kept, which discards the file.
+// exportOf exports an endless record into kept, which discards the file.
 func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) export.Task {
 	tb.Helper()
 	return exportWith(tb, doer, nil, kept, tokens.Set{
@@ -163,7 +163,7 @@ func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) ex
 	})
 }
 
-// exportWith runs the export that a token set gives access to.
+// exportWith runs an export with the given token set.
 func exportWith(tb testing.TB, doer smart.Doer, cache collect.Cache, kept export.Files, set tokens.Set) export.Task {
 	tb.Helper()
 	var enqueued []time.Duration
@@ -195,8 +195,8 @@ func liveHeap() uint64 {
 	return stats.HeapAlloc
 }
 
-// TestExportOfLargeAttachmentsHasBoundedMemory measures the heap of the process, so it does not run in
-// parallel. Memory left by earlier tests does not count.
+// TestExportOfLargeAttachmentsHasBoundedMemory measures the process's heap, so it does not run in parallel. It
+// disregards memory that earlier tests retained.
 func TestExportOfLargeAttachmentsHasBoundedMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("copies 160 MB")

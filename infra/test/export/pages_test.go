@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 )
 
-// scroll is a FHIR server with one large page for each type. It generates the page while it is read, without a
-// Content-Length. It is the Doer of the real reader.
+// scroll is a FHIR server with one large page for each type. It generates the page while it is being read, and sends no
+// Content-Length. It implements smart.Doer for the real reader.
 type scroll struct {
 	types   []string
 	bytes   int64 // approximate size of a page
@@ -43,7 +43,7 @@ func (s *scroll) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestExportOfLargePagesHasBoundedMemory measures the heap of the process, so it does not run in parallel.
+// TestExportOfLargePagesHasBoundedMemory measures the process's heap, so it does not run in parallel.
 func TestExportOfLargePagesHasBoundedMemory(t *testing.T) {
 	if !soaking() {
 		t.Skip("takes seconds: run make soak")

@@ -35,12 +35,12 @@ import (
 
 const (
 	workerFunction = "ExportWorkerFunction"
-	// hostilePath is the path below which processWorld serves a case's health system.
+	// hostilePath is the path prefix under which processWorld serves the FHIR server of a test case.
 	hostilePath = "/hostile/"
 	awsSecret   = "test"
 )
 
-// workerBinary builds the export worker once, with the flags of the template's build.
+// workerBinary builds the export worker once, with the same flags as the template's build.
 var workerBinary = sync.OnceValues(func() (string, error) {
 	file, err := filepath.Abs("../../../build/exportworker-under-test")
 	if err != nil {
@@ -52,8 +52,8 @@ var workerBinary = sync.OnceValues(func() (string, error) {
 	return file, build.Run()
 })
 
-// processWorld runs the real export worker in a separate process. The embedded AWS and a health system under the test's
-// control surround it, all behind one port of this process.
+// processWorld runs the real export worker in a separate process. The embedded AWS and a FHIR server controlled by the
+// test share one port of this process.
 type processWorld struct {
 	cloud     *aws.Cloud
 	work      store.Register
@@ -63,11 +63,11 @@ type processWorld struct {
 	workTable string
 
 	mu    sync.Mutex
-	peak  int64 // peak memory of the worker's process in bytes
+	peak  int64 // peak memory of the worker process in bytes
 	lines []string
 }
 
-// newProcessWorld returns a processWorld with the given time-out of invocations; 0 means the template's.
+// newProcessWorld returns a processWorld whose invocations have the given time-out; 0 means the template's.
 func newProcessWorld(t *testing.T, timeout time.Duration) *processWorld {
 	t.Helper()
 	if testing.Short() {
@@ -109,7 +109,7 @@ func (y *processWorld) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// start registers the worker. Its process starts with the first invocation.
+// start registers the worker. The first invocation starts the worker's process.
 func (y *processWorld) start(t *testing.T, f template.Function, file string) {
 	t.Helper()
 	y.functions = lambda.New(lambda.Options{
@@ -126,7 +126,7 @@ func (y *processWorld) start(t *testing.T, f template.Function, file string) {
 	t.Cleanup(y.functions.Close)
 }
 
-// connect stores a connection with long-lived tokens, as a callback would.
+// connect stores a connection with long-lived tokens, as the callback function does.
 func (y *processWorld) connect(t *testing.T, f template.Function) {
 	t.Helper()
 	rows := dynamodb.NewFromConfig(y.cloud.Config("test"))
@@ -160,8 +160,8 @@ func (y *processWorld) connect(t *testing.T, f template.Function) {
 	}
 }
 
-// export has the worker, in a new process, export the health system's data until the task has ended. It returns the
-// task and the process's peak memory (VmHWM of /proc), or 0 if the system does not report it.
+// export exports the FHIR server's data with a new worker process, and waits until the task has ended. It returns the
+// task and the process's peak memory (VmHWM of /proc), which is 0 if the system does not report it.
 func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.Task, peak int64) {
 	t.Helper()
 	y.hostile = hostile
@@ -195,7 +195,7 @@ func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.T
 	return task, y.peak
 }
 
-// endWait ends a task's postponement, because the worker's process uses the real clock.
+// endWait makes a postponed task due now, because the worker process uses the real clock.
 func (y *processWorld) endWait(t *testing.T, taskID string) {
 	t.Helper()
 	_, err := dynamodb.NewFromConfig(y.cloud.Config("test")).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
@@ -208,7 +208,7 @@ func (y *processWorld) endWait(t *testing.T, taskID string) {
 	expect.NoError(t, err)
 }
 
-// watch observes the processWorld's process.
+// watch observes the worker process of a processWorld.
 type watch struct{ processWorld *processWorld }
 
 // Ended implements lambda.Observer.

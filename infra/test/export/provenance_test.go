@@ -11,11 +11,12 @@ import (
 	"recordbridge/shared/export"
 )
 
-// attaching counts searches with _revinclude at a server whose CapabilityStatement lists none.
+// attaching is a server that does not list _revinclude in its CapabilityStatement. It counts searches that use the
+// parameter.
 type attaching struct {
 	http.Handler
 
-	ignored bool // the server ignores it
+	ignored bool // the server ignores _revinclude
 	asked   atomic.Int64
 	all     atomic.Int64
 }
@@ -33,8 +34,8 @@ func (a *attaching) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.Handler.ServeHTTP(w, r)
 }
 
-// attachedExport exports from a server whose CapabilityStatement lists no _revinclude. It returns the number of
-// searches with one, and the number of all searches.
+// attachedExport exports from a server whose CapabilityStatement does not list _revinclude. It returns the number of
+// searches that use the parameter, and the number of all searches.
 func attachedExport(t *testing.T, s scenario, ignored bool) (r result, attached, all int) {
 	t.Helper()
 	handler, err := portal()
@@ -94,7 +95,7 @@ func TestExportTriesRevIncludeOnceWhenUnsupported(t *testing.T) {
 	}
 }
 
-func TestProvenanceIsNotAdvertisedWhenRevIncludeIsUntried(t *testing.T) {
+func TestProvenanceIsReportedAsNotAdvertisedWhenRevIncludeFails(t *testing.T) {
 	t.Parallel()
 	for name, failure := range map[string]mishap{
 		"no answer": {refused: true},
@@ -128,7 +129,7 @@ func TestProvenanceIsNotAdvertisedWhenRevIncludeIsUntried(t *testing.T) {
 	}
 }
 
-// countWith counts the distinct URLs that contain a string.
+// countWith counts the distinct URLs that contain text.
 func countWith(requests map[string]int, text string) int {
 	found := 0
 	for address := range requests {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// The benchmark's record: the types that Synthea writes, with as many resources as the record used for comparison.
+// The benchmark's record has the types that Synthea writes, with as many resources as the record used for comparison.
 const (
 	wideResources = 1111
 	wideTypes     = "Observation 438, Procedure 120, Claim 110, ExplanationOfBenefit 110, Encounter 96, " +
@@ -25,8 +25,8 @@ const (
 		"Device 2, SupplyDelivery 1"
 )
 
-// wideRecord returns a person with the benchmark's record. Its documents are inline, and it refers to a few people and
-// locations.
+// wideRecord returns a person with the benchmark's record. Documents are inline, and only a few practitioners and
+// locations are referenced.
 func wideRecord(tb testing.TB) persona.Persona {
 	tb.Helper()
 	var entries []map[string]any
@@ -59,13 +59,12 @@ func wideRecord(tb testing.TB) persona.Persona {
 	if len(people) != 1 || people[0].Resources != wideResources {
 		tb.Fatalf("%d people, %d resources", len(people), people[0].Resources)
 	}
-	_, err = people[0].Load() // before the folder is removed
+	_, err = people[0].Load() // load the record before the folder is removed
 	expect.NoError(tb, err)
 	return people[0]
 }
 
-// belonging returns one of the patient's resources, which refers to a practitioner, or in one case out of four to an
-// organization.
+// belonging returns one of the patient's resources. Three in four reference a practitioner, the others an organization.
 func belonging(resourceType string, i int) map[string]any {
 	patient := map[string]any{"reference": "Patient/wide-record"}
 	body := map[string]any{"text": map[string]any{
@@ -100,7 +99,8 @@ func TestExportOf75SearchesIsFastAtSlowServer(t *testing.T) {
 	}{
 		{late: 100 * time.Millisecond, first: 900 * time.Millisecond, next: 700 * time.Millisecond, switches: "batch:whole"},
 		{late: time.Second, first: 8500 * time.Millisecond, next: 7 * time.Second, switches: "batch:whole"},
-		{late: time.Second, first: 13 * time.Second, next: 11 * time.Second, switches: "no-total"}, // without batch support
+		// a server without batch support
+		{late: time.Second, first: 13 * time.Second, next: 11 * time.Second, switches: "no-total"},
 	} {
 		t.Run(c.late.String()+" "+c.switches, func(t *testing.T) {
 			t.Parallel()

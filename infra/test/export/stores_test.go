@@ -23,12 +23,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// grants issues the tokens of one connection, refreshes them at the portal, and returns its endpoint.
+// grants stores one connection's tokens and endpoint, and refreshes the tokens at the portal.
 type grants struct {
 	portal   smart.Portal
 	endpoint catalog.Endpoint
 
-	turn    chan struct{} // a lock; not a mutex, because a refresh takes virtual time
+	turn    chan struct{} // a lock; waiting for a mutex would stop virtual time during a refresh
 	set     tokens.Set
 	version int64
 }
@@ -62,7 +62,7 @@ func (g *grants) Renew(ctx context.Context, _ org.Tenant, _ string, used int64) 
 	return g.refresh(ctx)
 }
 
-// take locks the tokens until done is called.
+// take locks the tokens; calling done unlocks them.
 func (g *grants) take() (done func()) {
 	g.turn <- struct{}{}
 	return func() { <-g.turn }
@@ -80,7 +80,7 @@ func (g *grants) refresh(ctx context.Context) (tokens.Usable, error) {
 	return tokens.Usable{Set: g.set, Version: g.version}, nil
 }
 
-// learned stores the properties that exports have learned about endpoints' servers, in a separate table.
+// learned stores the properties of servers that exports have discovered, separately for each endpoint.
 type learned struct {
 	store.EndpointState
 
@@ -99,17 +99,17 @@ func (l *learned) SaveKnown(ctx context.Context, endpointID string, server known
 	return l.EndpointState.SaveKnown(ctx, endpointID, server, until)
 }
 
-// invocation is one run of a worker. It can end at a call, after which nothing that the worker does has an effect.
+// invocation is one run of a worker. It can be set to end at a call, after which no call of the worker takes effect.
 type invocation struct {
-	endsAt int  // 1-based number of the last call; 0 means never
-	after  bool // the last call takes effect, and only its response is lost
+	endsAt int  // 1-based number of the last call; 0 means that the run does not crash
+	after  bool // the last call takes effect, but its response is lost
 	end    context.CancelFunc
 
 	mu    sync.Mutex
 	calls int
 }
 
-// call makes one of the worker's outbound calls.
+// call makes an outbound call of the worker.
 func (i *invocation) call(do func() error) error {
 	i.mu.Lock()
 	i.calls++
@@ -133,7 +133,7 @@ func (i *invocation) over() bool {
 	return i.endsAt > 0 && i.calls >= i.endsAt
 }
 
-// crashing is the environment of one invocation. It implements a Worker's dependencies, except its tasks.
+// crashing is the environment of one invocation. It implements all of a Worker's dependencies except its tasks.
 type crashing struct {
 	*invocation
 
@@ -196,12 +196,12 @@ func (u *upload) Close(ctx context.Context) error {
 	return u.invocation.call(func() error { return u.Writer.Close(ctx) })
 }
 
-// portalOf returns a portal for public clients that does not follow a moved token endpoint.
+// portalOf returns a portal for public clients that does not accept a moved token endpoint.
 func portalOf(doer smart.Doer) smart.Portal {
 	return smart.NewPortal(doer, nothing{}, nothing{}, time.Now)
 }
 
-// nothing contains no clients and no endpoints.
+// nothing is a store without clients and endpoints.
 type nothing struct{}
 
 func (nothing) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

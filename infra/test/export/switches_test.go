@@ -60,7 +60,7 @@ func TestExportIsCompleteOrReportsLossesUnderEverySwitch(t *testing.T) {
 	t.Parallel()
 	all := expectations()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if testing.Short() && i%3 > 0 { // all are equivalent to the race detector
+		if testing.Short() && i%3 > 0 { // the race detector sees the same code for all
 			continue
 		}
 		for number, one := range all[name] {
@@ -94,7 +94,7 @@ func TestExportIsCompleteOrReportsLossesUnderEverySwitch(t *testing.T) {
 	}
 }
 
-// withoutLabel removes the switch that every scenario sets itself.
+// withoutLabel removes the label switch, which every scenario adds.
 func withoutLabel(set string) string {
 	if strings.HasPrefix(set, label+":") {
 		return ""
@@ -119,7 +119,7 @@ func (e expectation) check(t *testing.T, r result) {
 	}
 }
 
-// checkFailed checks that a task failed for a reason and reported it once.
+// checkFailed checks that a task failed for the given reason and reported this once.
 func checkFailed(t *testing.T, r result, reason export.Reason) {
 	t.Helper()
 	checkConduct(t, r)

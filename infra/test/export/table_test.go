@@ -7,31 +7,31 @@ import (
 	"recordbridge/shared/export"
 )
 
-// ending is the required end of an export from a server with a switch.
+// ending is the required result of an export from a server with a given switch.
 type ending int
 
 const (
-	whole  ending = iota // the file is the complete record
-	partly               // data may be missing, and is reported
-	fails                // the task fails with a reason
+	whole  ending = iota // the file contains the complete record
+	partly               // data may be missing but must be reported
+	fails                // the task fails for a given reason
 )
 
-// expectation is a setting of a switch with the required result of an export. The set may contain further switches that
-// are needed for an effect.
+// expectation is a set of switches with the required result of an export. The set contains a switch under test, and any
+// further switches that it depends on.
 type expectation struct {
 	set      string
 	ending   ending
-	reason   export.Reason // if it fails
-	loses    []string      // if it ends partly: types of which data must be missing
-	only     []string      // persons, if not all
-	platform string        // platform with a profile for the switch; empty for the generic profile
-	known    bool          // store what is learned about the server
-	heavy    bool          // takes seconds: only in a soak
+	reason   export.Reason // reason if the ending is fails
+	loses    []string      // types with missing data if the ending is partly
+	only     []string      // persons to test; empty means all
+	platform string        // platform whose profile supports the switch; empty for the generic profile
+	known    bool          // store the discovered properties of the server
+	heavy    bool          // takes seconds, so it runs only in a soak
 }
 
 // notSeenHere lists switches of the authorization server that prevent an export from starting, or that affect how
-// tokens are issued. An export sees only the token set. The tests of shared/adapters/smart and infra/test/e2e cover
-// them.
+// tokens are issued. They do not affect an export, which uses only the token set. The tests of shared/adapters/smart
+// and infra/test/e2e cover them.
 func notSeenHere() []string {
 	return []string{
 		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo,
@@ -47,8 +47,8 @@ func notSeenHere() []string {
 	}
 }
 
-// expectations returns the required results of every switch that affects an export. A switch that is neither here nor
-// in notSeenHere fails the tests.
+// expectations returns the required results for every switch that affects an export. A switch that is missing both here
+// and in notSeenHere fails the tests.
 func expectations() map[string][]expectation {
 	all := map[string][]expectation{}
 	for _, part := range []map[string][]expectation{survivable(), vendors(), refusing(), hurting(), tokenLife()} {
@@ -59,7 +59,7 @@ func expectations() map[string][]expectation {
 	return all
 }
 
-// unchangedFile returns expectations for switches that do not change the file, without further conditions.
+// unchangedFile returns expectations for switches that need no further settings and do not change the file.
 func unchangedFile(sets ...string) []expectation {
 	list := make([]expectation, 0, len(sets))
 	for _, set := range sets {
@@ -68,7 +68,7 @@ func unchangedFile(sets ...string) []expectation {
 	return list
 }
 
-// survivable lists server behaviours that an export must cope with.
+// survivable lists server behaviours that must not affect the file.
 func survivable() map[string][]expectation {
 	return map[string][]expectation{
 		switches.OutcomeEntry:   unchangedFile("outcome-entry"),
@@ -118,19 +118,19 @@ func survivable() map[string][]expectation {
 			{set: "everything,search-503:2,session-next", ending: whole},
 			{set: "everything", ending: whole, platform: "meditech"},
 			{set: "everything,search-503:2,session-next", ending: whole, platform: "meditech"},
-			{set: "no-total", ending: whole, platform: "meditech"}, // the server has no total anyway
+			{set: "no-total", ending: whole, platform: "meditech"}, // the server sends no total in either case
 		},
 		switches.Practice: {
 			{set: "ah-practice", ending: whole},
 			{set: "ah-practice", ending: whole, platform: "athena"},
-			// its profile does not include the practice
+			// the profile does not send the required practice
 			{set: "ah-practice", ending: fails, reason: export.ResourcePatientFailure, platform: "sandbox"},
 		},
 		label: unchangedFile("label:other"),
 	}
 }
 
-// vendors lists server behaviours that a vendor's profile knows from the start, and that the generic one must discover.
+// vendors lists server behaviours that a vendor's profile describes and that the generic profile must discover.
 func vendors() map[string][]expectation {
 	as := func(platform string, sets ...string) []expectation {
 		list := unchangedFile(sets...)
@@ -157,7 +157,7 @@ func vendors() map[string][]expectation {
 	}
 }
 
-// refusing lists servers that withhold part of the record.
+// refusing lists servers that withhold parts of the record.
 func refusing() map[string][]expectation {
 	denied := func(name string) []expectation {
 		return []expectation{
@@ -173,12 +173,11 @@ func refusing() map[string][]expectation {
 		switches.Deny401HTML: denied("deny-401-html"), switches.Deny403HTML: denied("deny-403-html"),
 		switches.RequireCategory: {
 			{set: "require-category", ending: whole, only: paged},
-			// One Observation has no category: it can't be requested, and the outcome reports that such resources may be
-			// missing.
+			// One Observation has no category, so it can't be requested. The outcome reports that such resources may be missing.
 			{set: "require-category", ending: partly, loses: []string{"Observation"}, only: unusual},
 		},
 		switches.PatientByID: {
-			// If a server finds the Patient only by _id, it is queried that way.
+			// If the server supports only _id for Patient, the export uses that.
 			{set: "patient-by-id", ending: whole, only: small},
 		},
 		switches.GrantOnly: {
@@ -195,7 +194,7 @@ func refusing() map[string][]expectation {
 		set: "limit-seconds:1", ending: fails,
 		reason: export.ResourcePatientFailure, only: small,
 	}}
-	// A wait that exceeds the export's time is respected: the export fails.
+	// The server requests a wait that exceeds the export's deadline. The export must respect it and fail.
 	all[switches.LeaveAlone] = []expectation{{
 		set: "leave-alone:7h", ending: fails, reason: export.SuppressedPleaseContact,
 		only: small,
@@ -211,14 +210,14 @@ func refusing() map[string][]expectation {
 	return all
 }
 
-// hurting lists servers with broken, foreign or hostile responses.
+// hurting lists servers that send broken, foreign or hostile responses.
 func hurting() map[string][]expectation {
 	const content = export.ResourceInvalidContent
 	return map[string][]expectation{
-		// Data on a foreign server is not part of this server's record; its omission is reported.
+		// Data on a foreign server is not part of this server's record. The omission is reported.
 		switches.ForeignReference: {{set: "foreign-ref", ending: partly, loses: []string{"Location", "Organization"}}},
 		switches.NextForeign: {
-			{set: "next-foreign", ending: whole, only: paged}, // a larger first page is requested
+			{set: "next-foreign", ending: whole, only: paged}, // the export requests a larger first page
 			{set: "next-foreign,reject-count", ending: partly, loses: []string{"Observation"}, only: paged},
 		},
 		switches.NextLoop:      {{set: "next-loop", ending: partly, loses: []string{"Observation"}, only: paged}},
@@ -277,13 +276,13 @@ func tokenLife() map[string][]expectation {
 	}
 }
 
-// The test persons: one with resources of many types, nested references and more than a page of Observations; one with
-// data that causes errors in clients; and a small one for slow cases.
+// The test persons. The first has resources of many types, nested references and more than a page of Observations. The
+// second has data that often causes errors in clients. The third is small, for slow cases.
 var (
 	paged   = []string{"garden-wide"}
 	unusual = []string{"linden-moss"}
 	small   = []string{"juniper-vale"}
 )
 
-// label is the name of the switch without an effect.
+// label is the name of a switch that has no effect.
 const label = "label"

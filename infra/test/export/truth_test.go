@@ -17,23 +17,24 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// The base URLs that the sandbox's switches put into records.
+// The base URLs that the sandbox's switches write into records.
 const (
 	foreignBase = "http://foreign.example/fhir/"
 	insideBase  = "http://inside.example:8080/hapi/fhir"
 )
 
-// truth is the required content of a file, by "Type/id", computed from the person's data independently of the engine.
+// truth is the required content of a file, by "Type/id". It is computed from the person's data without using the
+// engine.
 type truth struct {
 	content    map[string]map[string]any
-	bytes      map[string]string   // names by exact bytes, if the server sends them unchanged
-	referrers  map[string][]string // resources that refer to a resource, or name it as an attachment
-	searchable map[string]bool     // types that the server finds by patient
-	sourced    bool                // resources of the server's FHIR version have a meta.source
+	bytes      map[string]string   // names of resources by their bytes, for those that the server sends unchanged
+	referrers  map[string][]string // resources that reference each resource, or have it as an attachment
+	searchable map[string]bool     // types for which the server supports a search by patient
+	sourced    bool                // resources in the server's FHIR version must have a meta.source
 }
 
-// truthOf returns a person's record as stored on a server with the switches. Its references are relative, regardless of
-// the server's.
+// truthOf returns a person's record as a server with the scenario's switches stores it. References are relative even if
+// the server's are absolute.
 func truthOf(t *testing.T, s scenario) truth {
 	t.Helper()
 	with := switches.Set{}
@@ -66,8 +67,8 @@ func truthOf(t *testing.T, s scenario) truth {
 	return made
 }
 
-// searchable returns the types that refer to the patient in an element that FHIR R4 searches: all of the patient's own
-// data. Other types are only referred to.
+// searchable returns the types that reference the patient in an element that FHIR R4 can search. These are the
+// patient's own data; other types are only referenced.
 func searchable(resources []persona.Resource) map[string]bool {
 	found := map[string]bool{}
 	for _, r := range resources {
@@ -82,7 +83,7 @@ func searchable(resources []persona.Resource) map[string]bool {
 	return found
 }
 
-// moveAttachments applies the switches for attachments to the URLs and contents of documents' Binaries.
+// moveAttachments applies the attachment switches to the URLs and contents of documents' Binaries.
 func (m truth) moveAttachments(with switches.Set, base string) {
 	moved := slices.ContainsFunc([]string{
 		switches.AttachmentURLs, switches.AttachmentLarge, switches.AttachmentDrops, switches.AttachmentMissing,
@@ -117,7 +118,8 @@ func (m truth) moveAttachments(with switches.Set, base string) {
 	}
 }
 
-// madeBinary returns the Binary that an export makes of the content at a URL (docs/reference/deviations.md, "Exports").
+// madeBinary returns the Binary that an export creates from the content at a URL (docs/reference/deviations.md,
+// "Exports").
 func madeBinary(address string, served map[string]any, with switches.Set) map[string]any {
 	sum := sha256.Sum256([]byte(address))
 	made := maps.Clone(served)
@@ -142,7 +144,7 @@ func decode(t *testing.T, raw []byte) map[string]any {
 
 func nameOf(body map[string]any) string { return fmt.Sprint(body["resourceType"], "/", body["id"]) }
 
-// rename gives a MedicationRequest its DSTU2 name, also in references.
+// rename changes MedicationRequest to its DSTU2 name, also in references.
 func rename(node any) {
 	switch node := node.(type) {
 	case []any:
@@ -159,7 +161,7 @@ func rename(node any) {
 	}
 }
 
-// walk calls what for every reference and every attachment URL in a resource.
+// walk calls what for every reference and attachment URL in a resource.
 func walk(node any, what func(target string)) {
 	switch node := node.(type) {
 	case []any:
@@ -176,7 +178,7 @@ func walk(node any, what func(target string)) {
 	}
 }
 
-// relative reverts the switches' changes to references.
+// relative reverts the changes that switches made to references.
 func relative(node any, base string) {
 	switch node := node.(type) {
 	case []any:

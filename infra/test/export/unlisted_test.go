@@ -19,12 +19,12 @@ import (
 
 const unlistedTypes = "unlisted:Claim+ExplanationOfBenefit+Condition"
 
-// trials counts searches that test whether a server supports a type.
+// trials counts trial searches, which test whether a server supports a type.
 type trials struct {
 	http.Handler
 
 	mu    sync.Mutex
-	asked map[string]int // by type
+	asked map[string]int // number of searches by type
 }
 
 // ServeHTTP implements http.Handler.
@@ -37,7 +37,8 @@ func (c *trials) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Handler.ServeHTTP(w, r)
 }
 
-// unlistedExport exports from a server whose CapabilityStatement omits types, and returns the types that were tried.
+// unlistedExport exports from a server whose CapabilityStatement omits types. It also returns the types that the export
+// tried.
 func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	t.Helper()
 	handler, err := portal()
@@ -51,7 +52,7 @@ func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	return r, slices.Sorted(maps.Keys(counted.asked))
 }
 
-// missingOf returns the reason why resources of a type are missing, or "" if none are.
+// missingOf returns the reason why resources of a type are missing, or "" if none are missing.
 func missingOf(r result, resourceType string) string { return r.task.Shortfall().Missing[resourceType] }
 
 func TestUnlistedTypesAreTriedOnceAndExported(t *testing.T) {
@@ -133,7 +134,7 @@ func TestUntriedTypeIsReportedAsNotAdvertised(t *testing.T) {
 	}
 }
 
-func TestTrialsEndWhenServerIsInTrouble(t *testing.T) {
+func TestExportStopsTryingUnlistedTypesWhenServerFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		asked := map[string]bool{}
@@ -151,7 +152,7 @@ func TestTrialsEndWhenServerIsInTrouble(t *testing.T) {
 			},
 		})
 		checkHonest(t, r)
-		if len(asked) > 3+8 { // those that were in flight beside the third
+		if len(asked) > 3+8 { // those in flight when the third failed
 			t.Errorf("%d types were tried at a server that fails", len(asked))
 		}
 		if missingOf(r, "SupplyDelivery") != string(export.LossNotAdvertised) {

@@ -15,34 +15,34 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// The limits of safehttp.Client.
+// The limits that safehttp.Client enforces.
 const (
 	headerTimeout = 30 * time.Second
 	totalTimeout  = 60 * time.Second
 )
 
-// mishap is a failure of one request. The zero value is no failure.
+// mishap describes how a request fails. The zero value means that it does not fail.
 type mishap struct {
 	late       time.Duration
 	refused    bool   // the connection is refused
 	lost       bool   // the response is lost
-	cut        bool   // the connection breaks within the body
-	garbled    bool   // the body ends early without an error
-	status     int    // response of an intermediary
-	retryAfter string // header, if status is set
+	cut        bool   // the connection breaks in the middle of the body
+	garbled    bool   // the body is truncated without an error
+	status     int    // status of a response by an intermediary
+	retryAfter string // value of the header, if status is set
 }
 
-// wire is the Doer of the real reader. It calls a handler in the same process and simulates a net/http client on a real
-// connection. Bodies are streamed, so that a large one is never held in memory. Requests to other servers are refused
-// and recorded.
+// wire implements smart.Doer for the real reader. It calls a handler in the same process and simulates a net/http
+// client with a real connection. Bodies are streamed, so that large ones are never held in memory. Requests to other
+// servers are recorded and refused.
 type wire struct {
 	handler http.Handler
-	mishap  func(address string, nth int) mishap // nil for none
+	mishap  func(address string, nth int) mishap // nil if no request fails
 
 	mu      sync.Mutex
 	asked   map[string]int
 	foreign []string
-	busy    int // requests without a response yet
+	busy    int // number of requests without a response so far
 	most    int
 }
 
@@ -81,7 +81,7 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// sessionID matches the random id by which a server distinguishes its pages, each of which can be requested once.
+// sessionID matches the random ID by which a server identifies its pages. Each page can be requested once.
 var sessionID = regexp.MustCompile(`(sessionID=)[0-9a-f]+`)
 
 func (w *wire) begin(r *http.Request) mishap {
@@ -104,7 +104,7 @@ func (w *wire) end() {
 	w.busy--
 }
 
-// before waits for the delay of a slow request.
+// before waits if the request is to be slow.
 func (m mishap) before(ctx context.Context) error {
 	if m.refused {
 		return &safehttp.Error{Class: safehttp.Connect}
@@ -136,7 +136,7 @@ func answered(r *http.Request, m mishap) *http.Response {
 	}
 }
 
-// serve calls the handler and returns once it has sent its header.
+// serve calls the handler and returns as soon as the handler has sent the header.
 func serve(ctx context.Context, cancel context.CancelFunc, handler http.Handler,
 	r *http.Request,
 ) (*http.Response, error) {
@@ -173,8 +173,7 @@ func ctxError(ctx context.Context) error {
 	return &safehttp.Error{Class: safehttp.Canceled}
 }
 
-// unpacked does the same as net/http for a caller that sets no Accept-Encoding: it requests gzip and decompresses the
-// response.
+// unpacked requests gzip and decompresses the response, as net/http does if the caller sets no Accept-Encoding.
 func unpacked(response *http.Response, r *http.Request) (*http.Response, error) {
 	if response.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Accept-Encoding") != "" {
 		return response, nil
@@ -193,14 +192,14 @@ func unpacked(response *http.Response, r *http.Request) (*http.Response, error) 
 	return response, nil
 }
 
-// sender is the handler's side of one response.
+// sender is the handler's end of a response.
 type sender struct {
 	sink   *io.PipeWriter
 	header http.Header
 	frozen http.Header
 	status int
 	length int64
-	left   int64 // announced bytes that have not been sent; negative if none were announced
+	left   int64 // unsent bytes of the announced Content-Length; negative if there is none
 	sent   chan struct{}
 }
 
@@ -243,7 +242,7 @@ func (s *sender) finish() {
 	_ = s.sink.Close()
 }
 
-// received is the client's side of a body.
+// received is the client's end of a response body.
 type received struct {
 	pipe   *io.PipeReader
 	ctx    context.Context //nolint:containedctx // the body of an answer ends with its request
@@ -267,7 +266,7 @@ func (b *received) Close() error {
 type broken struct {
 	io.ReadCloser
 
-	quiet bool // ends without an error
+	quiet bool // the body ends without an error
 	read  bool
 }
 

@@ -50,8 +50,8 @@ var (
 	errDead = errors.New("the worker has been killed")
 )
 
-// All tests share the sandbox and its people: records are built and indexed once. Every export has its own label in its
-// URL, which separates counters and tokens.
+// All tests share one sandbox and its persons, so that records are built and indexed once. Every export has its own
+// label in the URL, which keeps counters and tokens separate.
 var (
 	people = sync.OnceValues(func() ([]persona.Persona, error) { return withOurs(persona.Builtin()) })
 	portal = sync.OnceValues(func() (http.Handler, error) {
@@ -63,7 +63,7 @@ var (
 	})
 )
 
-// withOurs adds the people in the folder testdata.
+// withOurs adds the persons in testdata.
 func withOurs(all []persona.Persona) ([]persona.Persona, error) {
 	ours, err := persona.LoadDir("testdata")
 	return append(all, ours...), err
@@ -79,7 +79,7 @@ func newSandbox(people []persona.Persona) (http.Handler, error) {
 	})
 }
 
-// named returns a person of the sandbox.
+// named returns the sandbox's person with the given ID.
 func named(t *testing.T, id string) persona.Persona {
 	t.Helper()
 	all, err := people()
@@ -93,29 +93,29 @@ func named(t *testing.T, id string) persona.Persona {
 	return persona.Persona{}
 }
 
-// soaking reports whether slow cases run: make soak.
+// soaking reports whether slow cases run, as in `make soak`.
 func soaking() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
-// soakingLong reports whether the soak has ten minutes.
+// soakingLong reports whether the soak lasts at least ten minutes.
 func soakingLong() bool {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	return err == nil && budget >= 10*time.Minute
 }
 
-// scenario describes one export: its person, its server, and failures along the way.
+// scenario describes one export: its person, its server, and the failures that occur.
 type scenario struct {
-	handler  http.Handler // nil for the shared sandbox
+	handler  http.Handler // nil uses the shared sandbox
 	person   persona.Persona
-	switches string // without the label; empty for default behaviour
+	switches string // switches without the label; empty for default behaviour
 	label    string
-	// platform whose profile is used; empty for the generic one
+	// platform whose profile is used; empty for the generic profile
 	platform string
-	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // nil for a sign-in at the portal
-	// what was learned about the server; nil for nothing
+	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // obtains the tokens; nil signs in at the portal
+	// stores discovered properties of the server; nil stores none
 	known    collect.Known
 	mishap   func(address string, nth int) mishap
-	lives    func(run int) (endsAt int, after bool) // nil for runs without a crash
-	deadline func(run int) time.Duration            // nil for none
+	lives    func(run int) (endsAt int, after bool) // when each run crashes; nil for no crashes
+	deadline func(run int) time.Duration            // deadline of each run; nil for none
 }
 
 // fhirBase returns the base URL of the scenario's server.
@@ -127,21 +127,21 @@ func (s scenario) fhirBase() string {
 	return mount + "/with/" + spec + "/fhir"
 }
 
-// result holds the state after an export's task has ended.
+// result is the state after an export's task has ended.
 type result struct {
 	scenario scenario
 	task     export.Task
 	events   []webhook.Event
 	file     []byte
-	keys     []string // keys of the remaining objects
+	keys     []string // keys of remaining objects
 	runs     int
 	requests map[string]int
 	foreign  []string // URLs of requests to other servers
-	most     int      // maximum of concurrent requests
+	most     int      // maximum number of concurrent requests
 	took     time.Duration
 }
 
-// world holds a worker's environment.
+// world is the environment of a worker.
 type world struct {
 	scenario scenario
 	wire     *wire
@@ -151,7 +151,7 @@ type world struct {
 	enqueued []time.Duration
 }
 
-// run runs the complete export. Call it in a synctest bubble.
+// run runs the complete export. It must be called in a synctest bubble.
 func (s scenario) run(t *testing.T) result {
 	t.Helper()
 	w := s.newWorld(t)
@@ -199,7 +199,7 @@ func (s scenario) newWorld(t *testing.T) *world {
 	return w
 }
 
-// pendingTask returns the task before a worker has claimed it.
+// pendingTask returns a task that no worker has claimed.
 func pendingTask() export.Task {
 	return export.Task{
 		ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending,
@@ -207,7 +207,7 @@ func pendingTask() export.Task {
 	}
 }
 
-// endpoint returns the scenario's server as a catalogue entry.
+// endpoint returns the catalogue entry of the scenario's server.
 func (s scenario) endpoint() catalog.Endpoint {
 	return catalog.Endpoint{PlatformType: cmp.Or(s.platform, platform.Generic), FHIRBase: s.fhirBase()}
 }
@@ -219,7 +219,7 @@ func profiles(t *testing.T) platform.Registry {
 	return registry
 }
 
-// connect signs in the person and gets tokens, as the callback function does.
+// connect signs in the person and obtains tokens, as the callback function does.
 func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) tokens.Set {
 	t.Helper()
 	authorizer := smart.NewAuthorizer(doer, rand.Reader, time.Now)
@@ -256,7 +256,7 @@ func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) to
 	return set
 }
 
-// await lets time pass until a worker may claim the task, as the queue and the sweeper do.
+// await lets time pass until a worker may claim the task, as the queue and the sweeper would.
 func (w *world) await(run int) {
 	if run == 1 {
 		return
@@ -269,7 +269,7 @@ func (w *world) await(run int) {
 	<-time.After(max(wait, 0) + time.Millisecond)
 }
 
-// live runs one invocation of the worker.
+// live runs one worker invocation.
 func (w *world) live(t *testing.T, run int) {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
@@ -301,7 +301,7 @@ func (w *world) live(t *testing.T, run int) {
 	}
 }
 
-// network is the network of one invocation.
+// network is the network during one invocation.
 type network struct {
 	invocation *invocation
 	doer       smart.Doer

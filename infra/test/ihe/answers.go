@@ -16,7 +16,7 @@ import (
 	"github.com/beevik/etree"
 )
 
-// envelopeOf returns the SOAP response to a message.
+// envelopeOf returns a SOAP response to the message with the ID relatesTo.
 func envelopeOf(relatesTo, inner string) string {
 	return `<soap:Envelope xmlns:soap="http://www.w3.org/2003/05/soap-envelope" ` +
 		`xmlns:wsa="http://www.w3.org/2005/08/addressing"><soap:Header>` +
@@ -25,7 +25,7 @@ func envelopeOf(relatesTo, inner string) string {
 		`<soap:Body>` + inner + `</soap:Body></soap:Envelope>`
 }
 
-// faultOf returns a SOAP fault that quotes confidential data.
+// faultOf returns a SOAP fault whose text contains confidential data.
 func faultOf(code, sub string) string {
 	if sub != "" {
 		sub = `<soap:Subcode><soap:Value xmlns:wsse="http://docs.oasis-open.org/wss/2004/01/` +
@@ -35,7 +35,7 @@ func faultOf(code, sub string) string {
 		`<soap:Reason><soap:Text xml:lang="en">quoted: Aster, 1984-03-12</soap:Text></soap:Reason></soap:Fault>`)
 }
 
-// discover responds to ITI-55. The person is found by family name and date of birth.
+// discover responds to ITI-55. It matches the person by family name and date of birth.
 func (p *Peer) discover(document *etree.Document, set Switch) string {
 	known := p.options.Knows
 	born := strings.ReplaceAll(known.BirthDate, "-", "")
@@ -105,7 +105,7 @@ func (p *Peer) discovered(document *etree.Document, accepted, code, subjects, re
 		`"/></queryAck></controlActProcess></PRPA_IN201306UV02>`
 }
 
-// cx returns the person's id in the format of registries (CX).
+// cx returns the person's ID in the format of document registries (CX).
 func (p *Peer) cx() string { return p.options.Patient + "^^^&" + bare(p.options.Home) + "&ISO" }
 
 // list responds to ITI-38.
@@ -179,7 +179,7 @@ func failure(code string) string {
 		`</rs:RegistryErrorList>`
 }
 
-// retrieve responds to ITI-39. The document is an attachment unless attached is nil.
+// retrieve responds to ITI-39. If attached is not nil, it contains the document as an attachment.
 func (p *Peer) retrieve(document *etree.Document, set Switch) (inner string, attached []byte) {
 	var found *Document
 	for _, d := range p.options.Documents {
@@ -236,7 +236,7 @@ func respond(w http.ResponseWriter, status int, whole string) {
 	_, _ = io.WriteString(w, whole)
 }
 
-// respondPackaged sends a message with its attachment.
+// respondPackaged sends a message with an attachment.
 func respondPackaged(w http.ResponseWriter, whole string, attached []byte) {
 	parts := multipart.NewWriter(w)
 	w.Header().Set("Content-Type",

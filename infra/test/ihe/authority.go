@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// Authority issues a test's certificates: those of gateways and of their clients.
+// Authority issues certificates for a test's gateways and clients.
 type Authority struct {
 	certificate *x509.Certificate
 	key         *rsa.PrivateKey
 }
 
-// NewAuthority creates an authority that nothing else trusts.
+// NewAuthority creates an authority with a new self-signed certificate.
 func NewAuthority(name string) (*Authority, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -44,7 +44,7 @@ func NewAuthority(name string) (*Authority, error) {
 // PEM returns the authority's certificate.
 func (a *Authority) PEM() string { return encoded("CERTIFICATE", a.certificate.Raw) }
 
-// Issue returns a certificate and its RSA key, as PEM, for a client that signs with it.
+// Issue returns a client certificate and its RSA key, both as PEM. The client uses the key for TLS and for signatures.
 func (a *Authority) Issue(name string) (certificatePEM, keyPEM string, err error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *Authority) Issue(name string) (certificatePEM, keyPEM string, err error
 	return encoded("CERTIFICATE", der), encoded("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(key)), nil
 }
 
-// serves returns a certificate for a gateway at 127.0.0.1.
+// serves returns a TLS certificate for a gateway at 127.0.0.1.
 func (a *Authority) serves() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package ihe provides a Responding Gateway for tests of shared/tefca/ihe: a small server over mutual TLS that verifies
-// requests as a QHIN does, and whose responses are controlled by switches. Its messages are written independently of
-// the adapter's. It stores nothing and knows one fictional person.
+// Package ihe provides a Responding Gateway for tests of shared/tefca/ihe. It is a small server over mutual TLS that
+// verifies requests as a QHIN does, and whose responses depend on switches. Its messages are written independently of
+// the adapter's. It has one fictional person and stores nothing.
 package ihe
 
 import (
@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Transaction is a request to a gateway; its value is the URL path.
+// Transaction identifies a kind of request to a gateway. Its value is the URL path.
 type Transaction string
 
 // The transactions (IHE ITI TF-2, 3.55, 3.38 and 3.39).
@@ -33,52 +33,53 @@ const (
 // Switch selects a kind of response. A switch has no effect on a transaction that it does not apply to.
 type Switch string
 
-// The switches. Without one, a gateway finds its person, lists its documents, and sends each as an attachment (MTOM).
+// The switches. Without one, a gateway matches its person, lists the person's documents, and sends each as an
+// attachment (MTOM).
 const (
-	NoMatch     Switch = "no match"     // unknown person
-	Ambiguous   Switch = "ambiguous"    // more attributes are requested
-	Several     Switch = "several"      // two records in one community
-	Failing     Switch = "failing"      // an error response of the transaction
+	NoMatch     Switch = "no match"     // no matching person
+	Ambiguous   Switch = "ambiguous"    // asks for more attributes
+	Several     Switch = "several"      // two matching records in one community
+	Failing     Switch = "failing"      // the transaction's error response
 	Denied      Switch = "denied"       // a SOAP fault of WS-Security
 	Fault       Switch = "fault"        // a SOAP fault of the receiver
-	Partial     Switch = "partial"      // an incomplete list
+	Partial     Switch = "partial"      // incomplete list of documents
 	Slow        Switch = "slow"         // no response until the client disconnects
-	Cut         Switch = "cut"          // a connection that closes within the response
+	Cut         Switch = "cut"          // connection closed in the middle of the response
 	Malformed   Switch = "malformed"    // truncated XML
-	Unrelated   Switch = "unrelated"    // the response to another message
-	Foreign     Switch = "foreign"      // a response of another community
-	Mixed       Switch = "mixed"        // one of its own and one of another community
+	Unrelated   Switch = "unrelated"    // response to a different message
+	Foreign     Switch = "foreign"      // response from another community
+	Mixed       Switch = "mixed"        // a result of its own and one of another community
 	OtherPerson Switch = "other person" // data of another patient
-	OtherThing  Switch = "other thing"  // a different document
-	Twice       Switch = "twice"        // one id for two documents
-	Inline      Switch = "inline"       // a document in base64
-	Large       Switch = "large"        // a document above the size limit
+	OtherThing  Switch = "other thing"  // a document other than the requested one
+	Twice       Switch = "twice"        // the same ID for two documents
+	Inline      Switch = "inline"       // document inline, in base64
+	Large       Switch = "large"        // document above the size limit
 	Missing     Switch = "missing"      // the document no longer exists
 	BusyOnce    Switch = "busy once"    // 503 for the first request
 	AlwaysBusy  Switch = "always busy"
 )
 
-// Document is a document about the gateway's person.
+// Document is one of the person's documents.
 type Document struct {
 	ID, Repository, Title string
 	Content               []byte
 	OnDemand              bool
 
-	// Departures from the profiles.
+	// Deviations from the profiles.
 	Home     string // home attribute of the entry; empty means the gateway's
-	Patient  string // patient id (CX) of the entry; empty means the person's
+	Patient  string // patient ID (CX) of the entry; empty means the person's
 	ID2      string // second uniqueId of the entry, if any
 	Spelt    string // DocumentUniqueId in the retrieval's response; empty means ID
-	Unplaced bool   // the entry names no repository; retrievals name the community instead
+	Unplaced bool   // the entry names no repository, so retrievals name the community instead
 }
 
 // Options configures a Peer.
 type Options struct {
-	Home      string // its home community id
+	Home      string // home community ID of the gateway
 	Knows     tefca.Person
-	Patient   string     // the person's id; the community is the assigning authority
+	Patient   string     // ID of the person, assigned by the community
 	Clients   *Authority // issuer of the required client certificates
-	Audience  string     // home community id of the permitted client
+	Audience  string     // home community ID of the permitted client
 	Documents []Document
 	Now       func() time.Time
 }
@@ -97,7 +98,7 @@ type Peer struct {
 	said    string
 }
 
-// Start runs a gateway on loopback with a certificate issued by issuer. The caller must close it.
+// Start runs a gateway on the loopback interface, with a certificate issued by issuer. The caller must close the Peer.
 func Start(issuer *Authority, o Options) (*Peer, error) {
 	own, err := issuer.serves()
 	if err != nil {
@@ -118,7 +119,7 @@ func Start(issuer *Authority, o Options) (*Peer, error) {
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, ClientCAs: clients,
 		ClientAuth: tls.RequireAndVerifyClientCert,
 	}
-	// errors caused by clients are ignored
+	// discards TLS errors that clients cause
 	p.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	p.server.StartTLS()
 	p.URL = p.server.URL
@@ -131,21 +132,21 @@ func (p *Peer) Close() {
 	p.server.Close()
 }
 
-// Switch changes the response to a transaction.
+// Switch changes how the gateway responds to a transaction.
 func (p *Peer) Switch(t Transaction, to Switch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.set[t] = to
 }
 
-// Seen returns the number of requests received for a transaction.
+// Seen returns the number of requests that the gateway has received for a transaction.
 func (p *Peer) Seen(t Transaction) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.seen[t]
 }
 
-// Refused returns the reasons for refused requests, in order.
+// Refused returns the reasons why requests were refused, in order.
 func (p *Peer) Refused() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -24,7 +24,7 @@ import (
 
 const home, ours = "urn:oid:2.999.2", "urn:oid:2.999.1"
 
-// world holds a gateway, its clients' authority, and its clock.
+// world holds a gateway, the authority that issues its clients' certificates, and its clock.
 type world struct {
 	gateways, clients *peer.Authority
 	certificate, key  string
@@ -70,7 +70,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// network returns a client network that calls the gateway as a community, with the given certificate.
+// network returns a network client that calls the gateway with the given home community and certificate.
 func (w *world) network(t *testing.T, as, certificate, key string) (*ihe.Network, tefca.Assertion) {
 	t.Helper()
 	n, err := ihe.New(ihe.Config{Home: as, Organization: "Example", Anchors: w.gateways.PEM(), Gateways: []ihe.Gateway{{
@@ -103,7 +103,7 @@ func (w *world) located(t *testing.T, as, certificate, key string) tefca.Match {
 	return match
 }
 
-// post sends a body over mutual TLS, without a certificate if certificate is empty.
+// post sends a body to the gateway over TLS, with a client certificate unless certificate is empty.
 func (w *world) post(t *testing.T, body, certificate, key string) (status int, answer string) {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -135,8 +135,8 @@ func (w *world) post(t *testing.T, body, certificate, key string) (status int, a
 	return response.StatusCode, string(all)
 }
 
-// TestGatewayVerifiesRequestsLikeQHIN proves that the gateway checks each part of a request. One that accepts
-// everything would prove nothing.
+// TestGatewayVerifiesRequestsLikeQHIN proves that the test gateway verifies every part of a request. Tests against a
+// gateway that accepts everything would prove nothing.
 func TestGatewayVerifiesRequestsLikeQHIN(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -202,7 +202,7 @@ func TestGatewayRequiresClientCertificate(t *testing.T) {
 	if w.peer.Seen(peer.Discovery) != before {
 		t.Error("the gateway read what it was sent")
 	}
-	// A certificate of the network, but for a different client than the assertion's.
+	// This certificate is trusted in the network, but it is not the one that the assertion names.
 	second, secondKey, err := w.clients.Issue("another of the network")
 	if err != nil {
 		t.Fatal(err)
@@ -215,8 +215,8 @@ func TestGatewayRequiresClientCertificate(t *testing.T) {
 	}
 }
 
-// TestMessageExpiresWithinMinutes proves that a signed message is valid for minutes, also for a clock slightly behind
-// ours.
+// TestMessageExpiresWithinMinutes proves that the gateway accepts a signed message four minutes after signing, but
+// neither six minutes after nor three minutes before.
 func TestMessageExpiresWithinMinutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -239,7 +239,7 @@ func TestMessageExpiresWithinMinutes(t *testing.T) {
 	}
 }
 
-// TestMessageExpiresWithItsToken proves that a signed message expires with its id_token.
+// TestMessageExpiresWithItsToken proves that a signed message expires no later than its id_token.
 func TestMessageExpiresWithItsToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -258,9 +258,9 @@ func TestMessageExpiresWithItsToken(t *testing.T) {
 	}
 }
 
-// TestRequestContents proves that all three requests contain the unmodified id_token, and that the body contains
-// only the verified demographics.
-func TestRequestContents(t *testing.T) {
+// TestRequestsContainOnlyTokenAndVerifiedDemographics proves that all three requests contain the unmodified id_token,
+// and that their bodies contain no personal data except the verified demographics.
+func TestRequestsContainOnlyTokenAndVerifiedDemographics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	n, who := w.network(t, ours, w.certificate, w.key)

@@ -19,7 +19,7 @@ import (
 )
 
 // accepts verifies a request as a QHIN does. The assertion must be signed with the TLS key, be valid now and for this
-// URL, have the purpose T-IAS, contain an id_token, and be tied to this message by a signed timestamp.
+// URL, state the purpose T-IAS, and contain an id_token. A signed timestamp must tie it to this message.
 func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audience string) error {
 	assertion := document.FindElement("//Security/Assertion")
 	if assertion == nil {
@@ -53,7 +53,7 @@ func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audien
 	return p.stamped(document, believed.SelectAttrValue("ID", ""), shown)
 }
 
-// says verifies the assertion's attributes.
+// says verifies the attributes of an assertion.
 func (p *Peer) says(assertion *etree.Element) error {
 	values := map[string]*etree.Element{}
 	for _, a := range assertion.FindElements("./AttributeStatement/Attribute") {
@@ -87,7 +87,7 @@ func (p *Peer) says(assertion *etree.Element) error {
 	return nil
 }
 
-// stamped verifies the signature over the timestamp. goxmldsig does not support it, because it is detached from the
+// stamped verifies the signature over the timestamp. goxmldsig can't verify it, because the signature is outside the
 // signed element.
 func (p *Peer) stamped(document *etree.Document, assertionID string, shown *x509.Certificate) error {
 	stamp, signature := document.FindElement("//Security/Timestamp"), document.FindElement("//Security/Signature")
@@ -128,7 +128,7 @@ func (p *Peer) stamped(document *etree.Document, assertionID string, shown *x509
 	return nil
 }
 
-// within reports whether the current time is between two times, at most ten minutes apart.
+// within reports whether the current time is between from and until, which must be at most ten minutes apart.
 func (p *Peer) within(from, until string) bool {
 	start, err := time.Parse(time.RFC3339, from)
 	end, err2 := time.Parse(time.RFC3339, until)
@@ -136,7 +136,7 @@ func (p *Peer) within(from, until string) bool {
 	return err == nil && err2 == nil && !now.Before(start) && now.Before(end) && end.Sub(start) <= 10*time.Minute
 }
 
-// message parses a request, which for ITI-39 is in an MTOM package.
+// message parses a request. ITI-39 requests are in an MTOM package.
 func message(contentType string, body []byte) (*etree.Document, error) {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -169,5 +169,5 @@ func find(e *etree.Element, path string) string {
 	return ""
 }
 
-// text returns the text of the first element with a name.
+// text returns the text of the first element with the given name.
 func text(document *etree.Document, name string) string { return find(document.Root(), "//"+name) }

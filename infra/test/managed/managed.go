@@ -1,5 +1,5 @@
 // Package managed provides tests of the dashboard's functions with a complete operator on an embedded AWS, including
-// the organisations of membertest. Handlers therefore return results of the real rules and rows. Only tests link it.
+// the organisations in membertest. Handlers under test therefore use the real rules and rows. Only tests import it.
 package managed
 
 import (
@@ -29,18 +29,18 @@ import (
 
 const stackName = "managed"
 
-// Stack is the service without its functions.
+// Stack is the service's stores and operator, without its functions.
 type Stack struct {
 	Operator *wiring.Operator
 	Outputs  map[string]string
 	AWS      aws.Config
 	Audit    audit.Log
-	Mail     func() []ses.Mail // Mail returns the sent e-mails
+	Mail     func() []ses.Mail // Mail returns all sent e-mails
 
 	flow string // name of the Flow table
 }
 
-// New returns a stack at keyedtest.Moment with the active organisations membertest.OrgA and OrgB.
+// New returns a stack whose clock is at keyedtest.Moment, with the active organisations membertest.OrgA and OrgB.
 func New(tb testing.TB) *Stack {
 	tb.Helper()
 	var s Stack
@@ -96,7 +96,7 @@ func (s *Stack) Control() store.Control {
 // Flow returns the stack's Flow table.
 func (s *Stack) Flow() store.Flow { return store.Flow{DB: store.NewClient(s.AWS), Table: s.flow} }
 
-// Setup reads the setup progress of the stack's tenants.
+// Setup returns the reader of tenants' setup progress.
 func (s *Stack) Setup() operator.Setup {
 	db := store.NewClient(s.AWS)
 	tasks, connections := store.Tasks{DB: db, Table: s.Outputs["WorkTable"]}, store.Connections{
@@ -109,10 +109,10 @@ func (s *Stack) Setup() operator.Setup {
 	return operator.NewSetup(store.NewSetup(s.Control()), connections, tasks, log)
 }
 
-// Tenant returns an organisation in a mode.
+// Tenant returns the tenant of an organisation and a mode.
 func Tenant(orgID string, mode org.Mode) org.Tenant { return org.Tenant{Mode: mode, OrgID: orgID} }
 
-// Audited returns an organisation's audit log, oldest first, as "actor action target".
+// Audited returns an organisation's audit log as "actor action target", oldest first.
 func (s *Stack) Audited(tb testing.TB, orgID string) []string {
 	tb.Helper()
 	rows, _, err := s.Audit.List(tb.Context(), orgID, 0, 100)

@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	workers   = 50 // template.yaml, MaximumConcurrency of exportworker
-	ofOne     = 20 // ExportsPerOrganisation
+	workers   = 50 // MaximumConcurrency of exportworker in template.yaml
+	ofOne     = 20 // the template's parameter ExportsPerOrganisation
 	lease     = time.Minute
 	exporting = 2 * time.Minute      // typical duration of an export
-	asking    = 5 * time.Millisecond // a call to a store
+	asking    = 5 * time.Millisecond // duration of a store call
 )
 
-// flood holds thousands of exports of one organisation, and single exports of others.
+// flood has thousands of exports of one organisation and single exports of others.
 type flood struct {
 	source
 
@@ -56,7 +56,7 @@ func newFlood(t *testing.T, places int, isFair bool) *flood {
 	return f
 }
 
-// ask requests exports.
+// ask requests many exports for a tenant.
 func (f *flood) ask(t *testing.T, tenant org.Tenant, many int) {
 	t.Helper()
 	for i := range many {
@@ -68,7 +68,7 @@ func (f *flood) ask(t *testing.T, tenant org.Tenant, many int) {
 	}
 }
 
-// waited returns the waiting time until an export that an organisation requests now starts.
+// waited requests an export for a tenant and returns the time until it starts.
 func (f *flood) waited(t *testing.T, tenant org.Tenant) time.Duration {
 	t.Helper()
 	asked := time.Now()
@@ -86,7 +86,7 @@ func (f *flood) waited(t *testing.T, tenant org.Tenant) time.Duration {
 	}
 }
 
-// work is the export worker, whose exports only take time.
+// work simulates the export worker. Its exports do nothing but wait.
 func (f *flood) work(ctx context.Context, i due.Item) {
 	task, err := f.rows.ClaimTask(ctx, i.Tenant, i.ID, time.Now(), time.Now().Add(lease))
 	if err != nil {
@@ -112,7 +112,7 @@ func (f *flood) work(ctx context.Context, i due.Item) {
 	_ = f.rows.FinishTask(ctx, task, webhook.Event{ID: task.ID, Tenant: task.Tenant})
 }
 
-// begin counts a started export and returns its duration.
+// begin records the start of an export and returns the export's duration.
 func (f *flood) begin(task export.Task) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,8 +122,8 @@ func (f *flood) begin(task export.Task) time.Duration {
 	return around(f.random, exporting)
 }
 
-// TestExportFloodDelaysNoOtherOrganisation proves that others do not wait for a worker. Without the
-// share, the one organisation would occupy all of them. A soak has 5,000 exports.
+// TestExportFloodDelaysNoOtherOrganisation proves that other organisations do not wait for a worker. Without the limit
+// on concurrent exports per organisation, one organisation would occupy all workers. A soak uses 5,000 exports.
 func TestExportFloodDelaysNoOtherOrganisation(t *testing.T) {
 	t.Parallel()
 	many := 1000

@@ -16,7 +16,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// TestMessageBurstDelaysNoOtherOrganisation sends a burst of messages, 100,000 in a soak.
+// TestMessageBurstDelaysNoOtherOrganisation proves that one organisation's burst of messages does not delay another
+// organisation's message. A soak sends 100,000 messages.
 func TestMessageBurstDelaysNoOtherOrganisation(t *testing.T) {
 	t.Parallel()
 	many := 3000
@@ -24,7 +25,7 @@ func TestMessageBurstDelaysNoOtherOrganisation(t *testing.T) {
 		many = 100_000
 	}
 	for name, c := range map[string]struct {
-		invocations int           // template.yaml, MaximumConcurrency
+		invocations int           // MaximumConcurrency in template.yaml
 		takes       time.Duration // typical processing time of a message
 		isFair      bool
 		atMost      time.Duration
@@ -50,8 +51,8 @@ func TestMessageBurstDelaysNoOtherOrganisation(t *testing.T) {
 	}
 }
 
-// burst returns the waiting time of another organisation's message that arrives after the workers have started on many
-// messages of one.
+// burst has one organisation send many messages. Once the workers have started on them, another organisation sends a
+// message. burst returns how long that message waits.
 func burst(t *testing.T, s *source, many int, takes time.Duration, isFair bool) time.Duration {
 	t.Helper()
 	quiet, handled := organisation("2"), make(chan time.Time, 1)

@@ -24,8 +24,8 @@ func organisation(last string) org.Tenant {
 	return org.Tenant{Mode: org.Live, OrgID: "a0000000-0000-4000-8000-00000000000" + last}
 }
 
-// source simulates Lambda's event source for a queue: a limited number of concurrent invocations, each with a batch
-// that ends with its last message.
+// source simulates Lambda's event source for a queue. It has a limited number of concurrent invocations; each takes a
+// batch and lasts as long as the batch's slowest message.
 type source struct {
 	invocations int
 	batch       int
@@ -38,7 +38,7 @@ type source struct {
 	stop    context.CancelFunc
 }
 
-// open creates the queue, a fair one if isFair.
+// open creates the queue. If isFair is set, it is a fair queue.
 func (s *source) open(t *testing.T, isFair bool) {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
@@ -54,7 +54,7 @@ func (s *source) open(t *testing.T, isFair bool) {
 	}
 }
 
-// start starts the invocations.
+// start starts polling the queue.
 func (s *source) start(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -89,13 +89,13 @@ func (s *source) invoke(ctx context.Context) {
 	}
 }
 
-// end stops the invocations.
+// end stops polling the queue.
 func (s *source) end() {
 	s.stop()
 	s.running.Wait()
 }
 
-// ungrouped is a queue that is not fair.
+// ungrouped sends messages without a message group, so that the queue is not fair.
 type ungrouped struct{ queue.Client }
 
 func (u ungrouped) SendMessage(ctx context.Context, in *sqs.SendMessageInput,
@@ -106,7 +106,7 @@ func (u ungrouped) SendMessage(ctx context.Context, in *sqs.SendMessageInput,
 	return u.Client.SendMessage(ctx, &alone, o...)
 }
 
-// around returns a random duration between half and one and a half of long.
+// around returns a random duration between 50 % and 150 % of long.
 func around(random *rand.Rand, long time.Duration) time.Duration {
 	return long/2 + time.Duration(random.Int64N(int64(long)))
 }

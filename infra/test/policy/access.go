@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// statement is one permission of a policy document.
+// statement is one statement of a policy document.
 type statement struct {
 	sid, effect        string
-	actions, resources []string // in the form of Fn::Sub
+	actions, resources []string // formatted as in Fn::Sub
 	principal          any
 	condition          any
-	inverted           []string // elements that allow everything except the named: NotAction, NotResource, NotPrincipal
+	inverted           []string // elements that match everything not listed: NotAction, NotResource, NotPrincipal
 }
 
 // statements parses a policy document.
@@ -37,16 +37,17 @@ func statements(document any) []statement {
 	return all
 }
 
-// forAccount reports whether a statement applies only to requests on behalf of the stack's account.
+// forAccount reports whether a statement applies only to requests on behalf of the stack's own account.
 func (st statement) forAccount() bool {
 	return short(at(st.condition, "StringEquals", "aws:SourceAccount")) == "${AWS::AccountId}"
 }
 
-// Wildcards reports statements that allow more than they name: an action or a resource with a wildcard, except the
-// objects of one of the template's buckets; everything except the named; everybody; a service on behalf of any account.
-// A condition does not excuse them. Only a key's policy may delegate everything to the account's own IAM, because
-// otherwise the key could never be changed; its resource * is the key itself. Wildcards also reports permissions
-// outside of a role's own statements, except those that let a schedule of the stack start a function.
+// Wildcards reports statements that allow more than they name: a wildcard in an action or a resource, except for the
+// objects in one of the template's buckets; everything that is not listed; every principal; a service acting for any
+// account. A condition does not make such a statement acceptable. Only a key policy may delegate everything to the
+// account's own IAM, because otherwise the key could never be changed; * in its Resource means the key itself.
+// Wildcards also reports permissions outside a role's own statements, except those that let one of the stack's
+// schedules start a function.
 func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {
@@ -66,7 +67,7 @@ func Wildcards(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// wildcards reports the wildcards of one statement.
+// wildcards reports the wildcards in one statement.
 func (s *Stack) wildcards(r Resource, st statement, found *findings) {
 	for _, element := range st.inverted {
 		found.addf(r.ID, "%s allows all but what it names (%s)", st.sid, element)
@@ -84,20 +85,22 @@ func (s *Stack) wildcards(r Resource, st statement, found *findings) {
 	}
 }
 
-// knowNoResource reports whether AWS has no resource type for any of the actions, so that only * is possible.
+// knowNoResource reports whether AWS defines no resource type for any of the actions, so that their only possible
+// resource is *.
 // docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 func knowNoResource(actions []string) bool {
 	known := []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords", "cloudwatch:DescribeAlarms"}
 	return !slices.ContainsFunc(actions, func(a string) bool { return !slices.Contains(known, a) })
 }
 
-// starts reports whether a permission lets a schedule start a function for one rule. API Gateway uses a role instead.
+// starts reports whether a permission lets one rule of a schedule start a function. API Gateway uses a role instead.
 func starts(permission Resource) bool {
 	return scalar(permission.Properties["Principal"]) == "events.amazonaws.com" &&
 		permission.Properties["SourceArn"] != nil
 }
 
-// everybody reports a statement of a resource's policy that lets in everybody, or a service for any account.
+// everybody reports a statement in a resource policy that grants access to every principal, or to a service acting for
+// any account.
 func (st statement) everybody(id string, found *findings) {
 	anybody := slices.Contains(shorts(st.principal), "*")
 	for _, who := range fields(st.principal) {
@@ -111,8 +114,8 @@ func (st statement) everybody(id string, found *findings) {
 	}
 }
 
-// OutsideTemplate reports permissions of roles on resources outside of the template, which are usually typing errors.
-// An index must belong to its table.
+// OutsideTemplate reports permissions of roles on resources outside the template, which are usually typing errors. An
+// index must belong to the table that is named with it.
 func OutsideTemplate(s *Stack) []Finding {
 	var found, other findings
 	for _, r := range s.of(kindRole) {
@@ -130,7 +133,7 @@ func OutsideTemplate(s *Stack) []Finding {
 // owned matches a reference to one of the template's resources, optionally followed by objects, an index or an alias.
 var owned = regexp.MustCompile(`^\$\{(\w+)(?:\.Arn)?\}(?:/(?:\w+/)?\*|/index/(\w+)|:live)?$`)
 
-// owns reports whether a statement's resource is in the template.
+// owns reports whether a statement's resource belongs to the template.
 func (s *Stack) owns(on string) bool {
 	for _, p := range s.of(kindParameter) {
 		if strings.HasSuffix(on, ":parameter"+short(p.Properties["Name"])) {
@@ -138,10 +141,10 @@ func (s *Stack) owns(on string) bool {
 		}
 	}
 	if on == "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/${MailFrom}" {
-		return true // the operator verifies the address in SES outside of the stack
+		return true // the operator verifies the address in SES, outside the stack
 	}
 	if on == "${TefcaSecretArn}" {
-		return true // the operator stores the networks' credentials outside of the stack
+		return true // the operator stores the networks' credentials outside the stack
 	}
 	if s.isObjects(on) {
 		return true
@@ -153,8 +156,8 @@ func (s *Stack) owns(on string) bool {
 	})
 }
 
-// allowed returns the Allow statements of a resource, and reports policies of roles and functions that are not written
-// out.
+// allowed returns a resource's Allow statements. It reports roles and functions whose policies are not written out in
+// the template.
 func (s *Stack) allowed(r Resource, found *findings) []statement {
 	policies := list(r.Properties["Policies"])
 	documents := make([]any, 0, 3+len(policies))
@@ -176,14 +179,14 @@ func (s *Stack) allowed(r Resource, found *findings) []statement {
 	return slices.DeleteFunc(all, func(st statement) bool { return st.effect != "Allow" })
 }
 
-// delegates reports whether a key policy's statement delegates all decisions to IAM.
+// delegates reports whether a statement in a key policy delegates all decisions to IAM.
 func delegates(st statement) bool {
 	return short(at(st.principal, "AWS")) == "arn:${AWS::Partition}:iam::${AWS::AccountId}:root" &&
 		slices.Equal(st.actions, []string{"kms:*"})
 }
 
-// isObjects reports whether a resource is the objects of one of the template's buckets: all of them, those in a folder,
-// or one by name.
+// isObjects reports whether a resource denotes objects in one of the template's buckets: all objects, those in a
+// folder, or a single one by name.
 func (s *Stack) isObjects(resource string) bool {
 	return slices.ContainsFunc(s.of(kindBucket), func(b Resource) bool {
 		within, ok := strings.CutPrefix(resource, "${"+b.ID+".Arn}/")
@@ -195,8 +198,8 @@ func (s *Stack) isObjects(resource string) bool {
 	})
 }
 
-// Reserved reports functions that name a reserved resource in their permissions or environment without being allowed
-// to. allowed maps a resource's logical id to the logical ids of the permitted functions.
+// Reserved reports functions that use a reserved resource, in their permissions or environment, without being listed.
+// allowed maps a resource's logical ID to the logical IDs of the permitted functions.
 func Reserved(s *Stack, allowed map[string][]string) []Finding {
 	var found findings
 	for _, id := range slices.Sorted(maps.Keys(allowed)) {

@@ -120,7 +120,7 @@ func TestWildcardsFindsBroadPermissions(t *testing.T) {
 	)
 }
 
-func TestStrangersFindsPermissionsOutsideTemplate(t *testing.T) {
+func TestOutsideTemplateFindsUnknownResources(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.OutsideTemplate(resources(t, `
   Work: {Type: AWS::DynamoDB::Table, Properties: {GlobalSecondaryIndexes: [{IndexName: byDue}]}}

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// runbooks is the folder with a document for every alarm.
+// runbooks is the folder that contains a document for every alarm.
 const runbooks = "docs/operate/runbooks/"
 
-// series is a metric, or an expression over metrics, that an alarm evaluates.
+// series is a metric that an alarm evaluates, or an expression over metrics.
 type series struct {
 	id, namespace, metric, expression string
-	dimensions                        map[string]string // name to value, in the form of Fn::Sub
+	dimensions                        map[string]string // dimension values by name, formatted as in Fn::Sub
 }
 
 var (
 	runbookName = regexp.MustCompile(`docs/operate/runbooks/[A-Za-z0-9._-]+\.md`)
-	seriesName  = regexp.MustCompile(`\b[a-z]\w*`) // metric math functions are upper case
+	seriesName  = regexp.MustCompile(`\b[a-z]\w*`) // metric math functions are in upper case
 )
 
-// Alarms reports alarms without a runbook, runbooks without an alarm, metrics that an alarm's expressions use without
-// defining them, and defined but unused ones. cfn-guard checks all other rules for alarms
-// (.ci/template/rules/queues.guard).
+// Alarms reports alarms without a runbook and runbooks without an alarm. It also reports metrics that an alarm's
+// expressions use without defining them, and metrics that are defined but unused. cfn-guard checks all other rules for
+// alarms (.ci/template/rules/queues.guard).
 func Alarms(s *Stack, t *Tree) []Finding {
 	var found findings
 	named := map[string]bool{}
@@ -44,7 +44,7 @@ func Alarms(s *Stack, t *Tree) []Finding {
 	return found.sorted()
 }
 
-// checkRunbooks reports runbooks without an alarm, and those that leave an on-call engineer's questions open.
+// checkRunbooks reports runbooks that belong to no alarm or that leave an on-call engineer's questions open.
 func (t *Tree) checkRunbooks(named map[string]bool, found *findings) {
 	for name := range t.paths {
 		if !strings.HasPrefix(name, runbooks) {
@@ -61,10 +61,10 @@ func (t *Tree) checkRunbooks(named map[string]bool, found *findings) {
 	}
 }
 
-// seriesList holds all series of one alarm.
+// seriesList holds all of an alarm's series.
 type seriesList []series
 
-// seriesOf parses an alarm with one metric or a list of them.
+// seriesOf parses an alarm that has one metric or a list of metrics.
 func seriesOf(a Resource) seriesList {
 	if a.Properties["Metrics"] == nil {
 		return seriesList{{
@@ -83,7 +83,7 @@ func seriesOf(a Resource) seriesList {
 	return all
 }
 
-// dimensions parses a metric's dimensions.
+// dimensions parses the dimensions of a metric.
 func dimensions(v any) map[string]string {
 	all := map[string]string{}
 	for _, d := range list(v) {
@@ -92,7 +92,7 @@ func dimensions(v any) map[string]string {
 	return all
 }
 
-// check reports metrics that are read but unused, and expressions over metrics that are not read.
+// check reports metrics that are fetched but not used, and expressions that use metrics that are not fetched.
 func (all seriesList) check(alarm string, found *findings) {
 	defined, used := make([]string, 0, len(all)), make([]string, 0, len(all))
 	for _, one := range all {
@@ -116,8 +116,8 @@ func (all seriesList) check(alarm string, found *findings) {
 	}
 }
 
-// watches reports whether a series is, or contains, a resource's metric, identified by the value of a dimension. Other
-// dimensions must equal others.
+// watches reports whether a series contains a resource's metric. The value of dimension identifies the resource. All
+// other dimensions must equal others.
 func (one series) watches(namespace, metric, dimension, value string, others map[string]string) bool {
 	if one.namespace != namespace || one.metric != metric || one.dimensions[dimension] != value {
 		return false

@@ -2,11 +2,11 @@ package policy
 
 import "strings"
 
-// MostResources is the stack's resource budget. CloudFormation's limit is 500. The margin allows moving a part into a
-// stack of its own, during which its resources temporarily exist twice (ADR 51).
+// MostResources is the maximum number of resources in the stack. CloudFormation's limit is 500. The margin allows a
+// part to be moved to a separate stack, during which its resources temporarily exist twice (ADR 51).
 const MostResources = 450
 
-// Budget reports a stack with more resources than its budget.
+// Budget reports a stack with more than MostResources resources.
 func Budget(s *Stack) []Finding {
 	var found findings
 	if n := Count(s); n > MostResources {
@@ -15,7 +15,7 @@ func Budget(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// Count returns the number of a template's resources in CloudFormation, including all optional ones.
+// Count returns the number of CloudFormation resources that a template creates, including all optional ones.
 func Count(s *Stack) int {
 	n, gradual := 0, 0
 	for _, r := range s.Resources {
@@ -23,10 +23,10 @@ func Count(s *Stack) int {
 		case kindFunction:
 			n += resourcesOf(r)
 			if r.Properties["DeploymentPreference"] != nil {
-				gradual = 1 // CodeDeploy's application, shared by all
+				gradual = 1 // the CodeDeploy application, which all functions share
 			}
 		case kindAPI:
-			n += 3 // the API, a deployment and the stage
+			n += 3 // the API, its deployment and its stage
 		default:
 			n++
 		}
@@ -34,9 +34,9 @@ func Count(s *Stack) int {
 	return n + gradual
 }
 
-// resourcesOf counts the resources that SAM generates for a function: the function, a version and the alias; a
-// schedule's rule with its permission, a queue's mapping, its retry configuration and its deployment group. Its role
-// and its log group are resources of the template.
+// resourcesOf counts the resources that SAM generates for a function: the function, a version, the alias, a schedule's
+// rule with its permission, a queue's event source mapping, a retry configuration and a deployment group. The
+// function's role and log group are resources in the template.
 func resourcesOf(f Resource) int {
 	n := 3 + 2*len(events(f, "Schedule")) + len(events(f, "SQS"))
 	for _, p := range []string{"EventInvokeConfig", "DeploymentPreference"} {
@@ -47,8 +47,8 @@ func resourcesOf(f Resource) int {
 	return n
 }
 
-// Counted reports functions for which SAM generates a different number of resources than this package counts, and a
-// difference elsewhere.
+// Counted reports functions for which SAM generates a different number of resources than resourcesOf counts. It also
+// reports a difference in the total.
 func Counted(s, transformed *Stack) []Finding {
 	var found findings
 	for _, f := range s.of(kindFunction) {

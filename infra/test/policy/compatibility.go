@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// compatibility is the document whose table rows name their tests.
+// compatibility is a document with tables whose rows name the tests that cover them.
 const compatibility = "docs/reference/compatibility.md"
 
-// titled matches the title of a TypeScript test.
+// titled matches a TypeScript test's title.
 var titled = regexp.MustCompile(`(?m)^\s*(?:test|it)\("((?:[^"\\]|\\.)+)"`)
 
-// Compatibility reports rows of docs/reference/compatibility.md whose last cell names no existing test.
+// Compatibility reports rows in docs/reference/compatibility.md whose last cell does not name an existing test.
 func Compatibility(t *Tree) []Finding {
 	var found findings
 	tests := testNames(t)

@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// ConstantTables reports package-level tables (maps, slices and arrays) that their package modifies. The linter permits
-// them as variables because Go has no such constants. It compares names, so no local variable may have a table's name.
+// ConstantTables reports package-level tables (maps, slices and arrays) that their own package modifies. The linter
+// permits such variables because Go has no constant tables. The rule compares names, so a local variable must not have
+// the same name as a table.
 func ConstantTables(t *Tree) []Finding {
 	var found findings
 	for _, files := range t.folders() {
-		files = slices.DeleteFunc(files, File.isTest) // external tests can't name the package's tables
+		files = slices.DeleteFunc(files, File.isTest) // external tests can't access the package's tables
 		tables := tablesOf(files)
 		for _, f := range files {
 			ast.Inspect(f.Go, func(n ast.Node) bool {
@@ -27,7 +28,7 @@ func ConstantTables(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// tablesOf returns the names of a package's tables.
+// tablesOf returns the names of the tables in a package's files.
 func tablesOf(files []File) map[string]bool {
 	tables := map[string]bool{}
 	for _, f := range files {
@@ -40,7 +41,7 @@ func tablesOf(files []File) map[string]bool {
 	return tables
 }
 
-// tabled adds the names of variables that are initialised as tables.
+// tabled adds the names of the variables that a declaration initialises as tables.
 func tabled(g *ast.GenDecl, tables map[string]bool) {
 	for _, s := range g.Specs {
 		spec, ok := s.(*ast.ValueSpec)
@@ -58,7 +59,7 @@ func tabled(g *ast.GenDecl, tables map[string]bool) {
 	}
 }
 
-// changes returns the expressions that a statement or a call modifies in place.
+// changes returns the expressions that a statement or call modifies in place.
 func changes(n ast.Node) []ast.Expr {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
@@ -87,7 +88,7 @@ func changes(n ast.Node) []ast.Expr {
 	return nil
 }
 
-// baseOf returns the name of the variable that an expression is an element or a part of.
+// baseOf returns the name of the variable that contains the element or part e.
 func baseOf(e ast.Expr) string {
 	for {
 		switch inner := e.(type) {

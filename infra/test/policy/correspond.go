@@ -11,7 +11,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Folders reports functions that exist only in functions/ or only in the template, and folders that lack a part.
+// Folders reports functions that exist only as a folder in functions/ or only in the template, and folders that are
+// incomplete.
 func Folders(t *Tree, functions []template.Function) []Finding {
 	var found findings
 	declared := map[string]bool{}
@@ -35,14 +36,14 @@ func Folders(t *Tree, functions []template.Function) []Finding {
 	return found.sorted()
 }
 
-// operation holds the parts of an operation in the API's description that concern the template.
+// operation holds the parts of a documented API operation that must match the template.
 type operation struct {
-	Function string `yaml:"x-function"` // folder of the function that responds
+	Function string `yaml:"x-function"` // folder of the function that serves the operation
 }
 
 // Routes reports paths that exist only in the template or only in the API's description (docs/openapi.yaml), and
-// methods that the description assigns to a different function than the template. ANY covers methods without a route of
-// their own; the function itself responds to methods that it does not support.
+// methods that the description assigns to a different function than the template. A route with ANY covers every method
+// without its own route; the function refuses methods that it does not support.
 func Routes(functions []template.Function, description []byte) []Finding {
 	const api, stack = "docs/openapi.yaml", "template.yaml"
 	var found findings
@@ -54,7 +55,7 @@ func Routes(functions []template.Function, description []byte) []Finding {
 	served := map[template.Route]string{}
 	for _, f := range functions {
 		for _, r := range f.Routes {
-			r.Path = strings.ReplaceAll(r.Path, "+}", "}") // OpenAPI has no parameter for the rest of a path
+			r.Path = strings.ReplaceAll(r.Path, "+}", "}") // OpenAPI can't express a parameter for the rest of a path
 			served[r] = f.Folder
 			if !isDescribed(operations, r) {
 				found.addf(stack, "%s %s is not in %s", r.Method, r.Path, api)
@@ -76,7 +77,7 @@ func Routes(functions []template.Function, description []byte) []Finding {
 	return found.sorted()
 }
 
-// isDescribed reports whether the description contains a method that a route leads to its function.
+// isDescribed reports whether the description contains a method that a route assigns to the same function.
 func isDescribed(operations map[template.Route]operation, r template.Route) bool {
 	for described := range operations {
 		if described.Path == r.Path && (r.Method == "ANY" || r.Method == described.Method) {
@@ -86,7 +87,7 @@ func isDescribed(operations map[template.Route]operation, r template.Route) bool
 	return false
 }
 
-// operations parses the methods of all paths of an OpenAPI document.
+// operations returns the operations of all paths in an OpenAPI document.
 func operations(description []byte) (map[template.Route]operation, error) {
 	var api struct {
 		Paths map[string]map[string]yaml.Node `yaml:"paths"`
@@ -111,7 +112,7 @@ func operations(description []byte) (map[template.Route]operation, error) {
 	return all, nil
 }
 
-// isMethod reports whether a path item's field is an operation.
+// isMethod reports whether a path item's key is an HTTP method.
 func isMethod(key string) bool {
 	return slices.Contains([]string{
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead,

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// custody maps each phrase of SECURITY.md about functions to a predicate for role statements that give that access.
+// custody maps each phrase about functions in SECURITY.md to a predicate. The predicate reports whether a role's
+// statement grants the access that the phrase describes.
 func custody() map[string]func(statement) bool {
 	return map[string]func(statement) bool{
 		"Read or change a row of the Tokens table": func(st statement) bool {
@@ -22,10 +23,10 @@ func custody() map[string]func(statement) bool {
 	}
 }
 
-// quoted matches a name in code format.
+// quoted matches a name in code formatting.
 var quoted = regexp.MustCompile("`([a-z]+)`")
 
-// Custody compares the lists of functions in SECURITY.md with the permissions in the template.
+// Custody compares the functions listed in SECURITY.md with those to which the template grants the described access.
 func Custody(s *Stack, document []byte) []Finding {
 	const where = "SECURITY.md"
 	var found, other findings

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// target matches a rule of a Makefile, which may have several names.
+// target matches a Makefile rule, which may have several targets.
 var target = regexp.MustCompile(`(?m)^([A-Za-z0-9_.%/ -]+?)\s*:(?:[^=]|$)`)
 
-// targets returns the Makefile's targets.
+// targets returns the names of the Makefile's targets.
 func targets(t *Tree) []string {
 	rules := target.FindAllSubmatch(t.Text("Makefile"), -1)
 	all := make([]string, 0, len(rules))
@@ -23,14 +23,14 @@ func targets(t *Tree) []string {
 }
 
 var (
-	// make build-<name> is not a command
+	// make build-<name> is a placeholder, not a command
 	makeCommand = regexp.MustCompile("(?:^|[;&|(` ])make ((?:[a-z][a-z0-9-]*|[A-Z]+=\\S+| )+)(<?)")
 	goCommand   = regexp.MustCompile(`\bgo (?:run|test|build|vet) [^` + "`" + `|;&]*`)
 	ownFolder   = regexp.MustCompile(`\./[\w/.-]*\w`)
 )
 
-// Commands reports commands in the documents' code that can't run in this repository: unknown make targets, and missing
-// folders passed to the go command.
+// Commands reports commands in the documents' code blocks that can't run in this repository, because of an unknown make
+// target or a missing folder in a go command.
 func Commands(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -53,7 +53,7 @@ func Commands(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// made returns the targets that a line of code makes.
+// made returns the make targets in a line of code.
 func made(line string) []string {
 	commands := makeCommand.FindAllStringSubmatch(line, -1)
 	names := make([]string, 0, len(commands))
@@ -67,7 +67,7 @@ func made(line string) []string {
 	return names
 }
 
-// compiled reports missing folders that a go command in a document names.
+// compiled reports missing folders in a document's go command.
 func (t *Tree) compiled(document, command string, found *findings) {
 	for _, folder := range ownFolder.FindAllString(command, -1) {
 		if !t.paths[strings.TrimPrefix(folder, "./")] {
@@ -76,16 +76,16 @@ func (t *Tree) compiled(document, command string, found *findings) {
 	}
 }
 
-// mention matches a document of this repository named by its complete path in any text.
+// mention matches the complete path of a document in this repository, in any text.
 var mention = regexp.MustCompile(`(?:^|[^\w/.-])((?:docs/[\w/.-]+|CONTRIBUTING|README|SECURITY|CHANGELOG)\.md)\b`)
 
-// Mentions reports missing documents that comments, messages and the template name. Without this rule, such names are
-// noticed only when they are needed.
+// Mentions reports documents that are named in comments, messages or the template but do not exist. Without this rule,
+// a wrong name would be noticed only by a reader who needs the document.
 func Mentions(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
 		if f.isTest() || path.Ext(f.Path) == ".md" {
-			continue // examples of broken names; Links covers documents
+			continue // examples of missing documents; Links covers links between documents
 		}
 		for _, m := range mention.FindAllSubmatch(f.Text, -1) {
 			if name := string(m[1]); !t.paths[name] {
@@ -96,11 +96,11 @@ func Mentions(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// maxColumns is the length limit of a line of prose in a document.
+// maxColumns is the maximum length of a line of prose in a document.
 const maxColumns = 120
 
 // LongLines reports lines of prose in documents that are longer than maxColumns. Table rows, code blocks and lines
-// without a space to break at may be longer.
+// without a space to break at are exempt.
 func LongLines(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -123,7 +123,7 @@ func LongLines(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// fenced returns the non-empty lines in a document's code blocks, without comments and prompts.
+// fenced returns the non-empty lines in a document's code blocks, without comments and without prompts.
 func fenced(document string) []string {
 	var lines []string
 	in := false
@@ -149,7 +149,7 @@ var (
 	notInAnchor   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// Links reports relative links of Markdown documents whose file, folder or heading does not exist.
+// Links reports relative links in Markdown documents whose target file, folder or heading does not exist.
 func Links(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -167,13 +167,13 @@ func Links(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// resolves reports whether a relative link of a document has a target.
+// resolves reports whether the target of a document's relative link exists.
 func (t *Tree) resolves(document, link string) bool {
 	file, anchor, _ := strings.Cut(link, "#")
 	to := document
 	switch {
 	case strings.HasPrefix(file, "/"):
-		return false // GitHub would resolve it against the site's root
+		return false // GitHub would resolve it against the root of the site
 	case file != "":
 		to = path.Join(path.Dir(document), file)
 	}
@@ -183,7 +183,7 @@ func (t *Tree) resolves(document, link string) bool {
 	return anchor == "" || path.Ext(to) != ".md" || slices.Contains(anchors(string(t.Text(to))), anchor)
 }
 
-// anchors returns a document's headings as GitHub names them in links: a repeated name ends in -1.
+// anchors returns the anchors that GitHub generates for a document's headings. A repeated heading's anchor ends in -1.
 func anchors(document string) []string {
 	headings := headingLine.FindAllStringSubmatch(codeBlock.ReplaceAllString(document, ""), -1)
 	all := make([]string, 0, len(headings))
@@ -201,13 +201,13 @@ func anchors(document string) []string {
 	return all
 }
 
-// elsewhere matches citations of papers outside of the repository, which readers can't look up.
+// elsewhere matches citations of documents outside the repository, which readers can't look up.
 var elsewhere = regexp.MustCompile(`(?i)\b(?:decisions?|architecture|spec|specification|notes?) (?:sections?|[0-9])` +
 	`|\b(?:fhir|serverless|widget|emulator|service) notes?\b|\bnotes on \w+, ` +
 	`section|\bissues? [0-9]{1,2}\b|\b(?:style|fhir|house)\.md\b`)
 
-// Citations reports comments, and any text of other sources, that cite documents outside of the repository. Documents
-// may state their relation to the specification that the service implements.
+// Citations reports comments and other texts that cite documents outside the repository. Markdown documents may cite
+// the specification that the service implements.
 func Citations(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {

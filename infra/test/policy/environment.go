@@ -10,16 +10,18 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Environments reports variables that a function reads but the template does not set, and the reverse: the loader
-// reports the first only when the function starts, and the second never. A required variable must not be empty. A
-// function reads the fields of its Environment, including those of embedded structs.
+// Environments reports variables that a function reads but the template does not set, and variables that are set but
+// not read. Otherwise the first would be noticed only when the function starts, and the second never. A required
+// variable must not be empty. A function reads the fields of its Environment struct, including those of embedded
+// structs.
 func Environments(t *Tree, functions []template.Function) []Finding {
 	var found findings
 	structs := t.structs()
 	for _, f := range functions {
 		read := map[string]bool{}
 		structs.variables(symbol{module + "functions/" + f.Folder + "/wiring", "Environment"}, read)
-		structs.variables(symbol{module + "shared/platform/lambdarun", "environment"}, read) // read by every function
+		// every function reads these variables
+		structs.variables(symbol{module + "shared/platform/lambdarun", "environment"}, read)
 		for name, required := range read {
 			value, set := f.Environment[name]
 			switch {
@@ -38,10 +40,10 @@ func Environments(t *Tree, functions []template.Function) []Finding {
 	return found.sorted()
 }
 
-// structs maps package-level structs of production code to their fields.
+// structs maps package-level structs in production code to their fields.
 type structs map[symbol][]structField
 
-// structField is a field that is an embedded struct or has a tag.
+// structField is an embedded struct or a field with a tag.
 type structField struct {
 	embedded symbol
 	tag      reflect.StructTag
@@ -75,7 +77,7 @@ func fieldsOf(body *ast.StructType, own string, imports map[string]string) []str
 	for _, field := range body.Fields.List {
 		var f structField
 		if field.Tag != nil {
-			tag, _ := strconv.Unquote(field.Tag.Value) // the compiler has already parsed it
+			tag, _ := strconv.Unquote(field.Tag.Value) // valid, because the compiler has parsed it
 			f.tag = reflect.StructTag(tag)
 		}
 		if len(field.Names) == 0 {
@@ -93,7 +95,8 @@ func fieldsOf(body *ast.StructType, own string, imports map[string]string) []str
 	return all
 }
 
-// variables adds the names of the variables that a struct and its embedded structs read, and whether each is required.
+// variables adds to into the names of the variables that a struct and its embedded structs read. The value reports
+// whether a variable is required.
 func (s structs) variables(of symbol, into map[string]bool) {
 	for _, field := range s[of] {
 		if field.embedded != (symbol{}) {
@@ -106,10 +109,10 @@ func (s structs) variables(of symbol, into map[string]bool) {
 	}
 }
 
-// symbol is an exported name of a package.
+// symbol is a name exported by a package.
 type symbol struct{ importPath, name string }
 
-// imported returns the module's packages that a file imports, by their local names.
+// imported returns the import paths of the module's packages that a file imports, by local name.
 func imported(f *ast.File) map[string]string {
 	imports := map[string]string{}
 	for _, i := range f.Imports {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// files returns a tree of small files.
+// files returns a tree with the given files.
 func files(t *testing.T, texts map[string]string) *policy.Tree {
 	t.Helper()
 	fsys := fstest.MapFS{}
@@ -27,7 +27,7 @@ func files(t *testing.T, texts map[string]string) *policy.Tree {
 	return tree
 }
 
-// resources returns a stack with the lines of a Resources section, indented by two.
+// resources returns a stack with the given Resources section, whose lines must be indented by two spaces.
 func resources(t *testing.T, section string) *policy.Stack {
 	t.Helper()
 	s, err := policy.ParseStack([]byte("Resources:\n" + section))
@@ -37,7 +37,7 @@ func resources(t *testing.T, section string) *policy.Stack {
 	return s
 }
 
-// finds checks the findings of a rule, in order.
+// finds checks that a rule's findings are as expected, including their order.
 func finds(t *testing.T, got []policy.Finding, want ...string) {
 	t.Helper()
 	texts := make([]string, len(got))

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// maxPublicText is the length limit for "one or two sentences" (docs/openapi.yaml, Error).
+// maxPublicText is the maximum length of an error description, which may have one or two sentences (docs/openapi.yaml,
+// Error).
 const maxPublicText = 200
 
 var (
@@ -16,8 +17,9 @@ var (
 	codeUse  = regexp.MustCompile(`\bsvc_[a-z_]+`)
 )
 
-// ErrorCodes reports codes of shared/words/fault that are malformed, duplicate or missing in docs/openapi.yaml. It also
-// reports codes in the template's gateway responses or the API's description that shared/words/fault lacks.
+// ErrorCodes reports error codes in shared/words/fault that are malformed, duplicated or missing in docs/openapi.yaml.
+// It also reports codes in the template's gateway responses or in the API's description that shared/words/fault does
+// not define.
 func ErrorCodes(t *Tree) []Finding {
 	var found findings
 	description := string(t.Text("docs/openapi.yaml"))
@@ -41,14 +43,14 @@ func ErrorCodes(t *Tree) []Finding {
 		for _, code := range codeUse.FindAllString(string(t.Text(name)), -1) {
 			if !known[code] {
 				found.addf(name, "%s is not a code of shared/words/fault", code)
-				known[code] = true // report it once
+				known[code] = true // avoids a second report
 			}
 		}
 	}
 	return found.sorted()
 }
 
-// literal is a string literal in the source.
+// literal is a string literal and its position in the source.
 type literal struct {
 	text string
 	at   token.Pos
@@ -77,8 +79,8 @@ func codes(t *Tree) []literal {
 	return all
 }
 
-// PublicTexts reports texts for clients that are not ASCII or too long: the literals, or the literal parts of a sum,
-// passed to fault.New, fault.BadRequest and fault.Missing.
+// PublicTexts reports error texts for clients that are too long or contain non-ASCII characters. It checks the
+// literals, or the literal parts of a concatenation, passed to fault.New, fault.BadRequest and fault.Missing.
 func PublicTexts(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.production() {
@@ -108,7 +110,7 @@ func PublicTexts(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// publicArgument returns the argument of a call that a client will read, or nil.
+// publicArgument returns the argument of a call that is sent to clients, or nil.
 func publicArgument(call *ast.CallExpr, inFault bool) ast.Expr {
 	var name string
 	switch f := call.Fun.(type) {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// mostInvoked is the number of aliases that GatewayRole can name. IAM allows 10,240 characters of inline policies, and
-// the ARN of an alias has up to 119 with its quotes and comma.
+// mostInvoked is the maximum number of aliases that GatewayRole can name. IAM allows 10,240 characters of inline
+// policies, and an alias's ARN takes up to 119 characters including its quotes and comma.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 const mostInvoked = 85
 
 var invocation = regexp.MustCompile(`/functions/\$\{(\w+)\.Arn\}:live/invocations$`)
 
-// integrations returns the integrations of an API's methods, regardless of conditions on their paths.
+// integrations returns the integrations of an API's methods, including those in conditional parts.
 func integrations(api Resource) []any {
 	var all []any
 	paths := fields(at(api.Properties, "DefinitionBody", "paths"))
@@ -30,7 +30,7 @@ func integrations(api Resource) []any {
 	return all
 }
 
-// routed returns the functions that the API invokes, in the order of the file.
+// routed returns the functions that the API invokes, in file order.
 func (s *Stack) routed() []Resource {
 	invoked := map[string]bool{}
 	for _, a := range s.of(kindAPI) {
@@ -43,7 +43,8 @@ func (s *Stack) routed() []Resource {
 	return slices.DeleteFunc(s.of(kindFunction), func(f Resource) bool { return !invoked[f.ID] })
 }
 
-// invokes reports whether API Gateway uses a role to invoke functions, also after SAM's transform.
+// invokes reports whether API Gateway uses a role to invoke functions. It also recognises the role in a template
+// transformed by SAM.
 func (s *Stack) invokes(r Resource) bool {
 	named := func(api Resource) bool {
 		by := append(references(api.Properties["DefinitionBody"]), references(api.Properties["Body"])...)
@@ -52,9 +53,9 @@ func (s *Stack) invokes(r Resource) bool {
 	return slices.ContainsFunc(s.Resources, named) && trusts(r, "apigateway.amazonaws.com")
 }
 
-// Gateway reports functions that API Gateway may invoke without a route, or has a route to without a permission. It
-// also reports anything else that its role allows, and a condition in the role's trust policy: API Gateway sends no
-// aws:SourceAccount when it assumes the role of an integration (ADR 51).
+// Gateway reports functions that API Gateway may invoke although they have no route, and functions with a route that it
+// may not invoke. It also reports any other permission of its role, and a condition in the role's trust policy: API
+// Gateway sends no aws:SourceAccount when it assumes an integration's role (ADR 51).
 func Gateway(s *Stack) []Finding {
 	var found, other findings
 	want := s.routed()
@@ -73,7 +74,8 @@ func Gateway(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// invocations reports differences between the statements of API Gateway's role and the functions with routes.
+// invocations reports differences between the functions that API Gateway's role may invoke and the functions with
+// routes.
 func invocations(role string, all []statement, want []Resource, found *findings) {
 	allowed := map[string]bool{}
 	for _, st := range all {

@@ -65,9 +65,9 @@ func TestGatewayFindsRoleThatDiffersFromRoutes(t *testing.T) {
 
 func TestBudgetFindsTooManyResources(t *testing.T) {
 	t.Parallel()
-	// 3 resources
+	// counts as 3 resources
 	const api = "  Api: {Type: AWS::Serverless::Api}\n"
-	// 6 resources, and CodeDeploy's application
+	// counts as 6 resources and the CodeDeploy application
 	const released = "  Visit: {Type: AWS::Serverless::Function, Properties: {DeploymentPreference: {}, " +
 		"Events: {E: {Type: Schedule}}}}\n"
 	var text strings.Builder

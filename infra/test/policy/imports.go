@@ -7,8 +7,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Domain reports domain packages that link AWS or HTTP indirectly, and tokens with a logger. depguard checks direct
-// imports (.golangci.yml; docs/develop/architecture.md, "Rooms").
+// Domain reports domain packages that indirectly depend on AWS or HTTP, and the tokens package if it depends on a
+// logger. depguard checks direct imports (.golangci.yml; docs/develop/architecture.md, "Rooms").
 func Domain(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -39,7 +39,7 @@ func inDomain(importPath string) bool {
 	}, speaksHTTP)
 }
 
-// Boundaries reports functions that import one another, which depguard can't express.
+// Boundaries reports functions that import another function's packages, which depguard can't express.
 func Boundaries(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -53,14 +53,16 @@ func Boundaries(packages []Package) []Finding {
 	return found.sorted()
 }
 
-// playsPortal reports whether a function's import is the sandbox EHR, which template.yaml deploys in test mode.
+// playsPortal reports whether an import is a function's use of the sandbox EHR, which template.yaml deploys in test
+// mode.
 func playsPortal(importer, imported string) bool {
 	name, _, _ := function(importer)
 	return name == "sandboxehr" && under(imported, module+"infra/sandbox")
 }
 
-// Lambdas reports forbidden packages in a deployed binary: the emulator, test code, and the template packages, which
-// keep the linker from dropping unused methods and so double a binary (docs/develop/architecture.md, "Builds").
+// Lambdas reports forbidden packages in a deployed binary: the emulator, test code, and the standard template packages.
+// The latter keep the linker from dropping unused methods, which doubles the binary's size
+// (docs/develop/architecture.md, "Builds").
 func Lambdas(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -79,8 +81,8 @@ func Lambdas(packages []Package) []Finding {
 	return found.sorted()
 }
 
-// Clients reports functions that link an SDK client for a service that they may not call. Such code slows down cold
-// starts, and comes from shared wiring for other functions.
+// Clients reports functions that link an SDK client for a service that they have no permission to call. Such code
+// usually comes from wiring shared with other functions, and slows down cold starts.
 func Clients(packages []Package, functions []template.Function) []Finding {
 	var found findings
 	for _, f := range functions {
@@ -89,7 +91,7 @@ func Clients(packages []Package, functions []template.Function) []Finding {
 				"/bootstrap"
 		})
 		if at < 0 {
-			continue // the folder is missing, which Folders reports
+			continue // Folders reports the missing folder
 		}
 		for _, service := range callable() {
 			links := slices.ContainsFunc(clientsOf(service),
@@ -105,12 +107,13 @@ func Clients(packages []Package, functions []template.Function) []Finding {
 	return found.sorted()
 }
 
-// callable returns the services that functions call. The SDK itself links others (docs/adr/0009).
+// callable returns the services that functions may call. The SDK itself links clients for other services
+// (docs/adr/0009).
 func callable() []string {
 	return []string{"dynamodb", "kms", "s3", "secretsmanager", "ses", "sqs", "ssm"}
 }
 
-// clientsOf returns the packages that call a service: the SDK's, and ours if there is one (docs/adr/0017).
+// clientsOf returns the client packages for a service: the SDK's, and our own if there is one (docs/adr/0017).
 func clientsOf(service string) []string {
 	all := []string{"github.com/aws/aws-sdk-go-v2/service/" + service}
 	switch service {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// imports returns a package that imports others directly and links nothing else.
+// imports returns a package whose only dependencies are the given direct imports.
 func imports(path string, others ...string) policy.Package {
 	return policy.Package{ImportPath: path, Imports: others, Deps: others}
 }

@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// install describes a command that installs packages, and the options with which it runs only code pinned by its
-// content.
+// install describes a command that installs packages, and the options that make it run only code pinned by its content.
 type install struct {
 	program string
-	command string // rest of the line after the program; a regular expression, like needs
+	command string // regular expression for the rest of the line after the program; needs is also one
 	needs   string
-	inFile  bool // the needed options may be anywhere in the file
+	inFile  bool // the required options may be anywhere in the file
 	why     string
 }
 
@@ -41,8 +40,8 @@ var installs = []install{
 	{program: "wget", command: `\s.*\|\s*\S*sh\b`, needs: `$^`, why: "runs what it downloads"},
 }
 
-// Installs reports commands in scripts, the Makefile and Go programs that install packages without a lock or hashes, or
-// that let packages run scripts. It skips comments and tests.
+// Installs reports commands in scripts, the Makefile and Go programs that install packages without a lock file or
+// hashes, or that run the packages' install scripts. It skips comments and tests.
 func Installs(t *Tree) []Finding {
 	var found findings
 	for _, i := range installs {
@@ -61,8 +60,8 @@ func Installs(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// commands yields a source's lines, each from a mention of program on, without quotes and joined at backslashes. In Go
-// it yields only the lines that start a process.
+// commands yields the rest of each line in f that mentions program, starting at the mention. It removes quotes and
+// joins lines that end in a backslash. In Go files it yields only lines that start a process.
 func commands(f File, program string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		text := string(f.Text)

@@ -9,8 +9,9 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// standard lists AWS's metrics that alarms and the dashboard may use, with the sets of dimensions under which AWS
-// stores them; Resource is an alias. https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
+// standard lists the AWS metrics that alarms and the dashboard may use, with the sets of dimensions under which AWS
+// stores them. The dimension Resource is an alias.
+// https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
 var standard = map[string]kept{
@@ -25,19 +26,19 @@ var standard = map[string]kept{
 	"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
 }
 
-// kept holds the metrics of an AWS namespace and the sets of dimensions under which each is stored.
+// kept lists an AWS namespace's metrics and the sets of dimensions under which each is stored.
 type kept struct {
 	sets    [][]string
 	metrics []string
 }
 
-// searched matches the dashboard's search for all values of one dimension of one of our metrics.
+// searched matches a dashboard search for all values of a dimension of one of our metrics.
 var searched = regexp.MustCompile(
 	`^SEARCH\('\{Recordbridge,service,(\w+)\} MetricName="(\w+)" service="\$\{AWS::StackName\}"', ` +
 		`'(?:Sum|Maximum)', 300\)$`)
 
-// Metrics reports metrics that alarms or the dashboard use but nothing sends, or that include other stacks of the
-// account. It also reports our metrics and alarms that the dashboard does not show.
+// Metrics reports metrics used by alarms or the dashboard that nothing sends, or that include data from other stacks in
+// the account. It also reports our metrics and alarms that the dashboard does not display.
 func Metrics(s *Stack) []Finding {
 	var found findings
 	for _, a := range s.of(kindAlarm) {
@@ -66,7 +67,7 @@ func Metrics(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// widget holds the parts of a dashboard's widget that the rules use.
+// widget holds the parts of a dashboard widget that the rules check.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
 type widget struct {
 	Properties struct {
@@ -75,7 +76,7 @@ type widget struct {
 	}
 }
 
-// shown returns the contents of a dashboard: names of metrics, and the ARNs of alarms as written.
+// shown returns the metric names and the alarm ARNs, as written, that a dashboard displays.
 func (s *Stack) shown(d Resource, found *findings) (all []string, isRead bool) {
 	var body struct{ Widgets []widget }
 	if err := json.Unmarshal([]byte(short(d.Properties["DashboardBody"])), &body); err != nil {
@@ -97,7 +98,7 @@ func (s *Stack) shown(d Resource, found *findings) (all []string, isRead bool) {
 	return all, true
 }
 
-// drawn parses a line of a graph: namespace, metric, alternating names and values of dimensions, and rendering options.
+// drawn parses a line of a graph: namespace, metric, alternating dimension names and values, and rendering options.
 func drawn(m []any) series {
 	texts := make([]string, 0, len(m))
 	one := series{dimensions: map[string]string{}}
@@ -115,7 +116,7 @@ func drawn(m []any) series {
 	return one
 }
 
-// known reports a metric that nothing sends, or that is not limited to this stack.
+// known reports a metric that nothing sends or that is not limited to this stack.
 func (one series) known(where string, found *findings) {
 	names := make([]string, 0, len(one.dimensions))
 	isOwn := false
@@ -131,7 +132,7 @@ func (one series) known(where string, found *findings) {
 	}
 }
 
-// isSent reports whether a metric exists with these dimensions, which must be sorted.
+// isSent reports whether a metric with exactly these dimensions exists. The dimensions must be sorted.
 func isSent(namespace, name string, dimensions []string) bool {
 	if namespace != metric.Namespace {
 		known := standard[namespace]

@@ -16,8 +16,8 @@ var (
 	adrHead   = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
 )
 
-// AlarmRows reports alarms without exactly one row in the section Alarms of docs/operate/monitoring.md. It also reports
-// names in any of the document's tables that are not an alarm's or are in the wrong section.
+// AlarmRows reports alarms that do not have exactly one row in the section Alarms of docs/operate/monitoring.md. It
+// also reports names in the document's tables that are not alarms or are in the wrong section.
 func AlarmRows(s *Stack, document []byte) []Finding {
 	const where = "docs/operate/monitoring.md"
 	var found findings
@@ -46,7 +46,8 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 // maxRooms is the maximum number of folders in shared/ (docs/develop/architecture.md, "Rooms").
 const maxRooms = 12
 
-// Rooms reports folders of a room that its doc.go does not name, rooms without a doc.go, and more rooms than maxRooms.
+// Rooms reports rooms (folders in shared/) without a doc.go, folders in a room that the room's doc.go does not name,
+// and more than maxRooms rooms.
 func Rooms(t *Tree) []Finding {
 	var found findings
 	documents := map[string][]byte{}
@@ -79,7 +80,7 @@ var (
 	releaseHead = regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$`)
 )
 
-// Version reports a malformed version (.version), or one that differs from the changelog's newest release.
+// Version reports a malformed version in .version, or one that differs from the newest release in the changelog.
 func Version(version, changelog []byte) []Finding {
 	var found findings
 	if !versionLine.Match(version) {
@@ -93,9 +94,9 @@ func Version(version, changelog []byte) []Finding {
 	return found.sorted()
 }
 
-// Decisions reports decisions (docs/adr) whose title lacks their file's number, that lack a date or a status, or that
-// the folder's README does not list. It also reports numbers that are used twice, or neither used nor listed as unused
-// there.
+// Decisions reports decision records (docs/adr) whose title does not contain the file's number, that have no date or
+// status, or that the folder's README does not list. It also reports duplicate numbers, and missing numbers that the
+// README does not list as unused.
 func Decisions(t *Tree) []Finding {
 	const readme = "docs/adr/README.md"
 	index := string(t.Text(readme))
@@ -111,7 +112,7 @@ func Decisions(t *Tree) []Finding {
 			found.addf(f.Path, `want "# N. Title", an empty line, and "YYYY-MM-DD. Status: accepted."`)
 			continue
 		}
-		number, _ := strconv.Atoi(m[1]) // four digits
+		number, _ := strconv.Atoi(m[1]) // can't fail: the pattern matches four digits
 		if slices.Contains(numbers, number) {
 			found.addf(f.Path, "the number %d is used twice", number)
 		}

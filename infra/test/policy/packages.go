@@ -14,15 +14,15 @@ import (
 	"strings"
 )
 
-// Package is the go command's description of a package. It excludes tests and their imports.
+// Package is the go command's description of a package, excluding its tests.
 type Package struct {
 	ImportPath string
 	Imports    []string // direct imports
-	Deps       []string // direct and indirect imports
+	Deps       []string // direct and indirect dependencies
 }
 
-// List returns the go command's description of every package of the module in root, with the build options of the
-// functions (docs/develop/architecture.md, "Builds"): another build could link other packages.
+// List returns the go command's description of every package of the module in root. It uses the functions' build
+// options, because other options could link other packages (docs/develop/architecture.md, "Builds").
 func List(ctx context.Context, root string) ([]Package, error) {
 	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc,grpcnotrace",
 		"-json=ImportPath,Imports,Deps", "./...")
@@ -48,29 +48,29 @@ func List(ctx context.Context, root string) ([]Package, error) {
 	}
 }
 
-// under reports whether an import path is folder or is below it. folder may be outside of the module.
+// under reports whether an import path is folder or below it. folder may be outside the module.
 func under(importPath, folder string) bool {
 	return importPath == folder || strings.HasPrefix(importPath, folder+"/")
 }
 
-// function returns the folder below functions/ and the part after it: "", "wiring", "bootstrap" or a package of the
-// function's own.
+// function splits the import path of a function's package. It returns the folder below functions/ and the rest of the
+// path: "", "wiring", "bootstrap" or a package that belongs to the function.
 func function(importPath string) (name, part string, ok bool) {
 	rest, ok := strings.CutPrefix(importPath, module+"functions/")
 	name, part, _ = strings.Cut(rest, "/")
 	return name, part, ok
 }
 
-// module is the prefix of the import paths of all packages in the repository.
+// module is the import path prefix of all packages in the repository.
 const module = "recordbridge/"
 
 // Finding is a violation of a rule.
 type Finding struct {
-	Where string // path, path:line, import path, or logical id in the template
+	Where string // path, path:line, import path, or logical ID in the template
 	What  string
 }
 
-// String returns the line that a test prints.
+// String formats the finding as a line of test output.
 func (f Finding) String() string { return f.Where + ": " + f.What }
 
 // findings collects violations.
@@ -81,7 +81,7 @@ func (f *findings) addf(where, format string, args ...any) {
 	*f = append(*f, Finding{where, fmt.Sprintf(format, args...)})
 }
 
-// sorted returns the findings sorted and without duplicates, so that a run's output does not depend on map order.
+// sorted returns the findings sorted and without duplicates, so that the output does not depend on the order of maps.
 func (f *findings) sorted() []Finding {
 	slices.SortFunc(*f, func(a, b Finding) int { return cmp.Compare(a.String(), b.String()) })
 	return slices.Compact(*f)

@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// visibilityFactor is the ratio that Lambda's guide recommends between a queue's visibility timeout and its consumer's
-// timeout. https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+// visibilityFactor is the minimum ratio between a queue's visibility timeout and its consumer's timeout, as recommended
+// in Lambda's guide. https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
 const visibilityFactor = 6
 
-// Queues reports queues whose messages reappear before their consumer can have finished, and consumers of a queue
-// outside of the template. cfn-guard checks all other rules for queues (.ci/template/rules/queues.guard).
+// Queues reports queues whose visibility timeout is too short for their consumer, and consumers of queues outside the
+// template. cfn-guard checks all other rules for queues (.ci/template/rules/queues.guard).
 func Queues(s *Stack) []Finding {
 	var found findings
 	queues := s.of(kindQueue)
@@ -28,7 +28,7 @@ func Queues(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// deadLetterQueues returns the logical ids of the dead letter queues that others name.
+// deadLetterQueues returns the logical IDs of the queues that other queues use as their dead letter queue.
 func (s *Stack) deadLetterQueues() []string {
 	queues := s.of(kindQueue)
 	ids := make([]string, 0, len(queues))
@@ -38,8 +38,8 @@ func (s *Stack) deadLetterQueues() []string {
 	return ids
 }
 
-// visibility reports a queue whose visibility timeout is too short for its consumer, which may first collect a batch
-// for a window of seconds.
+// visibility reports a queue whose visibility timeout is too short for its consumer. Before an invocation, Lambda may
+// collect a batch for window seconds.
 func visibility(queue, consumer Resource, window int, found *findings) {
 	timeout := seconds(consumer.Properties["Timeout"], 3)
 	least := visibilityFactor*timeout + window
@@ -49,7 +49,7 @@ func visibility(queue, consumer Resource, window int, found *findings) {
 	}
 }
 
-// events returns the properties of a function's events of one type.
+// events returns the properties of a function's events of the given type.
 func events(f Resource, kind string) []any {
 	var all []any
 	for _, e := range fields(f.Properties["Events"]) {
@@ -60,7 +60,7 @@ func events(f Resource, kind string) []any {
 	return all
 }
 
-// seconds returns a number, or AWS's default unset if v is missing.
+// seconds converts v to a number. If v is missing, it returns unset, the AWS default.
 func seconds(v any, unset int) int {
 	n, err := strconv.Atoi(scalar(v))
 	if err != nil {

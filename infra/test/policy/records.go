@@ -14,8 +14,9 @@ var (
 	memberText = regexp.MustCompile(`(?m)^  (\w+)\??:`)
 )
 
-// Records reports members of the dashboard application's TypeScript interfaces that the API's description lacks: in the
-// schema of the same name or, if there is none, in every single object.
+// Records reports members of the dashboard application's TypeScript interfaces that the API's description does not
+// contain. An interface is compared with the schema of the same name. If there is none, a single object in the
+// description must contain all members.
 func Records(interfaces, description []byte) []Finding {
 	const where = "shared/ui/dashboard/api/records.ts"
 	var found findings
@@ -47,13 +48,13 @@ func Records(interfaces, description []byte) []Finding {
 	return found.sorted()
 }
 
-// objects holds the objects in a description.
+// objects holds the objects in an API description.
 type objects struct {
 	document map[string]any
-	all      [][]string // names of each object's members
+	all      [][]string // member names of each object
 }
 
-// at returns the value at a path of keys, or nil.
+// at returns the value at a path of keys in the description, or nil.
 func (o *objects) at(path ...string) map[string]any {
 	found := o.document
 	for _, key := range path {
@@ -62,8 +63,8 @@ func (o *objects) at(path ...string) map[string]any {
 	return found
 }
 
-// members returns an object's properties by name, each with all schemas that describe it: references, parts, and items
-// of arrays.
+// members returns an object's properties by name, each with every schema that describes it, including references, parts
+// of an allOf, and array items.
 func (o *objects) members(schemas ...map[string]any) map[string][]map[string]any {
 	all := map[string][]map[string]any{}
 	for _, schema := range schemas {
@@ -84,7 +85,7 @@ func (o *objects) members(schemas ...map[string]any) map[string][]map[string]any
 	return all
 }
 
-// element returns the schema of an object, or of an array's items.
+// element returns the object schema that a schema describes, directly or as an array's items.
 func (o *objects) element(schema map[string]any) map[string]any {
 	for {
 		items, isArray := schema["items"].(map[string]any)
@@ -100,7 +101,7 @@ func (o *objects) element(schema map[string]any) map[string]any {
 	}
 }
 
-// collect gathers every object below a value.
+// collect adds every object within value.
 func (o *objects) collect(value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -115,7 +116,7 @@ func (o *objects) collect(value any) {
 	}
 }
 
-// gather adds an object, and nested objects that several schemas describe.
+// gather adds an object, and its nested objects that several schemas describe.
 func (o *objects) gather(members map[string][]map[string]any) {
 	names := slices.Sorted(maps.Keys(members))
 	o.all = append(o.all, names)
@@ -126,7 +127,7 @@ func (o *objects) gather(members map[string][]map[string]any) {
 	}
 }
 
-// fewestMissing returns the members that the best-matching candidate lacks.
+// fewestMissing returns the members that are missing in the best-matching candidate.
 func fewestMissing(members []string, candidates [][]string) []string {
 	best := members
 	for _, candidate := range candidates {

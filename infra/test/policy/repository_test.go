@@ -13,11 +13,11 @@ import (
 
 const root = "../../.."
 
-// The rules' inputs, each read once.
+// The inputs of the rules. Each is read once.
 var (
 	tree = sync.OnceValues(func() (*policy.Tree, error) { return policy.ReadTree(os.DirFS(root)) })
 
-	// packages outlives the first test that uses it, so it takes no test's context.
+	// packages uses no test's context, because its result outlives the first test that calls it.
 	packages = sync.OnceValues(func() ([]policy.Package, error) {
 		return policy.List(context.Background(), root)
 	})
@@ -39,14 +39,14 @@ func readStack(file string) (*policy.Stack, error) {
 	return policy.ParseStack(text)
 }
 
-// everything returns options that include every function, also the sandbox.
+// everything returns options that include every function, even the sandbox.
 func everything() template.Options {
 	return template.Options{
 		Parameters: map[string]string{"EnableSandbox": "true"}, BaseURL: "http://127.0.0.1:4566", StackName: "recordbridge",
 	}
 }
 
-// rules maps descriptions to rules.
+// rules maps each rule's description to a function that runs the rule.
 type rules map[string]func() []policy.Finding
 
 func TestRepositoryFollowsPolicy(t *testing.T) {
@@ -67,8 +67,8 @@ func TestRepositoryFollowsPolicy(t *testing.T) {
 	}
 }
 
-// correspondence returns the rules that function folders, template resources and OpenAPI routes match, and that tables,
-// environments and error codes are documented.
+// correspondence returns rules that compare files with each other: function folders, template resources and OpenAPI
+// routes must match, and tables, environment variables and error codes must be documented.
 func correspondence(source *policy.Tree, s *policy.Stack, functions []template.Function) rules {
 	architecture, api := source.Text("docs/develop/architecture.md"), source.Text("docs/openapi.yaml")
 	records := source.Text("shared/ui/dashboard/api/records.ts")
@@ -83,7 +83,7 @@ func correspondence(source *policy.Tree, s *policy.Stack, functions []template.F
 	}
 }
 
-// structure returns the rules about dependencies and log output.
+// structure returns the rules about dependencies and logging.
 func structure(source *policy.Tree, listed []policy.Package, functions []template.Function) rules {
 	return rules{
 		"the domain knows no AWS and no HTTP": func() []policy.Finding { return policy.Domain(listed) },
@@ -95,7 +95,7 @@ func structure(source *policy.Tree, listed []policy.Package, functions []templat
 	}
 }
 
-// documents returns the rules that instructions in documents work.
+// documents returns rules that check the instructions in documents.
 func documents(source *policy.Tree) rules {
 	return rules{
 		"the version is the changelog's": func() []policy.Finding {
@@ -129,7 +129,7 @@ func access(s *policy.Stack, source *policy.Tree) rules {
 	}
 }
 
-// operation returns the rules about retention, limits and monitoring in the template.
+// operation returns the rules about retention, limits and monitoring.
 func operation(s *policy.Stack, source *policy.Tree) rules {
 	return rules{
 		"a release reaches everything":   func() []policy.Finding { return policy.Releases(s, patients()) },
@@ -146,7 +146,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 	}
 }
 
-// need returns the result of read, or ends the test on an error.
+// need returns the result of read. If read fails, it ends the test.
 func need[T any](t *testing.T, read func() (T, error)) T {
 	t.Helper()
 	v, err := read()
@@ -156,8 +156,8 @@ func need[T any](t *testing.T, read func() (T, error)) T {
 	return v
 }
 
-// transformed is the variable that holds the path of template.yaml after SAM's transform, if .ci/run has transformed
-// it.
+// transformed names the environment variable with the path of template.yaml after SAM's transform. It is set if .ci/run
+// has transformed the template.
 const transformed = "RECORDBRIDGE_TRANSFORMED"
 
 func TestSAMAddsNoPermission(t *testing.T) {
@@ -181,11 +181,12 @@ func TestSAMAddsNoPermission(t *testing.T) {
 	}
 }
 
-// built is set if `make build` ran before the tests (.ci/run).
+// built names the environment variable that is set if `make build` ran before the tests (.ci/run).
 const built = "RECORDBRIDGE_BUILT"
 
-// TestTopLevelHasNoBinary proves that no binary is at the top level, where go build writes it and it is easily
-// committed. It is separate from the other rules because binaries are not part of the repository.
+// TestTopLevelHasNoBinary proves that the repository's top level contains no binary. go build writes binaries there,
+// where they could be committed by accident. The test is separate from the rules because the tree that they check
+// excludes binaries.
 func TestTopLevelHasNoBinary(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(root)
@@ -217,7 +218,8 @@ func TestBinariesOfRepositoryAreSmall(t *testing.T) {
 	}
 }
 
-// patients returns the patient-facing functions on the way to a connection: a failure there loses a sign-in.
+// patients returns the patient-facing functions that are involved in creating a connection. A failure of one of them
+// loses a sign-in.
 func patients() []string {
 	return []string{
 		"ConnectFunction", "ReconnectFunction", "CreateAttemptFunction", "GetAttemptFunction",
@@ -225,8 +227,8 @@ func patients() []string {
 	}
 }
 
-// reserved returns the functions with access to the components of patients' tokens, and to each key, secret and file
-// (docs/develop/architecture.md, "Keys and secrets"). Access for another function is a decision that must be made here.
+// reserved returns the functions that may access the components of patients' tokens, and each key, secret and file
+// (docs/develop/architecture.md, "Keys and secrets"). Access for another function must be decided here.
 func reserved() map[string][]string {
 	tokens := []string{
 		"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "DeleteConnectionFunction", "EraserFunction",
@@ -238,12 +240,13 @@ func reserved() map[string][]string {
 	}
 	return map[string][]string{
 		"TokensTable": tokens,
-		"TokensKey":   append(slices.Clone(tokens), "IdentityCallbackFunction"), // seals the identity
+		"TokensKey":   append(slices.Clone(tokens), "IdentityCallbackFunction"), // encrypts the verified identity
 		"SecretsKey": {
 			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "ConnectFunction", "ReconnectFunction",
 			"CallbackFunction", "WebhookWorkerFunction",
-			"ExportWorkerFunction", "RefreshWorkerFunction", "IdentityFunction", "IdentityCallbackFunction", // client secrets
-			"DashboardSessionFunction", // authenticator secrets
+			// use client secrets
+			"ExportWorkerFunction", "RefreshWorkerFunction", "IdentityFunction", "IdentityCallbackFunction",
+			"DashboardSessionFunction", // uses authenticator secrets
 		},
 		"ClientKeyRsa1": signers, "ClientKeyEc1": signers, "ClientKeyRsa2": signers, "ClientKeyEc2": signers,
 		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction", "TefcaWorkerFunction"},
@@ -268,7 +271,7 @@ func reserved() map[string][]string {
 			"RevokeVaultFunction", "TefcaWorkerFunction",
 		},
 		"WidgetBucket": {"WebFunction"},
-		// and the operator's command line
+		// Also used by the operator's command line.
 		"AuditTable": {
 			"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction",
 			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction",

@@ -12,8 +12,8 @@ import (
 var overrides = regexp.MustCompile(
 	`(?m)^\[(\w+)\.deploy\.parameters\]\n(?:[^\[\n].*\n)*?parameter_overrides = "([^"]*)"`)
 
-// TestTemplateAcceptsParametersOfEveryEnvironment proves that the template accepts every environment's parameters.
-// Otherwise a deployment would fail halfway.
+// TestTemplateAcceptsParametersOfEveryEnvironment proves that each environment's parameters are valid for the template.
+// Invalid ones would make a deployment fail halfway.
 func TestTemplateAcceptsParametersOfEveryEnvironment(t *testing.T) {
 	t.Parallel()
 	config, err := os.ReadFile(root + "/samconfig.toml")

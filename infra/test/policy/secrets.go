@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Revealed reports secrets that are opened (secret.Text's Reveal) inside a call that produces a log line, a text or an
-// error, or into a variable that such a call takes. The results of such calls are stored, shown or sent in unexpected
-// ways. The secret itself may be passed: it redacts itself, as the tests of shared/words/secret show for every way of
-// printing.
+// Revealed reports secrets that are revealed (secret.Text's Reveal) in the arguments of a call that produces a log
+// line, a text or an error, or in a variable passed to such a call. The results of these calls may be stored, displayed
+// or sent anywhere. The secret.Text itself may be passed, because it redacts itself, as the tests of
+// shared/words/secret prove for every way of printing.
 func Revealed(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.production() {
@@ -31,7 +31,7 @@ func Revealed(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// called returns the name of a call's function, and of the package or value before it.
+// called returns the name of the called function, and the package or value that qualifies it.
 func called(call *ast.CallExpr) (of, name string) {
 	s, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -43,7 +43,7 @@ func called(call *ast.CallExpr) (of, name string) {
 	return of, s.Sel.Name
 }
 
-// producesText reports whether a call produces human-readable text: a log line, a string, an error.
+// producesText reports whether a call produces text for people: a log line, a string or an error.
 func producesText(call *ast.CallExpr) bool {
 	of, name := called(call)
 	if slices.Contains([]string{"slog", "logx", "log", "fmt", "errors", "fault"}, of) {
@@ -53,7 +53,7 @@ func producesText(call *ast.CallExpr) bool {
 	return slices.Contains([]string{"Debug", "Info", "Warn", "Error", "Log", "LogAttrs", "Because"}, verb)
 }
 
-// remember tracks the variables that hold an opened secret after an assignment.
+// remember updates the set of variables that hold a revealed secret, according to an assignment.
 func remember(n *ast.AssignStmt, opened map[string]bool) {
 	if len(n.Lhs) != len(n.Rhs) {
 		return
@@ -65,7 +65,7 @@ func remember(n *ast.AssignStmt, opened map[string]bool) {
 	}
 }
 
-// isOpened reports whether an expression is an opened secret, as a string or as bytes.
+// isOpened reports whether an expression reveals a secret, as a string or as bytes.
 func isOpened(e ast.Expr) bool {
 	call, ok := e.(*ast.CallExpr)
 	if !ok {
@@ -79,7 +79,7 @@ func isOpened(e ast.Expr) bool {
 	return (toBytes || ok && kind.Name == "string") && len(call.Args) == 1 && isOpened(call.Args[0])
 }
 
-// shows reports whether an expression contains an opened secret.
+// shows reports whether an expression contains a revealed secret.
 func shows(e ast.Expr, opened map[string]bool) bool {
 	shown := false
 	ast.Inspect(e, func(n ast.Node) bool {

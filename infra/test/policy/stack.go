@@ -14,16 +14,15 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Stack is template.yaml with its complete content, including parts that the runner does not need and template.Load
-// therefore omits. Only Globals are resolved: the rules are about the template's text, regardless of a deployment's
-// parameters.
+// Stack is the complete template.yaml, including parts that template.Load omits because the runner does not need them.
+// Only Globals are resolved, because the rules check the template's text regardless of a deployment's parameters.
 type Stack struct {
-	Resources  []Resource // in the order of the file
+	Resources  []Resource // in file order
 	Parameters []string   // names of the parameters
 }
 
-// Resource is an entry of the Resources section. Values are strings (also for numbers and booleans), []any and
-// map[string]any; an intrinsic function is a map with its long name as the only key.
+// Resource is an entry in the Resources section. Values are strings (even for numbers and booleans), []any and
+// map[string]any. An intrinsic function is a map whose only key is the function's long name.
 type Resource struct {
 	ID, Type, Condition string
 	Properties          map[string]any
@@ -43,7 +42,7 @@ const (
 	kindDashboard  = "AWS::CloudWatch::Dashboard"
 )
 
-// ParseStack parses the text of a template.
+// ParseStack parses a template.
 func ParseStack(text []byte) (*Stack, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -73,7 +72,7 @@ func ParseStack(text []byte) (*Stack, error) {
 	return s, nil
 }
 
-// pairs iterates over a mapping in the order of the file.
+// pairs iterates over a YAML mapping in file order.
 func pairs(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
 	return func(yield func(string, *yaml.Node) bool) {
 		if n == nil {
@@ -87,7 +86,7 @@ func pairs(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
 	}
 }
 
-// child returns the value of a key in a mapping, or nil.
+// child returns the value of key in a YAML mapping, or nil.
 func child(n *yaml.Node, key string) *yaml.Node {
 	for k, v := range pairs(n) {
 		if k == key {
@@ -97,7 +96,7 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// plain converts a node to strings, lists and maps, and intrinsic functions to their long form.
+// plain converts a YAML node to strings, lists and maps, with intrinsic functions in their long form.
 func plain(n *yaml.Node) any {
 	var value any
 	switch n.Kind {
@@ -130,7 +129,7 @@ func plain(n *yaml.Node) any {
 	return map[string]any{"Fn::" + name: value}
 }
 
-// of returns the resources of a type.
+// of returns the resources of the given type.
 func (s *Stack) of(kind string) []Resource {
 	return slices.DeleteFunc(slices.Clone(s.Resources), func(r Resource) bool { return r.Type != kind })
 }
@@ -143,12 +142,12 @@ func at(v any, keys ...string) any {
 	return v
 }
 
-// functions returns the functions, also of a transformed template.
+// functions returns the functions in the template. It also supports a template transformed by SAM.
 func (s *Stack) functions() []Resource {
 	return append(s.of(kindFunction), s.of("AWS::Lambda::Function")...)
 }
 
-// fields returns a value as a mapping, empty if it is not one.
+// fields returns v as a mapping, or an empty mapping if v is not one.
 func fields(v any) map[string]any {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -157,13 +156,13 @@ func fields(v any) map[string]any {
 	return m
 }
 
-// scalar returns a value as a string, empty if it is not one.
+// scalar returns v as a string, or "" if v is not one.
 func scalar(v any) string {
 	s, _ := v.(string)
 	return s
 }
 
-// list returns the items of a list. Any other value is a list of one item, and nil an empty list.
+// list returns the items of a list. If v is not a list, the result contains only v; if v is nil, it is empty.
 func list(v any) []any {
 	if v == nil {
 		return nil
@@ -174,7 +173,7 @@ func list(v any) []any {
 	return []any{v}
 }
 
-// short formats a value on one line in the form of Fn::Sub: ${Table.Arn}, ${Table}, or the text itself.
+// short formats a value on one line, as in Fn::Sub: ${Table.Arn}, ${Table}, or the text itself.
 func short(v any) string {
 	m := fields(v)
 	switch {
@@ -209,7 +208,7 @@ func shorts(v any) []string {
 
 var substitution = regexp.MustCompile(`\$\{([A-Za-z0-9:]+)[^}]*\}`)
 
-// references returns the logical ids and parameters that a value names, at any depth.
+// references returns the logical IDs and parameter names that a value references, at any depth.
 func references(v any) []string {
 	var ids []string
 	switch v := v.(type) {
@@ -228,8 +227,8 @@ func references(v any) []string {
 	return ids
 }
 
-// Transformed reports permissions that SAM adds to or removes from a template's functions, according to the template as
-// SAM has transformed it: the tested template must be the deployed one.
+// Transformed reports permissions that SAM adds to the template's functions or removes from them, given a file with the
+// transformed template. It ensures that the permissions under test are the deployed ones.
 func Transformed(functions []template.Function, file string, o template.Options) ([]Finding, error) {
 	allowed, err := template.Permissions(file, o)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 // tableName matches the first word of a cell, such as Sandbox in "Sandbox (test mode)".
 var tableName = regexp.MustCompile(`^\s*(\w+)`)
 
-// TableRows reports the template's tables without a row in a document's data table (the one whose header starts with
-// "Table"), rows without a table, and rows whose third column does not name the table's indexes.
+// TableRows compares the template's tables with a document's data table, the one whose header starts with "Table". It
+// reports tables without a row, rows without a table, and rows whose third column does not name the table's indexes.
 func TableRows(s *Stack, document []byte) []Finding {
 	const where = "docs/develop/architecture.md"
 	var found findings
@@ -38,7 +38,7 @@ func TableRows(s *Stack, document []byte) []Finding {
 	return found.sorted()
 }
 
-// dataRows parses the data table: it maps the first word of the first column to the third column.
+// dataRows parses the data table. It maps the first word of a row's first column to the row's third column.
 func dataRows(document string) map[string]string {
 	rows := map[string]string{}
 	in := false

@@ -11,23 +11,24 @@ import (
 	"strings"
 )
 
-// Tree is the repository: the text of its sources and documents, its parsed Go files, and the names of all other files.
+// Tree is the repository: the texts of its sources and documents, its parsed Go files, and the names of all other
+// files.
 type Tree struct {
-	Files []File // in the order of their paths
+	Files []File // sorted by path
 
 	fileSet *token.FileSet
-	paths   map[string]bool // every file and folder, including "."
+	paths   map[string]bool // all files and folders, including "."
 }
 
-// File is a source or document.
+// File is a source file or a document.
 type File struct {
-	Path string // relative to the root, with slashes
+	Path string // slash-separated path relative to the root
 	Text []byte
-	Go   *ast.File // nil for other languages
+	Go   *ast.File // parsed Go file; nil for other languages
 }
 
-// ReadTree reads fsys, the root of a repository. It skips folders with build outputs or personal files; of testdata
-// folders it records only the names.
+// ReadTree reads a repository with the root fsys. It skips folders with build outputs or personal files, and does not
+// read the files in testdata folders.
 func ReadTree(fsys fs.FS) (*Tree, error) {
 	t := &Tree{fileSet: token.NewFileSet(), paths: map[string]bool{}}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -49,14 +50,14 @@ func ReadTree(fsys fs.FS) (*Tree, error) {
 	return t, nil
 }
 
-// isSkipped reports whether a folder is not part of the repository: build outputs, installed packages or personal
-// files.
+// isSkipped reports whether a folder is not part of the repository, because it contains build outputs, installed
+// packages or personal files.
 func isSkipped(folder string) bool {
 	return slices.Contains([]string{".git", ".local", ".aws-sam", "build"}, folder) ||
 		path.Base(folder) == "node_modules"
 }
 
-// readable reports whether a file is read.
+// readable reports whether ReadTree reads a file's content.
 func readable(name string) bool {
 	if strings.HasPrefix(name, "testdata/") || strings.Contains(name, "/testdata/") {
 		return false
@@ -64,20 +65,20 @@ func readable(name string) bool {
 	return isCode(name) || isScript(name) || path.Ext(name) == ".md" || name == ".version"
 }
 
-// isScript reports whether a file is a shell script, which has no extension: those of CI, and those next to the data
-// that they fetch or build.
+// isScript reports whether a file is a shell script. These have no extension: CI's scripts, and scripts next to the
+// data that they fetch or build.
 func isScript(name string) bool {
 	folder, base := path.Split(name)
 	return (strings.HasPrefix(folder, ".ci/") || strings.HasPrefix(folder, "infra/")) && path.Ext(base) == ""
 }
 
-// isCode reports whether a file is written by hand in a programming or configuration language.
+// isCode reports whether a file is hand-written in a programming or configuration language.
 func isCode(name string) bool {
 	return path.Base(name) == "Makefile" ||
 		slices.Contains([]string{".go", ".ts", ".tsx", ".js", ".html", ".css", ".yaml", ".yml", ".sh", ".py"}, path.Ext(name))
 }
 
-// Text returns the text of a file, or nil if it does not exist.
+// Text returns a file's text, or nil if the file does not exist.
 func (t *Tree) Text(name string) []byte {
 	for _, f := range t.Files {
 		if f.Path == name {
@@ -87,7 +88,7 @@ func (t *Tree) Text(name string) []byte {
 	return nil
 }
 
-// Functions returns the folders directly below functions/.
+// Functions returns the names of the folders directly below functions/.
 func (t *Tree) Functions() []string {
 	var folders []string
 	for name := range t.paths {
@@ -100,7 +101,7 @@ func (t *Tree) Functions() []string {
 	return folders
 }
 
-// read adds a file.
+// read adds a file to the tree.
 func (t *Tree) read(fsys fs.FS, name string) error {
 	text, err := fs.ReadFile(fsys, name)
 	if err != nil {

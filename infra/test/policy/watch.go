@@ -10,13 +10,13 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// nearTimeout is the minimum share of a function's timeout above which a run counts as nearly too long.
+// nearTimeout is the share of a function's timeout above which a run counts as too long.
 const nearTimeout = 0.5
 
-// Watched reports metrics without an alarm: errors, throttles and duration of a function and, if it is scheduled,
-// missing runs; the age of a queue's messages, and arrivals in a dead letter queue; the API's errors and latency;
-// throttled and failed calls to DynamoDB and KMS. An alarm counts if it has no condition or the condition of the
-// resource that it watches.
+// Watched reports metrics that have no alarm. A function needs alarms for errors, throttles and duration and, if it is
+// scheduled, for missing runs. A queue needs one for the age of its messages, a dead letter queue for arrivals, and the
+// API for errors and latency. DynamoDB and KMS need alarms for throttled and failed calls. An alarm counts if it has no
+// condition, or the same condition as the resource.
 func Watched(s *Stack) []Finding {
 	w := watch{stack: s}
 	for _, f := range s.of(kindFunction) {
@@ -37,7 +37,7 @@ func Watched(s *Stack) []Finding {
 		w.want(q, "AWS/SQS", name, "QueueName", "${"+q.ID+".QueueName}", nil)
 	}
 	for _, a := range s.of(kindAPI) {
-		// SAM names an API without a Name after the stack.
+		// SAM names an API after the stack if it has no Name.
 		name := cmp.Or(short(a.Properties["Name"]), "${AWS::StackName}")
 		stage := map[string]string{"Stage": short(a.Properties["StageName"])}
 		for _, of := range []string{"5XXError", "Latency"} {
@@ -55,26 +55,26 @@ func Watched(s *Stack) []Finding {
 	return w.found.sorted()
 }
 
-// watch collects metrics without an alarm.
+// watch collects findings about metrics without an alarm.
 type watch struct {
 	stack *Stack
 	found findings
 }
 
-// want reports a resource whose metric has no alarm.
+// want reports the metric of a resource if it has no alarm.
 func (w *watch) want(r Resource, namespace, metric, dimension, value string, others map[string]string) {
 	if len(w.by(r, namespace, metric, dimension, value, others)) == 0 {
 		w.found.addf(r.ID, "no alarm watches %s", metric)
 	}
 }
 
-// observer is an alarm and its series for a certain metric.
+// observer is an alarm and those of its series that contain a given metric.
 type observer struct {
 	alarm Resource
 	part  series
 }
 
-// by returns the alarms for a metric of a resource.
+// by returns the alarms that watch a resource's metric.
 func (w *watch) by(r Resource, namespace, metric, dimension, value string, others map[string]string) []observer {
 	var all []observer
 	for _, a := range w.stack.of(kindAlarm) {
@@ -90,8 +90,8 @@ func (w *watch) by(r Resource, namespace, metric, dimension, value string, other
 	return all
 }
 
-// duration reports a function whose runs may approach its timeout unnoticed: without an alarm on Duration, or with one
-// for a different timeout.
+// duration reports a function whose runs may approach its timeout unnoticed, because no alarm watches Duration or the
+// alarm assumes a different timeout.
 func (w *watch) duration(f Resource) {
 	observers := w.by(f, "AWS/Lambda", "Duration", "FunctionName", "${"+f.ID+"}", nil)
 	if len(observers) == 0 {
@@ -109,7 +109,8 @@ func (w *watch) duration(f Resource) {
 	}
 }
 
-// divisor returns the number by which an alarm's expression divides a series (FILL(id, 0) / 10000), or 0.
+// divisor returns the number by which an alarm's expression divides a series, as in FILL(id, 0) / 10000, or 0 if there
+// is none.
 func divisor(alarm Resource, id string) float64 {
 	share := regexp.MustCompile(fmt.Sprintf(`\bFILL\(%s, 0\) / (\d+)`, regexp.QuoteMeta(id)))
 	for _, one := range seriesOf(alarm) {
@@ -121,7 +122,8 @@ func divisor(alarm Resource, id string) float64 {
 	return 0
 }
 
-// silence reports a scheduled function that may stop unnoticed: without runs, it has no errors.
+// silence reports a scheduled function without an alarm for missing runs. A function that does not run reports no
+// errors.
 func (w *watch) silence(f Resource) {
 	breaking := func(o observer) bool {
 		return scalar(o.alarm.Properties["TreatMissingData"]) == "breaching" &&

@@ -7,8 +7,8 @@ import (
 	"recordbridge/infra/prose"
 )
 
-// alwaysWrong are patterns that no sentence of the project needs, with the wording to use instead (CONTRIBUTING.md,
-// "Reading check"). Passing them is no proof of good English.
+// alwaysWrong lists patterns that no sentence in the project needs, each with the wording to use instead
+// (CONTRIBUTING.md, "Reading check"). A text that passes is not necessarily good English.
 var alwaysWrong = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -25,14 +25,14 @@ var alwaysWrong = []struct {
 	{regexp.MustCompile(`(?i)\b(?:is|are) had\b`), "an active verb"},
 }
 
-// testWords are parts of test names that don't name a unit, a behaviour or a condition.
+// testWords matches parts of test names that name neither a unit, a behaviour nor a condition.
 var testWords = regexp.MustCompile(
 	`^(?:Test|Benchmark|Fuzz)(?:(?:An?|The|Who|What|Whoever|Whatever|Nobody|Everybody|Somebody)[A-Z][a-z]` +
 		`|\w*(?:Ours|Somebody|Nobody))`,
 )
 
-// Words finds sentences of documents, comments and strings with a pattern that is always wrong, and test names that
-// don't start with the unit.
+// Words reports sentences in documents, comments and strings that match a pattern in alwaysWrong, and test names that
+// do not start with the unit.
 func Words(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {

@@ -9,17 +9,17 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// startBenched starts a runner that stores everything in memory, as make run does, and has no rate limits.
+// startBenched starts a runner without rate limits. Like `make run`, it stores everything in memory.
 func startBenched(b *testing.B) *runner {
 	b.Helper()
 	return newRunner(b, "-param", "KeyedRequestsPerMinute=1000000", "-param", "BrowserRequestsPerMinute=1000000",
 		"-param", "ConnectRequestsPerMinute=1000000")
 }
 
-// BenchmarkRunnerStart measures the time from the start of the built runner to its run file, when everything is created
-// and seeded.
+// BenchmarkRunnerStart measures the time from starting the built runner until it writes its run file, when all
+// resources have been created and seeded.
 func BenchmarkRunnerStart(b *testing.B) {
-	startBenched(b) // builds everything that is needed
+	startBenched(b) // builds the binaries before the measurement
 	var total time.Duration
 	for b.Loop() {
 		total += startBenched(b).took
@@ -27,7 +27,7 @@ func BenchmarkRunnerStart(b *testing.B) {
 	b.ReportMetric(float64(total.Milliseconds())/float64(b.N), "ms/start")
 }
 
-// BenchmarkColdRequest measures a request that starts its function's process.
+// BenchmarkColdRequest measures a request that must start its function's process.
 func BenchmarkColdRequest(b *testing.B) {
 	r := startBenched(b)
 	for b.Loop() {
@@ -38,7 +38,8 @@ func BenchmarkColdRequest(b *testing.B) {
 	}
 }
 
-// BenchmarkWarmRequest measures a request to a running process: gateway, Lambda runtime, two DynamoDB calls at most.
+// BenchmarkWarmRequest measures a request to a running process, which involves the gateway, the Lambda runtime and at
+// most two DynamoDB calls.
 func BenchmarkWarmRequest(b *testing.B) {
 	r := startBenched(b)
 	address := r.seeded.BaseURL + "/bridge/org?public_id=" + r.seeded.Organisations[0].PublicID
@@ -54,7 +55,8 @@ func BenchmarkWarmRequest(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 }
 
-// BenchmarkMainJob measures the main job with a small record: connect, export, webhook, download, over HTTP and warm.
+// BenchmarkMainJob measures the main job with a small record over HTTP, with all functions warm: connect, export,
+// webhook, download.
 func BenchmarkMainJob(b *testing.B) {
 	r := startBenched(b)
 	for b.Loop() {

@@ -35,14 +35,15 @@ import (
 )
 
 const (
-	// benchedTenants is the number of tenants. Each has a webhook, so that no endpoint's rate limits the measurement.
+	// benchedTenants is the number of tenants. Each has its own webhook, so that no endpoint's rate limits the
+	// measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
-	// burst is the number of events that burstWriters writers create concurrently.
+	// burst is the number of events that burstWriters concurrent writers create.
 	burst, burstWriters = 5000, 16
 )
 
-// deliveries holds a runner, the receivers of its webhooks, and the writers of events.
+// deliveries holds a runner, its webhooks' receivers, and the clients that write events.
 type deliveries struct {
 	b        *testing.B
 	runner   *runner
@@ -52,8 +53,8 @@ type deliveries struct {
 	receiver *httptest.Server
 
 	mu      sync.Mutex
-	sent    map[string]time.Time            // by event
-	arrived map[string]map[string]time.Time // first arrival, by path and event
+	sent    map[string]time.Time            // by event ID
+	arrived map[string]map[string]time.Time // time of first arrival, by path and event ID
 	each    chan struct{}
 }
 
@@ -86,7 +87,7 @@ func newDeliveries(b *testing.B) *deliveries {
 	return d
 }
 
-// receive responds at once, except on /hang, where it never responds.
+// receive responds immediately, except to requests for /hang, to which it never responds.
 func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	if r.URL.Path == "/hang" {
@@ -109,7 +110,7 @@ func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// organisation creates an organisation with webhooks at paths of the receiver.
+// organisation creates an organisation with one webhook for each of the receiver's given paths.
 func (d *deliveries) organisation(paths ...string) org.Tenant {
 	d.b.Helper()
 	tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
@@ -122,7 +123,7 @@ func (d *deliveries) organisation(paths ...string) org.Tenant {
 	return tenant
 }
 
-// organisations creates the organisations of the throughput benchmarks, and warms up the caches of their keys.
+// organisations creates the throughput benchmarks' organisations, and makes the worker cache their keys.
 func (d *deliveries) organisations() []org.Tenant {
 	d.b.Helper()
 	all := make([]org.Tenant, benchedTenants)
@@ -165,7 +166,7 @@ func (d *deliveries) await(n int) {
 	}
 }
 
-// report reports the time from an event to its first receipt at paths.
+// report reports percentiles of the time from an event to its first receipt at any of paths.
 func (d *deliveries) report(name string, paths ...string) {
 	d.b.Helper()
 	d.mu.Lock()
@@ -181,7 +182,7 @@ func (d *deliveries) report(name string, paths ...string) {
 	d.b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, name+"p99-ms")
 }
 
-// forget resets the recorded times.
+// forget clears the recorded times.
 func (d *deliveries) forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -197,8 +198,8 @@ func (d *deliveries) paths() []string {
 	return paths
 }
 
-// BenchmarkDeliveryBurst measures a burst of events from many writers until the last is received: the throughput, and
-// the cost of each event for the worker's processes and the runner (embedded AWS and Lambda).
+// BenchmarkDeliveryBurst measures a burst of events from many writers until the last one is received. It reports the
+// throughput, and the CPU time per event of the worker's processes and of the runner (embedded AWS and Lambda).
 func BenchmarkDeliveryBurst(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -242,9 +243,9 @@ func BenchmarkDeliveryPace(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryBesideHang measures the time from an event to its receipt beside a webhook that gets 20 a second
-// and never responds: at another webhook of the same organisation, and at another organisation's. One iteration takes
-// twenty seconds.
+// BenchmarkDeliveryBesideHang measures the time from an event to its receipt while another webhook gets 20 events a
+// second and never responds. It measures another webhook of the same organisation, and one of another organisation. One
+// iteration takes twenty seconds.
 func BenchmarkDeliveryBesideHang(b *testing.B) {
 	d := newDeliveries(b)
 	one, other := d.organisation("/hang", "/sibling"), d.organisation("/other")
@@ -263,7 +264,7 @@ func BenchmarkDeliveryBesideHang(b *testing.B) {
 	d.receiver.CloseClientConnections()
 }
 
-// worked returns the CPU time so far of the runner's processes of a function, or of the runner itself.
+// worked returns the CPU time used so far by the runner's processes of a function, or by the runner itself.
 func (r *runner) worked(function string) time.Duration {
 	r.t.Helper()
 	if function == "" {
@@ -286,7 +287,7 @@ func (r *runner) worked(function string) time.Duration {
 	return sum
 }
 
-// processorTime returns the CPU time of a process, on Linux.
+// processorTime returns a process's CPU time. It works only on Linux.
 func processorTime(pid int) time.Duration {
 	const tick = 10 * time.Millisecond // USER_HZ is 100 on all Linux platforms that Go supports
 	user, _ := strconv.Atoi(field(pid, 14))
@@ -294,7 +295,7 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// field returns a field of /proc/<pid>/stat, numbered as in proc(5), from the third on. It returns "" if the process
+// field returns field n of /proc/<pid>/stat, numbered as in proc(5); n must be at least 3. It returns "" if the process
 // has exited.
 func field(pid, n int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

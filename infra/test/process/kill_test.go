@@ -27,21 +27,21 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// bigPersona is a persona whose record takes long enough to collect that its worker can be killed meanwhile.
+// bigPersona has a record that takes long enough to export that the test can kill the worker meanwhile.
 const bigPersona = "cedar-brook"
 
-// lease is the time for which a killed worker's task remains leased.
+// lease is the time for which a task stays leased after its worker was killed.
 const lease = "1s"
 
-// life is a service with its data, whose processes are killed.
+// life is a service with data, whose processes the test kills.
 type life struct {
 	*runner
 
-	known int // success events in the inbox from earlier exports
+	known int // success events of earlier exports in the inbox
 }
 
-// TestKilledProcessesAreReplaced kills processes of a service with data: an export worker in the middle of a
-// record, then the whole runner, then a webhook worker after its post.
+// TestKilledProcessesAreReplaced kills an export worker in the middle of a record, then the complete runner, and then a
+// webhook worker after its POST. The work must be completed each time.
 func TestKilledProcessesAreReplaced(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -53,7 +53,7 @@ func TestKilledProcessesAreReplaced(t *testing.T) {
 	l.killSender()
 }
 
-// restart kills the runner and starts it again, with an empty inbox.
+// restart kills the runner and starts it again. The inbox is then empty.
 func (l *life) restart() {
 	l.t.Helper()
 	l.end(syscall.SIGKILL)
@@ -61,7 +61,7 @@ func (l *life) restart() {
 	l.start()
 }
 
-// pages returns the number of requests that the sandbox has served.
+// pages returns the number of requests that the sandbox has served so far.
 func (l *life) pages() int {
 	l.t.Helper()
 	var state struct {
@@ -80,7 +80,7 @@ func (l *life) pages() int {
 	return 0
 }
 
-// collecting waits until the export that begin has requested is being collected, or has ended.
+// collecting waits until the export requested by begin has started reading the record, or has ended.
 func (l *life) collecting(from int) {
 	l.t.Helper()
 	l.until("the record is being collected", func() bool {
@@ -88,7 +88,7 @@ func (l *life) collecting(from int) {
 	})
 }
 
-// begin connects the big persona and requests its export. It returns the number of requests that the sandbox had served
+// begin connects bigPersona and requests an export. It returns the number of requests that the sandbox had served
 // before.
 func (l *life) begin() int {
 	l.t.Helper()
@@ -102,7 +102,7 @@ func (l *life) begin() int {
 	return before
 }
 
-// successes returns the success events in the first organisation's inbox since begin.
+// successes returns the success events that have arrived in the first organisation's inbox since begin.
 func (l *life) successes() []inbox.Delivery {
 	l.t.Helper()
 	var all, found []inbox.Delivery
@@ -115,7 +115,7 @@ func (l *life) successes() []inbox.Delivery {
 	return found[l.known:]
 }
 
-// recover fires the sweeper's schedule until an export has succeeded.
+// recover runs the sweeper until an export has succeeded.
 func (l *life) recover() inbox.Delivery {
 	l.t.Helper()
 	l.until("the export succeeds", func() bool {
@@ -134,7 +134,7 @@ func (l *life) checkTotal(d inbox.Delivery) {
 	}
 }
 
-// killWorker kills an export worker in the middle of a record, which is then exported completely.
+// killWorker kills an export worker in the middle of a record. The export must then be completed by another process.
 func (l *life) killWorker() {
 	l.t.Helper()
 	killed := false
@@ -144,7 +144,7 @@ func (l *life) killWorker() {
 		if killed = len(l.successes()) == 0; killed {
 			break
 		}
-		l.restart() // too late: try again with an empty inbox
+		l.restart() // the export ended too early: try again with an empty inbox
 	}
 	if !killed {
 		l.t.Fatal("the worker was always done before it could be killed")
@@ -152,7 +152,7 @@ func (l *life) killWorker() {
 	l.checkTotal(l.recover())
 }
 
-// killRunner kills the runner in the middle of a record. The next runner exports it completely from the stored data.
+// killRunner kills the runner in the middle of a record. The next runner must complete the export from the stored data.
 func (l *life) killRunner() {
 	l.t.Helper()
 	l.collecting(l.begin())
@@ -162,8 +162,9 @@ func (l *life) killRunner() {
 	l.checkDownload(done)
 }
 
-// checkDownload checks GET and HEAD of the file with a client that sends the key only to the original host and port,
-// such as curl -L -u. A client that forwards the key is refused as by S3, which accepts a single authentication.
+// checkDownload sends GET and HEAD requests for the file with a client such as curl -L -u, which sends the key only to
+// the original host and port. A client that forwards the key must be refused, because S3 accepts only one kind of
+// authentication.
 func (l *life) checkDownload(d inbox.Delivery) {
 	l.t.Helper()
 	var e struct {
@@ -201,7 +202,7 @@ func (l *life) checkDownload(d inbox.Delivery) {
 	}
 }
 
-// killSender kills the webhook worker after its post, and checks that the same body is posted again.
+// killSender kills the webhook worker after its POST, and checks that the next worker posts the same body.
 func (l *life) killSender() {
 	l.t.Helper()
 	var mu sync.Mutex
@@ -246,7 +247,8 @@ func (l *life) killSender() {
 	}
 }
 
-// subscribe adds a webhook to the first organisation from outside, as the operator's command line does on any stack.
+// subscribe adds a webhook to the first organisation from outside the process, as the operator's command line does with
+// any stack.
 func (l *life) subscribe(url string) {
 	l.t.Helper()
 	here := l.seeded.AWS

@@ -21,7 +21,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// binary builds the runner once for all tests of the package.
+// binary builds the runner once for all tests in the package.
 var binary = sync.OnceValues(func() (string, error) {
 	file, err := filepath.Abs("../../../build/local-under-test")
 	if err != nil {
@@ -33,8 +33,8 @@ var binary = sync.OnceValues(func() (string, error) {
 	return file, errors.Join(build.Run(), touchSources())
 })
 
-// touchSources opens every folder from which the tests' binaries are built. go test caches a result until a file
-// changes that the test itself has opened, and does not see the files that a build opens.
+// touchSources opens every folder from which the tests' binaries are built. go test reuses a cached result unless a
+// file changes that the test itself opened. It does not detect files that a build opens.
 func touchSources() error {
 	_, err := os.Stat("../../../template.yaml")
 	for _, folder := range []string{
@@ -48,7 +48,7 @@ func touchSources() error {
 	return err
 }
 
-// runner is a runner process with a fixed address.
+// runner is a runner process at a fixed address.
 type runner struct {
 	t       testing.TB
 	address string
@@ -56,11 +56,11 @@ type runner struct {
 	runFile string
 	command *exec.Cmd
 	seeded  runfile.Run
-	took    time.Duration // from the start to the run file
+	took    time.Duration // time from the start until the run file exists
 	client  http.Client
 }
 
-// newRunner starts a runner with arguments, and stops it when the test ends.
+// newRunner starts a runner with the given arguments, and stops it at the end of the test.
 func newRunner(tb testing.TB, args ...string) *runner {
 	tb.Helper()
 	free, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
@@ -100,7 +100,7 @@ func (r *runner) end(signal syscall.Signal) {
 // until polls until done returns true, and fails the test after a time-out.
 func (r *runner) until(what string, done func() bool) {
 	r.t.Helper()
-	// the runner first compiles every function, perhaps without a build cache
+	// the runner first builds every function, possibly without a build cache
 	late := time.After(4 * time.Minute)
 	for !done() {
 		select {
@@ -111,7 +111,7 @@ func (r *runner) until(what string, done func() bool) {
 	}
 }
 
-// send sends a request without a body and returns the response.
+// send sends a request without a body and returns the response's body.
 func (r *runner) send(method, address string) []byte {
 	r.t.Helper()
 	request, err := http.NewRequestWithContext(r.t.Context(), method, address, nil)
@@ -125,19 +125,19 @@ func (r *runner) send(method, address string) []byte {
 	return body.Bytes()
 }
 
-// function calls the console's API for a function.
+// function calls the console's API for a function, at the given path.
 func (r *runner) function(path string) {
 	r.t.Helper()
 	r.send(http.MethodPost, "http://"+r.address+"/_local/api/functions"+path)
 }
 
-// json decodes the runner's response for a path.
+// json requests a path and decodes the runner's response.
 func (r *runner) json(path string, into any) {
 	r.t.Helper()
 	expect.NoError(r.t, json.Unmarshal(r.send(http.MethodGet, "http://"+r.address+path), into))
 }
 
-// job returns the main job of a persona.
+// job returns the main job for a persona.
 func (r *runner) job(persona string) *job.Job {
 	r.t.Helper()
 	j, err := job.New(r.seeded, persona, io.Discard)

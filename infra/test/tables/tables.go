@@ -1,4 +1,4 @@
-// Package tables provides a test with template.yaml's tables, in a new embedded AWS. Only tests link it.
+// Package tables provides tests with template.yaml's tables in a new embedded AWS. Only tests import it.
 package tables
 
 import (
@@ -20,16 +20,16 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// Tables holds the template's tables and their embedded AWS.
+// Tables holds the tables' names and the embedded AWS that contains them.
 type Tables struct {
 	Cloud  *aws.Cloud
 	Config awssdk.Config
 	DB     *dynamodb.Client
 
-	names map[string]string // by logical id
+	names map[string]string // by logical ID
 }
 
-// New creates the tables, empty. Middleware wraps every call, the first outermost.
+// New creates empty tables. Each middleware wraps every call; the first one is outermost.
 func New(tb testing.TB, middleware ...wire.Middleware) Tables {
 	tb.Helper()
 	declared := Template(tb)
@@ -44,13 +44,13 @@ func New(tb testing.TB, middleware ...wire.Middleware) Tables {
 	return made
 }
 
-// Name returns the name of a table by its logical id in the template, such as WorkTable.
+// Name returns the name of the table with the given logical ID in the template, such as WorkTable.
 func (t Tables) Name(logicalID string) string { return t.names[logicalID] }
 
-// Names returns all names by logical id.
+// Names returns all table names by logical ID.
 func (t Tables) Names() map[string]string { return t.names }
 
-// Key creates a KMS key and returns a client and the key's id.
+// Key creates a KMS key. It returns a KMS client and the key's ID.
 func (t Tables) Key(tb testing.TB) (*awskms.Client, string) {
 	tb.Helper()
 	client := awskms.NewFromConfig(t.Config)
@@ -59,7 +59,7 @@ func (t Tables) Key(tb testing.TB) (*awskms.Client, string) {
 	return client, *created.KeyMetadata.KeyId
 }
 
-// Template returns template.yaml with the sandbox enabled. It must not be modified.
+// Template returns template.yaml with the sandbox enabled. The caller must not modify it.
 func Template(tb testing.TB) *template.Template {
 	tb.Helper()
 	declared, err := loaded()
@@ -78,7 +78,7 @@ var loaded = sync.OnceValues(func() (*template.Template, error) {
 	})
 })
 
-// find returns the path of a file in the test's folder or an ancestor.
+// find returns the path of a file in the test's folder or in one of its ancestors.
 func find(name string) (string, error) {
 	folder, err := os.Getwd()
 	if err != nil {

@@ -18,17 +18,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// life is one invocation of the worker. Its run requests a token, and ends with the result that the test supplies.
+// life is one worker invocation. Its run requests a token, and ends with the result that the test supplies.
 type life struct {
 	rows
 
 	world  *world
-	ends   chan error // delivers the run's result
+	ends   chan error // receives the run's result
 	isDead atomic.Bool
-	taskID string // set once it has claimed the task
+	taskID string // set once the invocation has claimed the task
 }
 
-// Current implements source.Tokens. It blocks until the test ends the run.
+// Current implements source.Tokens. It blocks until the test supplies the run's result.
 func (l *life) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Usable, error) {
 	select {
 	case err := <-l.ends:
@@ -127,7 +127,7 @@ func (l *life) CallTask(ctx context.Context, task export.Task, dueAt time.Time) 
 	return l.call(func() error { return l.rows.CallTask(ctx, task, dueAt) })
 }
 
-// worker returns the export worker of this invocation. Its calls have no effect once it is dead.
+// worker returns the invocation's export worker. After a crash, its calls have no effect.
 func (l *life) worker() worker.Worker {
 	l.rows = l.world.rows
 	return worker.Worker{
@@ -140,7 +140,7 @@ func (l *life) worker() worker.Worker {
 	}
 }
 
-// crash ends the invocation at once.
+// crash ends the invocation immediately.
 func (l *life) crash() {
 	l.isDead.Store(true)
 	l.world.mu.Lock()

@@ -15,18 +15,18 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// soon is the maximum delay of a claim after the export can be claimed, whatever was lost or crashed: the lease, the
-// sweeper's next check, which leaves the export to a message for two minutes, and the sweeper's minute; then the same
-// for a slot in the share.
+// soon is the maximum delay between the time when an export can be claimed and its claim, regardless of lost messages
+// and crashes. It covers the lease, the two minutes in which the sweeper leaves the export to a message, and the
+// sweeper's interval, and then the same for one of the organisation's slots.
 const soon = 10 * time.Minute
 
-// event is an event in an export's life. It returns false if it can't happen now.
+// event causes an event in an export's life. It returns false if the event can't happen now.
 type event struct {
 	name string
 	do   func(w *world) bool
 }
 
-// events returns all possible events.
+// events returns all events by number.
 func events() []event {
 	return []event{
 		{"a duplicate message", func(w *world) bool {
@@ -59,7 +59,7 @@ func events() []event {
 		{"it fails, and has to wait 20 minutes", ending(limited, 20*time.Minute)},
 		{"a late write", func(w *world) bool {
 			if w.of(taskID) != nil {
-				return false // the same as the running worker's heartbeat
+				return false // the running worker's heartbeat does the same
 			}
 			if err := w.lateWrite(); err != nil {
 				w.faultf("late write: %v", err)
@@ -81,14 +81,15 @@ func events() []event {
 	}
 }
 
-// busy makes a run yield for a while; limited makes it fail for a while.
+// busy returns an error that makes a run yield until wait has passed. limited returns one that makes it fail until
+// then.
 func busy(wait time.Duration) error { return &refresh.BusyError{RetryAt: time.Now().Add(wait)} }
 
 func limited(wait time.Duration) error {
 	return fault.New(fault.Limited, fault.CodeRateLimited, "busy").After(wait)
 }
 
-// ending returns an event that ends the run of the export.
+// ending returns an event that ends the export's run with the error that how returns for wait.
 func ending(how func(wait time.Duration) error, wait time.Duration) func(w *world) bool {
 	return func(w *world) bool {
 		l := w.of(taskID)
@@ -100,7 +101,7 @@ func ending(how func(wait time.Duration) error, wait time.Duration) func(w *worl
 	}
 }
 
-// passUntil lets time pass until the first export can be claimed, plus offset.
+// passUntil lets time pass until offset after the first export can be claimed.
 func (w *world) passUntil(offset time.Duration) bool {
 	until := w.task(taskID).LeaseUntil.Add(offset)
 	if !until.After(time.Now()) {
@@ -110,7 +111,7 @@ func (w *world) passUntil(offset time.Duration) bool {
 	return true
 }
 
-// finish lets everything succeed from now on, and checks that both exports end soon after they can.
+// finish lets all calls succeed from now on, and checks that both exports end within soon.
 func (w *world) finish() {
 	began := time.Now()
 	for _, id := range w.begun() {
@@ -143,7 +144,7 @@ func (w *world) finish() {
 	}
 }
 
-// begun returns the ids of the exports that a worker has claimed.
+// begun returns the IDs of the exports that a worker has claimed.
 func (w *world) begun() []string {
 	if w.task(besideID).Generation > 0 {
 		return []string{taskID, besideID}
@@ -151,8 +152,7 @@ func (w *world) begun() []string {
 	return []string{taskID}
 }
 
-// nextTick returns the sweeper's next minute. It skips those long before anything can be claimed, which would find
-// nothing.
+// nextTick returns the sweeper's next run. It skips runs long before anything can be claimed, which would have no work.
 func (w *world) nextTick(began time.Time) time.Time {
 	now := time.Now()
 	beside := w.task(besideID)
@@ -163,8 +163,8 @@ func (w *world) nextTick(began time.Time) time.Time {
 	return now.Add(time.Minute)
 }
 
-// play runs the events of an order, each given by its number. It returns how many have happened: fewer than all if one
-// could not.
+// play runs a sequence of events, given by their numbers. It returns how many have happened, which is fewer than all if
+// one of them was impossible.
 func play(t *testing.T, order []int, of rows, shards int) (happened int, faults []string) {
 	t.Helper()
 	w := newWorld(t, of, shards)
@@ -183,7 +183,7 @@ func play(t *testing.T, order []int, of rows, shards int) (happened int, faults 
 	return happened, w.faults
 }
 
-// stop ends the runs in progress.
+// stop ends all runs in progress.
 func (w *world) stop() {
 	for _, id := range []string{taskID, besideID} {
 		if l := w.of(id); l != nil {
@@ -193,7 +193,7 @@ func (w *world) stop() {
 	w.workers.Wait()
 }
 
-// described returns the names of an order's events.
+// described returns the names of the events in order.
 func described(order []int) string {
 	names, all := make([]string, 0, len(order)), events()
 	for _, number := range order {
@@ -202,8 +202,8 @@ func described(order []int) string {
 	return strings.Join(names, "; ")
 }
 
-// following changes order to the next one, skipping all that begin with the same events as far as the one that could
-// not happen. ok is false after the last.
+// following advances order to the next sequence, skipping those that begin with the same impossible events. ok is false
+// after the last sequence.
 func following(order []int, happened, many int) (ok bool) {
 	at := min(happened, len(order)-1)
 	for i := at + 1; i < len(order); i++ {
@@ -218,7 +218,7 @@ func following(order []int, happened, many int) (ok bool) {
 	return false
 }
 
-// tryAll tries all orders of the given number of events.
+// tryAll tries every sequence of the given number of events.
 func tryAll(t *testing.T, length, shards int, open func(t *testing.T) rows) {
 	t.Helper()
 	many := len(events())
@@ -244,14 +244,14 @@ func tryAll(t *testing.T, length, shards int, open func(t *testing.T) rows) {
 	}
 }
 
-// isLongSoak reports whether the soak has ten minutes.
+// isLongSoak reports whether the soak lasts at least ten minutes.
 func isLongSoak() bool {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	return err == nil && budget >= 10*time.Minute
 }
 
-// TestExportIsClaimedOnTimeByOneWorkerInEveryOrder runs all orders of four events, or five in a
-// soak of ten minutes, with an in-memory table that behaves as DynamoDB (infra/testkit/storetest).
+// TestExportIsClaimedOnTimeByOneWorkerInEveryOrder runs every sequence of four events, or of five in a long soak. It
+// uses an in-memory table that behaves as DynamoDB does (infra/testkit/storetest).
 func TestExportIsClaimedOnTimeByOneWorkerInEveryOrder(t *testing.T) {
 	t.Parallel()
 	length := 4
@@ -264,8 +264,8 @@ func TestExportIsClaimedOnTimeByOneWorkerInEveryOrder(t *testing.T) {
 	tryAll(t, length, 1, remembered)
 }
 
-// TestExportInDynamoDBIsClaimedOnTimeByOneWorkerInEveryOrder runs all orders of two events, or
-// three in a soak of ten minutes, with the real table.
+// TestExportInDynamoDBIsClaimedOnTimeByOneWorkerInEveryOrder runs every sequence of two events, or of three in a long
+// soak, with the real table in the embedded DynamoDB.
 func TestExportInDynamoDBIsClaimedOnTimeByOneWorkerInEveryOrder(t *testing.T) {
 	t.Parallel()
 	length := 2

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// pending returns a pending export.
+// pending returns a pending export that is created after the given delay.
 func pending(id, connectionID string, after time.Duration) export.Task {
 	return export.Task{
 		ID: id, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending,
@@ -24,19 +24,19 @@ func pending(id, connectionID string, after time.Duration) export.Task {
 	}
 }
 
-// each calls do for both exports.
+// each calls do for each of the two exports.
 func each(do func(task export.Task)) {
 	do(pending(taskID, "c0000000-0000-4000-8000-000000000001", 0))
 	do(pending(besideID, "c0000000-0000-4000-8000-000000000002", time.Millisecond))
 }
 
-// inMemory is a table in memory.
+// inMemory implements rows in memory.
 type inMemory struct{ *memory.Tasks }
 
 // ForgetFile implements rows.
 func (inMemory) ForgetFile(context.Context, export.Task) error { return nil }
 
-// remembered returns rows in memory with the two exports.
+// remembered returns rows in memory that contain the two exports.
 func remembered(t *testing.T) rows {
 	t.Helper()
 	m := memory.NewTasks()
@@ -44,14 +44,14 @@ func remembered(t *testing.T) rows {
 	return inMemory{m}
 }
 
-// table is a table of the embedded AWS.
+// table implements rows in a table of the embedded AWS.
 type table struct {
 	store.Register
 	store.Places
 	store.Timers
 }
 
-// stored returns rows in the embedded DynamoDB with the two exports.
+// stored returns rows in the embedded DynamoDB that contain the two exports.
 func stored(t *testing.T) rows {
 	t.Helper()
 	made := tables.New(t)

@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	lease  = time.Minute // template.yaml, exportworker
+	lease  = time.Minute // exportworker's lease in template.yaml
 	taskID = "7a000000000040008000000000000001"
-	// besideID is the id of another export of the same organisation, whose exports run one at a time.
+	// besideID is the ID of a second export of the same organisation, whose exports run one at a time.
 	besideID = "7a000000000040008000000000000002"
 )
 
@@ -32,7 +32,7 @@ var (
 	errDead = errors.New("the worker is dead")
 )
 
-// rows is the table of tasks and shares.
+// rows stores tasks and the organisation's slots.
 type rows interface {
 	worker.Store
 	share.Rows
@@ -40,14 +40,14 @@ type rows interface {
 	ForgetFile(ctx context.Context, task export.Task) error
 }
 
-// message is a message of the export queue.
+// message is a message in the export queue.
 type message struct {
 	item due.Item
-	at   time.Time // time from which it can be received
+	at   time.Time // time at which it becomes visible
 }
 
-// world holds two exports with their worker, the sweeper, and the queue between them. Only the test, the queue and the
-// leases' heartbeats cause events as time passes.
+// world holds two exports with their worker, the sweeper, and the queue. As time passes, only the test, the queue and
+// the heartbeats of leases cause events.
 type world struct {
 	t      *testing.T
 	rows   rows
@@ -55,9 +55,9 @@ type world struct {
 
 	mu          sync.Mutex
 	queue       []message
-	running     map[string]*life     // by task
-	postponedTo map[string]time.Time // time to which a task was postponed
-	last        export.Task          // result of the first task's last claim
+	running     map[string]*life     // running invocations by task ID
+	postponedTo map[string]time.Time // time until which each task is postponed
+	last        export.Task          // the first task, as of its last claim
 	claims      int
 	faults      []string
 	workers     sync.WaitGroup
@@ -82,7 +82,7 @@ func (w *world) faultf(format string, values ...any) {
 	w.faults = append(w.faults, time.Now().Format("15:04:05 ")+fmt.Sprintf(format, values...))
 }
 
-// next removes and returns the first message that can be received up to a time.
+// next removes and returns the first message that becomes visible by the given time.
 func (w *world) next(until time.Time) (message, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *world) next(until time.Time) (message, bool) {
 	return first, true
 }
 
-// pass lets time pass, during which the queue delivers.
+// pass lets time pass while the queue delivers messages.
 func (w *world) pass(until time.Time) {
 	for {
 		m, ok := w.next(until)
@@ -109,7 +109,7 @@ func (w *world) pass(until time.Time) {
 	synctest.Wait()
 }
 
-// deliver invokes the worker with a message, and returns once the worker blocks.
+// deliver invokes the worker with a message, and returns when the worker blocks or ends.
 func (w *world) deliver(i due.Item) {
 	l := &life{world: w, ends: make(chan error, 1)}
 	w.workers.Go(func() {
@@ -139,7 +139,7 @@ func (w *world) sweep() {
 	}
 }
 
-// task reads a task.
+// task reads a task from the table.
 func (w *world) task(id string) export.Task {
 	task, err := w.rows.Task(context.Background(), tenant, id)
 	if err != nil {
@@ -148,14 +148,14 @@ func (w *world) task(id string) export.Task {
 	return task
 }
 
-// of returns the running invocation that has a task, or nil.
+// of returns the running invocation that holds a task, or nil.
 func (w *world) of(id string) *life {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.running[id]
 }
 
-// end ends the run of a worker with a task. The token endpoint's error how becomes the run's result.
+// end ends an invocation's run: the token endpoint returns the error how.
 func (w *world) end(l *life, how error, wait time.Duration) {
 	w.mu.Lock()
 	if wait > 0 {
@@ -166,12 +166,12 @@ func (w *world) end(l *life, how error, wait time.Duration) {
 	synctest.Wait()
 }
 
-// noFiles is an empty bucket.
+// noFiles is a file store without any files.
 type noFiles struct{}
 
 func (noFiles) Delete(context.Context, string) error { return nil }
 
-// claimed checks that a successful claim was not too early, and that no other worker has the task.
+// claimed checks that a successful claim is not too early and that no other worker holds the task.
 func (w *world) claimed(l *life, task export.Task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -188,15 +188,15 @@ func (w *world) claimed(l *life, task export.Task) {
 	w.claims++
 }
 
-// joined records that a worker has released its task for a position in the line.
+// joined records that a worker has released its task and joined the organisation's line of exports.
 func (w *world) joined(task export.Task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.running, task.ID)
 }
 
-// lateWrite simulates a write of the worker's last run that reaches the table only now. It may take effect while that
-// run is in progress.
+// lateWrite simulates a delayed write: a write of the worker's previous run reaches the table only now. It may take
+// effect only while that run is in progress.
 func (w *world) lateWrite() error {
 	w.mu.Lock()
 	last := w.last

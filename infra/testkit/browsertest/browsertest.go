@@ -1,5 +1,5 @@
-// Package browsertest tests endpoints that pages call with a public id (httpapi.Browser). The callers are those of
-// keyedtest. Only tests link it.
+// Package browsertest tests endpoints that pages call with a public ID (httpapi.Browser). It uses the callers of
+// package keyedtest. Only tests link it.
 package browsertest
 
 import (
@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// Origin is the origin of PublicA's pages and of every request.
+	// Origin is the origin of PublicA's pages, sent with every request.
 	Origin = "https://app.example"
-	// Page is the query string of PublicA's pages.
+	// Page is the query string that PublicA's pages send.
 	Page = "?public_id=" + keyedtest.PublicA
 )
 
-// Directory finds the owner of a public id.
+// Directory looks up the owner of a public ID.
 type Directory struct{}
 
 // ByPublicID implements httpapi.PublicFinder.
@@ -40,10 +40,10 @@ func (Directory) ByPublicID(_ context.Context, publicID string) (org.Caller, err
 	return caller, nil
 }
 
-// Auth returns an authenticator with the Directory and without rate limits.
+// Auth returns an authenticator that uses Directory and applies no rate limits.
 func Auth() httpapi.PublicAuth { return httpapi.PublicAuth{Public: Directory{}} }
 
-// Send sends a request as a page does.
+// Send sends a request like a page in a browser.
 func Send(tb testing.TB, handler http.Handler, method, target, body string) *httptest.ResponseRecorder {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), method, target, strings.NewReader(body))
@@ -54,7 +54,7 @@ func Send(tb testing.TB, handler http.Handler, method, target, body string) *htt
 	return w
 }
 
-// CheckAnswer checks a 200 response, which the page may read and no cache may store.
+// CheckAnswer checks for a 200 response that the page may read and no cache may store.
 func CheckAnswer(tb testing.TB, w *httptest.ResponseRecorder, want string) {
 	tb.Helper()
 	if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != want {
@@ -65,19 +65,19 @@ func CheckAnswer(tb testing.TB, w *httptest.ResponseRecorder, want string) {
 	}
 }
 
-// Refusal is a request that must be refused.
+// Refusal is a request that must be rejected.
 type Refusal struct {
-	Method string // POST when empty
-	Query  string // Page when empty
-	Body   string // without Err, a valid body
-	Err    error  // error of the use case; nil if the use case must not be called
+	Method string // POST if empty
+	Query  string // Page if empty
+	Body   string // if Err is set, a valid body
+	Err    error  // error from the use case; nil if the use case must not be called
 	Status int
 	Code   string
 }
 
-// CheckRefusals tests the given refusals of a route that takes a body, and those that every such route has. newHandler
-// returns the route's handler over a use case that returns err and counts its calls. No response may contain an e-mail
-// address, an error's text or a challenge.
+// CheckRefusals tests the given refusals of a route that accepts a body, and those common to all such routes.
+// newHandler returns the route's handler with a use case that returns err and counts its calls. No response may contain
+// an e-mail address, an error's text or a challenge.
 func CheckRefusals(tb testing.TB, route, taken string, given map[string]Refusal,
 	newHandler func(err error) (handler http.Handler, asked func() int),
 ) {

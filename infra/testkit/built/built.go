@@ -1,5 +1,5 @@
-// Package built is a small build of the pages in the form of shared/ui/build.mjs. Tests serve it if the real build,
-// which needs Node, is missing. Only tests link it.
+// Package built provides a small build of the pages in the format of shared/ui/build.mjs. Tests serve it if the real
+// build, which needs Node, is missing. Only tests link it.
 package built
 
 import (
@@ -16,13 +16,13 @@ import (
 	"testing/fstest"
 )
 
-// Version is the version of its SDK.
+// Version is the SDK version in the build.
 const Version = "4.1.2"
 
-// StyleHash is the hash of its pages' style in the manifest.
+// StyleHash is the hash of the pages' style sheet in the manifest.
 const StyleHash = "sha256-YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY="
 
-// Contents of its files.
+// Contents of the build's files.
 const (
 	Script = "export const kind = 'embed';"
 	SDK    = "customElements.define('svc-widget-element', class extends HTMLElement {});"
@@ -67,7 +67,7 @@ func Folder() fstest.MapFS {
 	return folder
 }
 
-// members writes the members of a JSON object.
+// members formats the members of a JSON object.
 func members(of map[string]string) string {
 	all := make([]string, 0, len(of))
 	for _, name := range slices.Sorted(maps.Keys(of)) {
@@ -76,7 +76,7 @@ func members(of map[string]string) string {
 	return strings.Join(all, ",")
 }
 
-// Into writes the build below a folder of the file system.
+// Into writes the build to a folder of the file system.
 func Into(to string) error {
 	if err := os.CopyFS(filepath.Clean(to), Folder()); err != nil {
 		return fmt.Errorf("write pages to test with: %w", err)

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// Lines converts documents as one set, and returns the resources as NDJSON.
+// Lines converts documents as one set and returns the resources as NDJSON.
 func Lines(tb testing.TB, documents ...[]byte) (ndjson []byte, report ccda.Report) {
 	tb.Helper()
 	var s ccda.Set
@@ -29,7 +29,7 @@ func Lines(tb testing.TB, documents ...[]byte) (ndjson []byte, report ccda.Repor
 	return out.Bytes(), report
 }
 
-// DocumentFacts converts complete documents as one set.
+// DocumentFacts converts complete documents as one set and returns the resources.
 func DocumentFacts(t *testing.T, documents ...string) []Resource {
 	t.Helper()
 	all := make([][]byte, 0, len(documents))
@@ -53,7 +53,7 @@ func DocumentFacts(t *testing.T, documents ...string) []Resource {
 	return list
 }
 
-// Wants reports missing resources, in the form of Case.Want.
+// Wants fails the test for each missing resource. want has the form of Case.Want.
 func Wants(t *testing.T, resources []Resource, want ...string) {
 	t.Helper()
 	for _, w := range want {
@@ -68,7 +68,7 @@ func Wants(t *testing.T, resources []Resource, want ...string) {
 	}
 }
 
-// Document returns a complete document with a header and a body.
+// Document returns a complete document with the given header and body.
 func Document(header, body string) string {
 	return `<?xml version="1.0"?><ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:sdtc="urn:hl7-org:sdtc"
 xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
@@ -77,11 +77,11 @@ xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
 <effectiveTime value="20200102030405-0500"/>` + header + `<component>` + body + `</component></ClinicalDocument>`
 }
 
-// SomePatient is the recordTarget of a patient that has only an id.
+// SomePatient is the recordTarget for a patient who has only an ID.
 const SomePatient = `<recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="p"/></patientRole>` +
 	`</recordTarget>`
 
-// Count returns the number of resources of a type.
+// Count returns the number of resources of one type.
 func Count(resources []Resource, kind string) int {
 	n := 0
 	for _, r := range resources {

@@ -1,6 +1,6 @@
 package ccdatest
 
-// AllergyOf returns an entry with an allergy observation in its concern.
+// AllergyOf returns an entry that contains an allergy observation in a concern.
 func AllergyOf(attributes, rest string) string {
 	return `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.30"/>
 <code code="CONC" codeSystem="2.16.840.1.113883.5.6"/><statusCode code="active"/>
@@ -10,17 +10,17 @@ func AllergyOf(attributes, rest string) string {
 <effectiveTime><low value="20080501"/></effectiveTime>` + rest + `</observation></entryRelationship></act></entry>`
 }
 
-// AllergyKind returns the value of an allergy observation.
+// AllergyKind returns the value element for an allergy observation.
 func AllergyKind(code string) string {
 	return `<value xsi:type="CD" code="` + code + `" ` + Snomed + `/>`
 }
 
-// Penicillin is the participant of an allergy to it.
+// Penicillin is the participant element for an allergy to penicillin.
 const Penicillin = `<participant typeCode="CSM"><participantRole classCode="MANU"><playingEntity classCode="MMAT">
 <code code="70618" codeSystem="2.16.840.1.113883.6.88" displayName="Penicillin"/></playingEntity></participantRole>
 </participant>`
 
-// Parts of entries.
+// Fragments for building entries.
 const (
 	Snomed    = `codeSystem="2.16.840.1.113883.6.96"`
 	InSnomed  = Snomed + "/>"
@@ -34,7 +34,7 @@ const (
 <value xsi:type="CD" code="394849002" ` + Snomed + `/></observation></entryRelationship>`
 )
 
-// PlannedAs returns an entry of a plan with a template, or without one if root is empty.
+// PlannedAs returns a plan entry with the template root, or without a template if root is empty.
 func PlannedAs(element, class, mood, root, inside string) string {
 	template := ""
 	if root != "" {
@@ -45,12 +45,12 @@ func PlannedAs(element, class, mood, root, inside string) string {
 		`</` + element + `></entry>`
 }
 
-// NextSection returns the end of a section and the start of another one.
+// NextSection returns the end of one section and the start of another.
 func NextSection(code string) string {
 	return `</section></component><component><section><code code="` + code + `" codeSystem="2.16.840.1.113883.6.1"/>`
 }
 
-// MedicationOf returns an entry with a medication activity of a mood.
+// MedicationOf returns an entry that contains a medication activity in the given mood.
 func MedicationOf(mood, rest string) string {
 	return `<entry><substanceAdministration classCode="SBADM" moodCode="` + mood +
 		`"><templateId root="2.16.840.1.113883.10.20.22.4.16"/>
@@ -58,14 +58,14 @@ func MedicationOf(mood, rest string) string {
 <statusCode code="active"/>` + rest + Atenolol + `</substanceAdministration></entry>`
 }
 
-// Atenolol is the product of a medication activity.
+// Atenolol is the product element for a medication activity.
 const Atenolol = `<consumable><manufacturedProduct classCode="MANU"><templateId root="2.16.840.1.113883.10.20.22.4.23"/>
 <manufacturedMaterial>
 <code code="197380" codeSystem="2.16.840.1.113883.6.88" displayName="atenolol 25 MG Oral Tablet">
 <translation code="0093-0787" codeSystem="2.16.840.1.113883.6.69"/></code>
 </manufacturedMaterial></manufacturedProduct></consumable>`
 
-// Concern returns an entry with a problem concern act around problem observations.
+// Concern returns an entry that contains a problem concern act around problem observations.
 func Concern(status, inner string) string {
 	return `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.3"/>
 <id root="2.16.840.1.113883.19.5" extension="concern"/>
@@ -74,15 +74,15 @@ func Concern(status, inner string) string {
 <entryRelationship typeCode="SUBJ">` + inner + `</entryRelationship></act></entry>`
 }
 
-// ProblemOf returns a problem observation; attributes adds to class and mood.
+// ProblemOf returns a problem observation with attributes in addition to its class and mood.
 func ProblemOf(attributes, rest string) string {
 	return `<observation classCode="OBS" moodCode="EVN" ` + attributes +
 		`><templateId root="2.16.840.1.113883.10.20.22.4.4"/><id root="2.16.840.1.113883.19.5" extension="p1"/>
 <code code="55607006" ` + Snomed + ` displayName="Problem"/><statusCode code="completed"/>` + rest + `</observation>`
 }
 
-// Pneumonia is the value of a problem observation.
+// Pneumonia is the value element for a problem observation.
 const Pneumonia = `<value xsi:type="CD" code="233604007" ` + Snomed + ` displayName="Pneumonia"/>`
 
-// Colonoscopy is the code of a procedure.
+// Colonoscopy is the code element for a procedure.
 const Colonoscopy = `<code code="73761001" codeSystem="2.16.840.1.113883.6.96" displayName="Colonoscopy"/>`

@@ -1,5 +1,5 @@
-// Package ccdatest helps the tests of C-CDA sections: it converts a document with one section, or complete documents,
-// and finds resources by their paths and values.
+// Package ccdatest supports tests of C-CDA sections. It converts a document with one section, or complete documents,
+// and searches resources by path and value.
 package ccdatest
 
 import (
@@ -13,18 +13,17 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// Case is an entry of a section and the expected resources. Each line of Want is one resource: its type and the paths
-// that it must have, with their values; "!path" is one that it must not have. A number in a path is the index of a
-// list.
+// Case is a section entry with its expected resources. Each line of Want describes one resource: its type and the paths
+// that it must have, with their values. "!path" is a path that it must not have. A number in a path is a list index.
 type Case struct {
 	Name    string
 	Section string // LOINC code, or a complete <section> without its end tag
 	Entries string
 	Want    []string
-	Never   []string // forbidden resources, in the same form
+	Never   []string // resources that must not occur, in the same form
 }
 
-// Check converts the entry and compares its resources.
+// Check converts the entry and compares the resources with the expected ones.
 func (f Case) Check(t *testing.T) {
 	t.Helper()
 	resources := Facts(t, f.Section, f.Entries)
@@ -40,7 +39,7 @@ func (f Case) Check(t *testing.T) {
 	}
 }
 
-// Run checks cases, each as a subtest.
+// Run checks each case in a subtest.
 func Run(t *testing.T, cases []Case) {
 	t.Helper()
 	for _, f := range cases {
@@ -51,14 +50,14 @@ func Run(t *testing.T, cases []Case) {
 	}
 }
 
-// Resource holds the paths of a resource, with the indexes of lists and without them.
+// Resource holds the paths in a resource, both with list indexes and without.
 type Resource struct {
 	Kind   string
-	Values map[string]bool // "path=value", and every path alone
+	Values map[string]bool // keys are "path=value", and every path alone
 	JSON   string
 }
 
-// Facts converts a document of one section.
+// Facts converts a document that has one section.
 func Facts(t *testing.T, section, entries string) []Resource {
 	t.Helper()
 	if !strings.HasPrefix(section, "<") {
@@ -118,7 +117,7 @@ func (p Resource) read(at []string, content any) {
 	}
 }
 
-// Has reports whether one of the resources has the paths of a line, in the form of Case.Want.
+// Has reports whether one of the resources has all paths in want, a line in the form of Case.Want.
 func Has(resources []Resource, want string) bool {
 	kind, having, _ := strings.Cut(want, " | ")
 	for _, r := range resources {
@@ -137,7 +136,7 @@ func Has(resources []Resource, want string) bool {
 	return false
 }
 
-// Shown returns the resources in the form that a failing test prints.
+// Shown returns the resources in the form for test failures.
 func Shown(resources []Resource) []string {
 	var list []string
 	for _, r := range resources {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Shapes of large documents: one attachment, one narrative of paragraphs, one of a table, entries, and all of these.
+// Shapes of large documents: one attachment, one narrative of paragraphs, one narrative with a table, entries, and all
+// of these.
 const (
 	shapeBase64    = "base64"
 	shapeNarrative = "narrative"
@@ -18,14 +19,14 @@ const (
 	shapeMixed     = "mixed"
 )
 
-// Shapes returns the shapes of large documents.
+// Shapes returns all shapes for large documents.
 func Shapes() []string {
 	return []string{shapeBase64, shapeNarrative, shapeTable, shapeEntries, shapeMixed}
 }
 
-// WriteLarge writes a document of a shape with approximately the given number of bytes. A table has half as many, which
-// is the maximum number of cells. WriteLarge buffers only a small part of the document, so that a test can measure the
-// memory of its reader.
+// WriteLarge writes a document of the given shape with approximately size bytes. A table gets half as many, which is
+// the maximum number of cells. WriteLarge buffers only a small part of the document, so that a test can measure its
+// reader's memory.
 func WriteLarge(to io.Writer, shape string, size int) error {
 	const mark = "the body"
 	before, after, _ := strings.Cut(Document(SomePatient, mark), mark)
@@ -39,12 +40,12 @@ func WriteLarge(to io.Writer, shape string, size int) error {
 	return nil
 }
 
-// large writes a document; Flush returns its errors.
+// large writes a document. Flush returns any write error.
 type large struct {
 	*bufio.Writer
 
-	random *rand.ChaCha8 // the same on every run
-	rows   int           // of the table
+	random *rand.ChaCha8 // the same sequence on every run
+	rows   int           // number of table rows
 }
 
 func (l *large) put(text string) { _, _ = l.WriteString(text) }
@@ -109,7 +110,7 @@ func (l *large) table(size int) {
 	l.put("</tbody></table>")
 }
 
-// entries writes results, each of which refers to a row of the table while there are rows.
+// entries writes results. Each refers to a table row, as long as there are rows.
 func (l *large) entries(size int) {
 	for i, written := 0, 0; written < size; i++ {
 		reference := ""
@@ -125,7 +126,7 @@ func (l *large) entries(size int) {
 	}
 }
 
-// note writes a note with an attachment.
+// note writes a note that contains an attachment.
 func (l *large) note(size int) {
 	l.put(`<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/>` +
 		`<code code="34109-9" codeSystem="2.16.840.1.113883.6.1"/><text mediaType="application/pdf" representation="B64">`)

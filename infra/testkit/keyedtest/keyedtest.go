@@ -1,5 +1,5 @@
 // Package keyedtest tests endpoints that an organisation's backend calls with its key. It provides an API with a fixed
-// clock and request id, three key pairs, and an Exchange that compares the complete response. Only tests link it.
+// clock and request ID, three key pairs, and an Exchange that compares the complete response. Only tests link it.
 package keyedtest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The public ids in Keys, and the id of every request.
+// Public IDs that Keys accepts, and the ID of every request.
 const (
 	PublicA   = "public_test_0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a"
 	PublicB   = "public_test_0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b"
@@ -29,7 +29,7 @@ const (
 	RequestID = "11111111-1111-4111-8111-111111111111"
 )
 
-// Error bodies that several responses share.
+// Error bodies shared by several responses.
 const (
 	Unauthorized = `{"success":false,"error":"svc_unauthorized_client","error_description":"The public ID or private ` +
 		`key is missing or wrong.","request_id":"` + RequestID + `"}`
@@ -37,10 +37,10 @@ const (
 		`side. Please try again.","request_id":"` + RequestID + `"}`
 )
 
-// ErrTrouble is an internal error, whose text no client may see.
+// ErrTrouble is an internal error whose text must not be visible to any client.
 var ErrTrouble = errors.New("trouble at 10.0.0.7")
 
-// Tenants returns the owners of the key pairs by public id.
+// Tenants returns the owners of the key pairs, by public ID.
 func Tenants() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		PublicA: {Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"},
@@ -49,7 +49,7 @@ func Tenants() map[string]org.Tenant {
 	}
 }
 
-// Keys authenticates every public id with the private key "key".
+// Keys authenticates every known public ID with the private key "key".
 type Keys struct{}
 
 // Authenticate implements httpapi.KeyAuthenticator.
@@ -61,29 +61,29 @@ func (Keys) Authenticate(_ context.Context, publicID string, key secret.Text) (o
 	return org.Caller{Tenant: tenant, CredentialID: publicID}, nil
 }
 
-// NewAPI returns an API without a log, at Moment, with RequestID.
+// NewAPI returns an API without a log. Its time is Moment and its request ID is RequestID.
 func NewAPI() *httpapi.API {
 	return httpapi.New(httpapi.Options{
 		Logger: slog.New(slog.DiscardHandler), Now: Moment, IDs: func() string { return RequestID },
 	})
 }
 
-// Moment is the fixed time of these tests.
+// Moment returns the fixed time of these tests.
 func Moment() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 
-// Exchange is a request and its complete expected response.
+// Exchange is a request with its complete expected response.
 type Exchange struct {
 	Method string // GET if empty
 	Path   string
-	User   string // public id, none if empty
+	User   string // public ID; none if empty
 	Key    string // "key" if empty
 	Body   string
 	Status int
-	Want   string            // body
+	Want   string            // expected body
 	Header map[string]string // additional headers; an empty value means absent
 }
 
-// Check sends the request to the handler of a route and compares the complete response.
+// Check sends the request to a route's handler and compares the complete response.
 func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	tb.Helper()
 	mux := http.NewServeMux()
@@ -115,8 +115,8 @@ func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	}
 }
 
-// CheckReader checks the authentication and the methods of a read-only route. path is a path that PublicA may read,
-// refused a method that the route does not have; others are methods of the route that other functions serve. It runs
+// CheckReader checks the authentication and the methods of a read-only route. path is a path that PublicA may read.
+// refused is a method that the route does not have; others are methods of the route that other functions serve. It runs
 // its cases as parallel subtests.
 func CheckReader(t *testing.T, route, path, refused string, newHandler func() http.Handler, others ...string) {
 	t.Helper()
@@ -144,7 +144,7 @@ func CheckReader(t *testing.T, route, path, refused string, newHandler func() ht
 	}
 }
 
-// FailureBody returns the error envelope of a failure.
+// FailureBody returns a failure's error envelope.
 func FailureBody(code, description string) string {
 	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` +
 		RequestID + `"}`

@@ -1,5 +1,5 @@
-// Package measured reads the metrics from log lines as CloudWatch does, so that tests compare the counts of a unit of
-// work and not the format of the lines. Only tests link it.
+// Package measured reads metrics from log lines as CloudWatch does, so that tests compare a unit of work's counts
+// instead of the line format. Only tests link it.
 package measured
 
 import (
@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// line is a log line with metrics.
+// line is a log line that contains metrics.
 type line struct {
 	AWS *struct {
 		Timestamp         int64
@@ -24,8 +24,8 @@ type line struct {
 	} `json:"_aws"`
 }
 
-// In returns the counts and the numbers of measurements in the lines of a log, by metric and value of its dimension:
-// "Exports success", "WebhookSeconds". It fails the test for lines that CloudWatch would ignore.
+// In returns the counters and the numbers of measurements in a log, keyed by metric and dimension value, such as
+// "Exports success" or "WebhookSeconds". It fails the test for lines that CloudWatch would ignore.
 func In(tb testing.TB, log []byte) map[string]int {
 	tb.Helper()
 	found := map[string]int{}
@@ -33,7 +33,7 @@ func In(tb testing.TB, log []byte) map[string]int {
 		var one line
 		var members map[string]any
 		if json.Unmarshal(text, &one) != nil || one.AWS == nil || json.Unmarshal(text, &members) != nil {
-			continue // other lines, and output of other programs
+			continue // a line without metrics, or output from another program
 		}
 		if one.AWS.Timestamp <= 0 {
 			tb.Errorf("a metric without a time: %s", text)
@@ -50,7 +50,7 @@ func In(tb testing.TB, log []byte) map[string]int {
 	return found
 }
 
-// by returns the value of the dimension other than the stack.
+// by returns the value of the dimension that is not the stack.
 func by(tb testing.TB, members map[string]any, sets [][]string) string {
 	tb.Helper()
 	told := ""
@@ -72,7 +72,7 @@ func by(tb testing.TB, members map[string]any, sets [][]string) string {
 	return told
 }
 
-// number returns a counter's value, or the number of measured values.
+// number returns a counter's value, or the number of measurements.
 func number(tb testing.TB, name, unit string, value any) int {
 	tb.Helper()
 	switch value := value.(type) {

@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// CheckMember checks that an organisation's endpoint allows exactly the roles in account's table. e is a request to it
-// for OrgA in test mode that an owner may send, below /dashboard/organisations/{orgId}. It runs its cases as parallel
-// subtests, each on its own handler.
+// CheckMember checks that an organisation's endpoint allows exactly the roles in account's table. e is a request to the
+// endpoint, for OrgA in test mode below /dashboard/organisations/{orgId}, that an owner may send. It runs its cases as
+// parallel subtests, each on its own handler.
 func CheckMember(t *testing.T, route string, e Exchange, needed account.Permission, newHandler func() http.Handler) {
 	t.Helper()
 	for name, c := range strangers(e) {
@@ -68,7 +68,7 @@ func strangers(e Exchange) map[string]Exchange {
 	return cases
 }
 
-// modesOf returns the modes in which to test a route; a route without modes is tested once.
+// modesOf returns the modes in which to test a route. A route without modes is tested once.
 func modesOf(route string) []org.Mode {
 	if strings.Contains(route, "{mode}") {
 		return []org.Mode{org.Test, org.Live}
@@ -76,7 +76,7 @@ func modesOf(route string) []org.Mode {
 	return []org.Mode{""}
 }
 
-// isRefused distinguishes the response to an insufficient role from the endpoint's own responses.
+// isRefused reports whether the response is the one for an insufficient role, not one of the endpoint's own.
 func isRefused(w *httptest.ResponseRecorder) bool {
 	return w.Code == http.StatusForbidden && strings.Contains(w.Body.String(), `"error":"svc_forbidden"`)
 }

@@ -1,6 +1,6 @@
-// Package membertest tests endpoints of the dashboard as its members: it has sessions of every role, an Exchange that
-// compares the complete response, and CheckMember, which calls an endpoint as every caller without access. Only tests
-// link it.
+// Package membertest tests dashboard endpoints. It provides sessions for every role, an Exchange that compares the
+// complete response, and CheckMember, which calls an endpoint as every kind of caller without access. Only tests link
+// it.
 package membertest
 
 import (
@@ -20,25 +20,25 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Organisations. All people here are members of OrgA, except Stranger, who owns OrgB.
+// Organisations. Everyone here is a member of OrgA, except Stranger, who owns OrgB.
 const (
 	OrgA = "a0000000-0000-4000-8000-000000000001"
 	OrgB = "a0000000-0000-4000-8000-000000000002"
 )
 
-// People with a session: one of each role, and some that differ from the owner. The names are the values of their
-// cookies.
+// People with a session: one for each role, and some who differ from the owner in one respect. The names are the values
+// of their cookies.
 const (
 	Owner     = "owner"
 	Admin     = "admin"
 	Developer = "developer"
 	Viewer    = "viewer"
 	Stranger  = "stranger" // owns OrgB and has no role in OrgA
-	Stale     = "stale"    // an owner whose last authentication is an hour ago
-	Pending   = "pending"  // an owner who has not yet proven the second factor
+	Stale     = "stale"    // an owner who last authenticated an hour ago
+	Pending   = "pending"  // an owner who has not completed the second factor
 )
 
-// Error bodies that several responses share.
+// Error bodies shared by several responses.
 const (
 	NoSession = `{"success":false,"error":"svc_session_required","error_description":"Sign in to continue.",` +
 		`"request_id":"` + keyedtest.RequestID + `"}`
@@ -54,7 +54,7 @@ const (
 		`with a passkey, an authenticator app or an e-mailed code.","request_id":"` + keyedtest.RequestID + `"}`
 )
 
-// AccountOf returns a person's account id.
+// AccountOf returns a person's account ID.
 func AccountOf(who string) string {
 	return map[string]string{
 		Owner: "ac000000-0000-4000-8000-000000000001", Admin: "ac000000-0000-4000-8000-000000000002",
@@ -67,7 +67,7 @@ func AccountOf(who string) string {
 // Token returns a person's session token.
 func Token(who string) secret.Text { return secret.New(who) }
 
-// Auth returns an authenticator for all of these people, without rate limits.
+// Auth returns an authenticator for all of these people that applies no rate limits.
 func Auth() httpapi.SessionAuth { return httpapi.SessionAuth{Sessions: people{}, Members: people{}} }
 
 type people struct{}
@@ -106,21 +106,21 @@ func (people) Role(_ context.Context, accountID, orgID string) (account.Role, er
 	return "", fault.Missing("Record not found.")
 }
 
-// Exchange is a request and its complete expected response.
+// Exchange is a request with its complete expected response.
 type Exchange struct {
 	Method  string // GET if empty
 	Path    string
-	As      string // owner of the session; no session if empty
+	As      string // person whose session is used; no session if empty
 	Body    string
-	Media   string // of the body; application/json if empty
+	Media   string // media type of the body; application/json if empty
 	Site    string // Sec-Fetch-Site; same-origin if empty, omitted if "-"
-	NoToken bool   // without X-CSRF-Token
+	NoToken bool   // omit X-CSRF-Token
 	Status  int
-	Want    string            // body
+	Want    string            // expected body
 	Header  map[string]string // additional headers; an empty value means absent
 }
 
-// Send sends the request to the handler of a route.
+// Send sends the request to a route's handler.
 func (e Exchange) Send(tb testing.TB, route string, handler http.Handler) *httptest.ResponseRecorder {
 	tb.Helper()
 	mux := http.NewServeMux()

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// EndpointHealth stores the status of the catalogue's endpoints, like store.CatalogHealth. The zero value is that of a
-// new stack.
+// EndpointHealth stores the health of the catalogue's endpoints, like store.CatalogHealth. The zero value is the state
+// of a new stack.
 type EndpointHealth struct {
 	mu         sync.Mutex
 	run        int64
@@ -23,14 +23,14 @@ type EndpointHealth struct {
 	calls      map[string]int
 }
 
-// Calls counts the calls by method.
+// Calls returns the number of calls to a method.
 func (h *EndpointHealth) Calls(method string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.calls[method]
 }
 
-// Begin is the counterpart of store.CatalogHealth's method.
+// Begin corresponds to store.CatalogHealth.Begin.
 func (h *EndpointHealth) Begin(_ context.Context, now, until time.Time) (int64, error) {
 	defer h.lock("Begin")()
 	if !now.After(h.until) && !h.until.IsZero() {
@@ -41,14 +41,14 @@ func (h *EndpointHealth) Begin(_ context.Context, now, until time.Time) (int64, 
 	return h.run, nil
 }
 
-// Records is the counterpart of store.CatalogHealth's method.
+// Records corresponds to store.CatalogHealth.Records.
 func (h *EndpointHealth) Records(_ context.Context, mode string) ([]health.Record, error) {
 	defer h.lock("Records")()
 	all := slices.Collect(maps.Values(h.records))
 	return slices.DeleteFunc(all, func(r health.Record) bool { return r.Mode != mode }), nil
 }
 
-// SaveRecord is the counterpart of store.CatalogHealth's method.
+// SaveRecord corresponds to store.CatalogHealth.SaveRecord.
 func (h *EndpointHealth) SaveRecord(_ context.Context, r health.Record) error {
 	defer h.lock("SaveRecord")()
 	at := r.Mode + "#" + r.EndpointID
@@ -60,7 +60,7 @@ func (h *EndpointHealth) SaveRecord(_ context.Context, r health.Record) error {
 	return nil
 }
 
-// Forget is the counterpart of store.CatalogHealth's method.
+// Forget corresponds to store.CatalogHealth.Forget.
 func (h *EndpointHealth) Forget(_ context.Context, r health.Record) error {
 	defer h.lock("Forget")()
 	at := r.Mode + "#" + r.EndpointID
@@ -72,14 +72,14 @@ func (h *EndpointHealth) Forget(_ context.Context, r health.Record) error {
 	return nil
 }
 
-// DiscoveredURLs is the counterpart of store.CatalogHealth's method.
+// DiscoveredURLs corresponds to store.CatalogHealth.DiscoveredURLs.
 func (h *EndpointHealth) DiscoveredURLs(_ context.Context, mode string) ([]health.DiscoveredURLs, error) {
 	defer h.lock("DiscoveredURLs")()
 	all := slices.Collect(maps.Values(h.discovered))
 	return slices.DeleteFunc(all, func(s health.DiscoveredURLs) bool { return s.Mode != mode }), nil
 }
 
-// SaveDiscoveredURLs is the counterpart of store.CatalogHealth's method.
+// SaveDiscoveredURLs corresponds to store.CatalogHealth.SaveDiscoveredURLs.
 func (h *EndpointHealth) SaveDiscoveredURLs(_ context.Context, s health.DiscoveredURLs) error {
 	defer h.lock("SaveDiscoveredURLs")()
 	at := s.Mode + "#" + s.EndpointID
@@ -90,7 +90,7 @@ func (h *EndpointHealth) SaveDiscoveredURLs(_ context.Context, s health.Discover
 	return nil
 }
 
-// Pointer is the counterpart of store.CatalogHealth's method.
+// Pointer corresponds to store.CatalogHealth.Pointer.
 func (h *EndpointHealth) Pointer(_ context.Context, mode string) (health.Pointer, error) {
 	defer h.lock("Pointer")()
 	p := h.pointers[mode]
@@ -98,7 +98,7 @@ func (h *EndpointHealth) Pointer(_ context.Context, mode string) (health.Pointer
 	return p, nil
 }
 
-// MovePointer is the counterpart of store.CatalogHealth's method.
+// MovePointer corresponds to store.CatalogHealth.MovePointer.
 func (h *EndpointHealth) MovePointer(_ context.Context, p health.Pointer) error {
 	defer h.lock("MovePointer")()
 	if h.pointers[p.Mode].Rev != p.Rev {
@@ -109,7 +109,7 @@ func (h *EndpointHealth) MovePointer(_ context.Context, p health.Pointer) error 
 	return nil
 }
 
-// lock counts a call and locks until the returned function is called.
+// lock counts a call to method and holds the lock until the returned function is called.
 func (h *EndpointHealth) lock(method string) func() {
 	h.mu.Lock()
 	if h.calls == nil {

@@ -12,11 +12,12 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Files stores objects; an object exists once it is closed. It implements export.Files. The zero value is empty.
+// Files stores objects in memory. An object exists once its writer is closed. It implements export.Files. The zero
+// value is empty.
 type Files struct {
 	mu      sync.Mutex
 	objects map[string][]byte
-	begun   int // objects that are neither closed nor aborted
+	begun   int // number of writers neither closed nor aborted
 }
 
 // Create implements export.Files.
@@ -88,7 +89,7 @@ func (f *Files) Unfinished() int {
 	return f.begun
 }
 
-// Get returns an object.
+// Get returns an object's content.
 func (f *Files) Get(key string) (body []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +107,7 @@ func (f *Files) Put(key string, body []byte) {
 	f.objects[key] = body
 }
 
-// upload is an object being written.
+// upload is an object that is being written.
 type upload struct {
 	files *Files
 	key   string

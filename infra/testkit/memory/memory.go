@@ -1,5 +1,5 @@
-// Package memory models stores in maps, for tests that create thousands of stores or make hundreds of thousands of
-// calls. All other tests use the embedded AWS (infra/test/tables). The suites of package storetest run against both.
+// Package memory implements stores in maps, for tests that create thousands of stores or make hundreds of thousands of
+// calls. All other tests use the embedded AWS (infra/test/tables). The suites in package storetest run against both.
 // Only tests link it.
 package memory
 
@@ -17,11 +17,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Hook wraps a call: it may run its effect, skip it, or fail after it. A test uses it to crash a worker or lose a
+// Hook wraps a call. It can run the call's effect, skip it, or fail after it. Tests use it to crash a worker or lose a
 // response.
 type Hook func(call string, effect func() error) error
 
-// run makes a call, through the hook if there is one.
+// run runs effect, through the hook if there is one.
 func (h Hook) run(call string, effect func() error) error {
 	if h == nil {
 		return effect()
@@ -29,7 +29,7 @@ func (h Hook) run(call string, effect func() error) error {
 	return h(call, effect)
 }
 
-// over returns an error once ctx has ended.
+// over returns an error if ctx is done.
 func over(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("ask: %w", err)
@@ -37,16 +37,16 @@ func over(ctx context.Context) error {
 	return nil
 }
 
-// row is the key of a tenant's row.
+// row is the key of a row that belongs to a tenant.
 type row struct {
 	tenant org.Tenant
 	id     string
 }
 
-// missing returns the error of a read that finds nothing.
+// missing returns the error for reading a record that does not exist.
 func missing() error { return fault.Missing("Record not found.") }
 
-// of lists a tenant's values by id.
+// of returns a tenant's values, ordered by ID.
 func of[V any](all map[row]V, tenant org.Tenant) []V {
 	var found []V
 	for _, at := range slices.SortedFunc(maps.Keys(all), func(a, b row) int { return cmp.Compare(a.id, b.id) }) {
@@ -57,8 +57,8 @@ func of[V any](all map[row]V, tenant org.Tenant) []V {
 	return found
 }
 
-// Buckets stores rate-limit buckets like store.Flow, for tests that take from them thousands of times. The zero value
-// is ready to use.
+// Buckets stores rate-limit buckets like store.Flow, for tests that use them thousands of times. The zero value is
+// ready to use.
 type Buckets struct {
 	mu  sync.Mutex
 	tat map[string]time.Time

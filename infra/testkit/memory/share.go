@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ShareAt returns when the sweeper next examines a tenant's share, or zero for never.
+// ShareAt returns the time at which the sweeper next examines a tenant's share, or the zero time for never.
 func (f fixture) ShareAt(tenant org.Tenant) time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -32,7 +32,7 @@ func (r shareRows) Share(ctx context.Context, tenant org.Tenant) (found share.Ro
 	return found, err
 }
 
-// share copies a tenant's share.
+// share returns a copy of a tenant's share.
 func (l *ledger) share(tenant org.Tenant) share.Row {
 	stored := l.shares[tenant]
 	return share.Row{Places: maps.Clone(stored.Places), JoinedAt: stored.JoinedAt}
@@ -54,7 +54,7 @@ func (r shareRows) TakePlace(ctx context.Context, tenant org.Tenant, seen share.
 	})
 }
 
-// holds reports whether a place still belongs to the claim of its task.
+// holds reports whether a slot still belongs to its task's claim.
 func holds(stored share.Row, place share.Place) bool {
 	holder := stored.Places[place.Number]
 	return holder.TaskID == place.TaskID && holder.Claim == place.Claim
@@ -109,7 +109,7 @@ func (r shareRows) EndLine(ctx context.Context, tenant org.Tenant, seen time.Tim
 	})
 }
 
-// PostponeShare sets when the sweeper next examines a share.
+// PostponeShare sets the time at which the sweeper next examines a share.
 func (f fixture) PostponeShare(tenant org.Tenant, until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,7 +133,7 @@ func (r shareRows) JoinLine(ctx context.Context, task export.Task, at time.Time)
 	})
 }
 
-// Line implements share.Rows. It is always up to date.
+// Line implements share.Rows. The result is always up to date.
 func (r shareRows) Line(ctx context.Context, tenant org.Tenant, limit int) (line []share.Waiting, err error) {
 	err = r.do(ctx, "Line", func() error {
 		for at, task := range r.tasks {
@@ -164,7 +164,7 @@ func (r shareRows) CallTask(ctx context.Context, task export.Task, dueAt time.Ti
 	})
 }
 
-// changeShare changes a tenant's share, or leaves it unchanged on error.
+// changeShare changes a tenant's share. If the change fails, the share stays unchanged.
 func (r shareRows) changeShare(ctx context.Context, call string, tenant org.Tenant,
 	change func(stored *share.Row) error,
 ) error {

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tasks stores export tasks, the newest of each connection, shares and events. It is safe for concurrent use. Methods
-// for tests, such as Put and Events, do not count as calls: Around does not see them.
+// Tasks stores export tasks, each connection's newest task, shares and events. It is safe for concurrent use. Methods
+// for tests, such as Put and Events, do not count as calls and bypass Around.
 type Tasks struct {
 	*ledger
 	fixture
@@ -24,7 +24,7 @@ type Tasks struct {
 	dueRows
 }
 
-// ledger holds the shared state of all parts of Tasks.
+// ledger holds the state that all parts of Tasks share.
 type ledger struct {
 	Around Hook
 
@@ -34,9 +34,9 @@ type ledger struct {
 	tasks      map[row]export.Task
 	lookAt     map[row]time.Time
 	shares     map[org.Tenant]share.Row
-	sharesAt   map[org.Tenant]time.Time // when the sweeper next examines a share
+	sharesAt   map[org.Tenant]time.Time // time at which the sweeper next examines each share
 	events     map[row]webhook.Event
-	told       []webhook.Event // in the order of storing
+	told       []webhook.Event // in the order in which they were stored
 }
 
 // NewTasks returns an empty store.
@@ -48,7 +48,7 @@ func NewTasks() *Tasks {
 	return &Tasks{l, fixture{l}, register{l}, work{l}, shareRows{l}, dueRows{l}}
 }
 
-// fixture holds the methods with which a test changes and inspects the store.
+// fixture holds the methods that let a test change and inspect the store.
 type fixture struct{ *ledger }
 
 // Authorize sets whether a connection is authorized.
@@ -58,14 +58,14 @@ func (f fixture) Authorize(tenant org.Tenant, connectionID string, is bool) {
 	f.authorized[row{tenant, connectionID}] = is
 }
 
-// Put stores a task unchanged.
+// Put stores a task without any checks.
 func (f fixture) Put(task export.Task) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.tasks[row{task.Tenant, task.ID}] = task
 }
 
-// Change changes an existing task, regardless of who holds it.
+// Change modifies an existing task, regardless of which worker holds it.
 func (f fixture) Change(tenant org.Tenant, id string, change func(task *export.Task)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,35 +74,35 @@ func (f fixture) Change(tenant org.Tenant, id string, change func(task *export.T
 	f.tasks[row{tenant, id}] = task
 }
 
-// Get returns a task unchanged, or a zero one if it does not exist.
+// Get returns a task, or the zero Task if it does not exist.
 func (f fixture) Get(tenant org.Tenant, id string) export.Task {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.tasks[row{tenant, id}]
 }
 
-// All lists a tenant's tasks by id.
+// All returns a tenant's tasks, ordered by ID.
 func (f fixture) All(tenant org.Tenant) []export.Task {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return of(f.tasks, tenant)
 }
 
-// Forget removes an expired task, which remains the newest of its connection.
+// Forget removes an expired task, which remains recorded as its connection's newest.
 func (f fixture) Forget(tenant org.Tenant, id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.tasks, row{tenant, id})
 }
 
-// SweepTime returns when the sweeper next examines a task.
+// SweepTime returns the time at which the sweeper next examines a task.
 func (f fixture) SweepTime(tenant org.Tenant, id string) time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.lookAt[row{tenant, id}]
 }
 
-// Events lists the events of the given types, or of all types if none is given, in the order of storing.
+// Events returns the events of the given types, or all events if none is given, in the order in which they were stored.
 func (f fixture) Events(types ...webhook.Type) (told []webhook.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -180,7 +180,7 @@ func (r register) Event(ctx context.Context, tenant org.Tenant, id string) (even
 	return event, err
 }
 
-// CreateEvent stores an event without a task.
+// CreateEvent stores an event that belongs to no task.
 func (r register) CreateEvent(ctx context.Context, event webhook.Event) error {
 	return r.do(ctx, "CreateEvent", func() error { return r.tell(event) })
 }
@@ -262,7 +262,7 @@ func (r work) FinishTask(ctx context.Context, task export.Task, event webhook.Ev
 	})
 }
 
-// fenced lets only the worker that holds a pending task change it.
+// fenced applies a change to a pending task only if the calling worker holds the task.
 func (r work) fenced(ctx context.Context, call string, task export.Task,
 	change func(stored *export.Task) ([]webhook.Event, time.Time),
 ) error {
@@ -280,7 +280,7 @@ func (r work) fenced(ctx context.Context, call string, task export.Task,
 	})
 }
 
-// store stores a task and events atomically.
+// store stores a task together with events.
 func (l *ledger) store(task export.Task, events ...webhook.Event) error {
 	for _, event := range events {
 		if err := l.tell(event); err != nil {
@@ -291,7 +291,7 @@ func (l *ledger) store(task export.Task, events ...webhook.Event) error {
 	return nil
 }
 
-// tell stores an event, which must be new.
+// tell stores a new event. It returns an error if the event already exists.
 func (l *ledger) tell(event webhook.Event) error {
 	at := row{event.Tenant, event.ID}
 	if _, taken := l.events[at]; taken {
@@ -307,7 +307,7 @@ func (l *ledger) keep(task export.Task, lookAt time.Time) {
 	l.lookAt[row{task.Tenant, task.ID}] = lookAt
 }
 
-// do runs one call exclusively. The call has no effect once its caller has given up.
+// do runs a call under the lock. The call has no effect if its caller has given up.
 func (l *ledger) do(ctx context.Context, call string, effect func() error) error {
 	return l.Around.run(call, func() error {
 		if err := over(ctx); err != nil {

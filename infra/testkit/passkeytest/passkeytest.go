@@ -1,4 +1,4 @@
-// Package passkeytest simulates a browser with an authenticator: it responds to a relying party's requests, correctly
+// Package passkeytest simulates a browser with an authenticator. It responds to a relying party's requests, correctly
 // or incorrectly as the test requires (W3C WebAuthn level 3). Only tests link it.
 package passkeytest
 
@@ -13,19 +13,19 @@ import (
 	"testing"
 )
 
-// Key is a passkey in an authenticator.
+// Key is a passkey stored in an authenticator.
 type Key struct {
-	Origin     string // origin of the requesting page
-	Host       string // host of the relying party
-	Counter    uint32 // value in the next response
-	Unverified bool   // the authenticator does not verify the user
+	Origin     string // origin of the page that requests it
+	Host       string // the relying party's host
+	Counter    uint32 // counter value for the next response
+	Unverified bool   // whether the authenticator skips user verification
 
 	id      []byte
 	handle  []byte
 	private *ecdsa.PrivateKey
 }
 
-// New returns an authenticator for a page's origin.
+// New returns a passkey for a page's origin and a relying party's host.
 func New(tb testing.TB, origin, host string) *Key {
 	tb.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -39,10 +39,10 @@ func New(tb testing.TB, origin, host string) *Key {
 	return &Key{Origin: origin, Host: host, id: id, private: private}
 }
 
-// ID returns the credential's id in the form of PublicKeyCredential.id.
+// ID returns the credential ID in the form of PublicKeyCredential.id.
 func (k *Key) ID() string { return base64.RawURLEncoding.EncodeToString(k.id) }
 
-// Create responds to the options of a registration.
+// Create returns the response to a registration's options.
 func (k *Key) Create(tb testing.TB, options []byte) []byte {
 	tb.Helper()
 	var asked struct {
@@ -60,7 +60,7 @@ func (k *Key) Create(tb testing.TB, options []byte) []byte {
 	}
 	k.handle = handle
 	data := k.authenticatorData(0x40)
-	data = append(data, make([]byte, 16)...)                      // no model (AAGUID)
+	data = append(data, make([]byte, 16)...)                      // AAGUID of an unspecified model
 	data = binary.BigEndian.AppendUint16(data, uint16(len(k.id))) //nolint:gosec // G115: 32 bytes
 	data = append(append(data, k.id...), k.coseKey(tb)...)
 	object := append([]byte{0xa3}, text("fmt")...)
@@ -73,7 +73,7 @@ func (k *Key) Create(tb testing.TB, options []byte) []byte {
 	})
 }
 
-// Get responds to the options of an authentication.
+// Get returns the response to an authentication's options.
 func (k *Key) Get(tb testing.TB, options []byte) []byte {
 	tb.Helper()
 	var asked struct {
@@ -95,7 +95,7 @@ func (k *Key) Get(tb testing.TB, options []byte) []byte {
 	})
 }
 
-// authenticatorData returns the relying party's hash, the flags and the counter (section 6.1).
+// authenticatorData returns the relying party ID's hash, the flags and the counter (section 6.1).
 func (k *Key) authenticatorData(flags byte) []byte {
 	flags |= 0x01
 	if !k.Unverified {
@@ -117,7 +117,7 @@ func (k *Key) clientData(tb testing.TB, kind, challenge string) []byte {
 	return body
 }
 
-// coseKey returns the public key (RFC 9053 section 7.1.1), in CBOR.
+// coseKey returns the public key in CBOR (RFC 9053 section 7.1.1).
 func (k *Key) coseKey(tb testing.TB) []byte {
 	tb.Helper()
 	point, err := k.private.PublicKey.Bytes()

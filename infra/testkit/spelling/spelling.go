@@ -1,5 +1,5 @@
-// Package spelling generates many spellings of one URL that browsers parse as the same host: case, UTS 46,
-// percent-encoding, slashes, ports, user information, and the forms of IPv4 addresses that inet_aton accepts.
+// Package spelling generates many spellings of a URL that browsers parse as the same host. They vary in case, UTS 46
+// mappings, percent-encoding, slashes, ports, user information, and the IPv4 address forms that inet_aton accepts.
 package spelling
 
 import (
@@ -11,8 +11,8 @@ import (
 // Count is the number of spellings that Of returns.
 const Count = 1000
 
-// Of returns Count different URLs with path that browsers resolve to host, a name or an IPv4 address in ASCII, at port.
-// An empty port is the scheme's default. The same arguments give the same URLs.
+// Of returns Count different URLs for path that browsers resolve to host, a name or an IPv4 address in ASCII, and port.
+// An empty port is the scheme's default. Equal arguments yield equal URLs.
 func Of(host, port, path string) []string {
 	random := rand.New(rand.NewPCG(30, 40)) //nolint:gosec // G404: a test's choices, the same each time
 	hosts := names
@@ -25,7 +25,7 @@ func Of(host, port, path string) []string {
 			pick(random, "://", "://", "://", ":///", ":/", `:\\`, ":/\\", ":////") +
 			pick(random, "", "", "", "user@", "user:word@", "bank.example@", "@", "a@b@", "%40@") +
 			hosts(random, host) + ports(random, port) + path
-		if random.IntN(12) == 0 { // browsers remove these at any position
+		if random.IntN(12) == 0 { // browsers remove these characters at any position
 			at := 9 + random.IntN(len(text)-9)
 			for !isStart(text, at) {
 				at--
@@ -51,7 +51,7 @@ func ports(random *rand.Rand, port string) string {
 	return pick(random, ":", ":", ":0", ":000") + port
 }
 
-// names replaces the letters of a name by others that UTS 46 maps back to them.
+// names replaces letters in a host name with others that UTS 46 maps back to them.
 func names(random *rand.Rand, host string) string {
 	var text strings.Builder
 	rate := 1 + random.IntN(6)
@@ -79,7 +79,7 @@ func names(random *rand.Rand, host string) string {
 	return text.String()
 }
 
-// addresses returns a form of an IPv4 address that inet_aton accepts.
+// addresses returns a random form of an IPv4 address that inet_aton accepts.
 func addresses(random *rand.Rand, host string) string {
 	var n [4]uint32
 	if _, err := fmt.Sscanf(host, "%d.%d.%d.%d", &n[0], &n[1], &n[2], &n[3]); err != nil {

@@ -1,5 +1,5 @@
-// Package starttest sends the form with which one of our pages starts an attempt, and requests that only such a page
-// may send. It also reads the page in the response.
+// Package starttest sends the form with which one of our pages starts an attempt, and other requests that only such a
+// page may send. It also parses the page in the response.
 package starttest
 
 import (
@@ -14,10 +14,10 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// Origin is the origin of the base URL that tests of functions use.
+// Origin is the origin of the base URL in function tests.
 const Origin = "https://api.example"
 
-// Header returns the headers that a browser sends with the form of a page on origin.
+// Header returns the headers that a browser sends when it submits the form of a page on origin.
 func Header(origin string) http.Header {
 	return http.Header{
 		"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {origin},
@@ -25,10 +25,10 @@ func Header(origin string) http.Header {
 	}
 }
 
-// Body returns the form with a start value.
+// Body returns the encoded form that contains a start value.
 func Body(start string) string { return url.Values{"start_value": {start}}.Encode() }
 
-// Request returns the request of a page on Origin, with body as its form.
+// Request returns a request from a page on Origin, with body as its form.
 func Request(tb testing.TB, path, body string) *http.Request {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), http.MethodPost, path, strings.NewReader(body))
@@ -36,8 +36,7 @@ func Request(tb testing.TB, path, body string) *http.Request {
 	return r
 }
 
-// Foreign returns sets of headers that none of our pages on Origin sends. Each differs from
-// Header(Origin) in one header.
+// Foreign returns sets of headers that no page on Origin sends. Each differs from Header(Origin) in one header.
 func Foreign() map[string]http.Header {
 	all := map[string]http.Header{}
 	for name, values := range map[string]map[string][]string{
@@ -69,7 +68,8 @@ func Foreign() map[string]http.Header {
 	return all
 }
 
-// Destination returns the URL to which a response's page sends the browser. The page must do so by its script alone.
+// Destination returns the URL to which the page in a response sends the browser. It fails the test unless the page does
+// so only with its script.
 func Destination(tb testing.TB, got *httptest.ResponseRecorder) string {
 	tb.Helper()
 	page := got.Body.String()

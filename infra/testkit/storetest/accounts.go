@@ -22,7 +22,7 @@ type Accounts interface {
 	members.Rows
 }
 
-// AccountRows runs the suite of Accounts.
+// AccountRows tests an implementation of Accounts.
 func AccountRows(t *testing.T, open func(testing.TB) Accounts) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Accounts]){
@@ -198,7 +198,7 @@ func addressNotTaken(c subject[Accounts]) {
 	expect.Conflict(t, "taking back an address that is another's", s.MoveAccountBack(t.Context(), stranger, taken))
 }
 
-// founded creates an organisation whose owner is adaID.
+// founded creates an organisation owned by adaID.
 func founded(c subject[Accounts], domain string) org.Organisation {
 	c.t.Helper()
 	made := org.Organisation{ID: orgA, Name: "Alder", Plan: org.Free, Status: org.Active, CreatedAt: now()}

@@ -16,23 +16,23 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connections is the store of connections, tokens and events that a refresh.Worker requires.
+// Connections is the store of connections, tokens and events that refresh.Worker requires.
 type Connections interface {
 	refresh.Store
 	tokens.Store
 	Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error)
 }
 
-// Held is the initial content of a store of connections: an authorized connection, the first version of its tokens, and
-// the tokens of an earlier connection that must still be revoked upstream.
+// Held is the initial content of a connection store: an authorized connection, the first version of its tokens, and an
+// earlier connection's tokens that must still be revoked upstream.
 type Held struct {
 	Connection connection.Connection
 	Tokens     tokens.Row
 	Upstream   []byte
 }
 
-// Refreshes checks the requirements of a refresh.Worker: a revision is replaced once, together with its events or not
-// at all, and ended tokens are not restored.
+// Refreshes tests a refresh.Worker's requirements: a revision is replaced only once, either together with its events or
+// not at all, and revoked tokens are not restored.
 func Refreshes(t *testing.T, open func(testing.TB, Held) Connections) {
 	t.Helper()
 	held := Held{
@@ -172,7 +172,7 @@ func revokedOnce(c subject[Connections]) {
 	}
 }
 
-// A refresh in progress when the tokens ended, or one that guesses the tombstone's version, restores nothing.
+// A refresh that was in progress when the tokens ended, or that guesses the tombstone's version, restores nothing.
 func notRevived(c subject[Connections]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("worker", 1, time.Time{}), now()))
@@ -188,7 +188,7 @@ func notRevived(c subject[Connections]) {
 	}
 }
 
-// A successor that was stored first survives the revocation of the previous set.
+// If a rotated token set was stored first, it survives the revocation of the previous set.
 func rotatedOrRevoked(c subject[Connections]) {
 	t, s := c.t, c.store
 	seen := connectionIn(t, s)

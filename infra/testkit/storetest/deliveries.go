@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Webhooks is the store that a webhook.Worker requires, with the methods that fill it.
+// Webhooks is the store that webhook.Worker requires, plus the methods that populate it.
 type Webhooks interface {
 	webhook.Store
 	webhook.HealthStore
@@ -28,7 +28,7 @@ const (
 	hookID     = "f0000000-0000-4000-8000-000000000001"
 )
 
-// Deliveries checks a webhook.Worker's requirements for events, deliveries and attempts: they are created once, claimed
+// Deliveries tests a webhook.Worker's requirements for events, deliveries and attempts: each is created once, claimed
 // by one worker, and recorded only by the claim's holder.
 func Deliveries(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
@@ -51,7 +51,7 @@ func eventOf(id string) webhook.Event {
 	}
 }
 
-// deliveryOf returns a delivery as a fan-out creates it: in flight for a minute.
+// deliveryOf returns a delivery as created during a fan-out, with a lease of one minute.
 func deliveryOf(id string) webhook.Delivery {
 	until := now().Add(time.Minute)
 	return webhook.Delivery{
@@ -61,7 +61,7 @@ func deliveryOf(id string) webhook.Delivery {
 	}
 }
 
-// fannedOut stores an event and its single delivery.
+// fannedOut stores an event and its only delivery.
 func fannedOut(t *testing.T, s Webhooks) webhook.Delivery {
 	t.Helper()
 	d := deliveryOf(deliveryID)
@@ -118,7 +118,7 @@ func fanOutOnce(c subject[Webhooks]) {
 		t.Error("the event is not fanned out")
 	}
 	for _, d := range deliveries {
-		// No worker may claim it during the fan-out's own attempt.
+		// No worker may claim the delivery during the fan-out's own attempt.
 		_, err := s.ClaimDelivery(t.Context(), tenantA(), d.ID, d.LeaseUntil, d.LeaseUntil.Add(time.Minute))
 		expect.Conflict(t, "a claim in the last moment of the first lease", err)
 	}

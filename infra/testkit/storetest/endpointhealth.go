@@ -15,13 +15,13 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// EndpointHealth stores the status of the catalogue's endpoints.
+// EndpointHealth stores the health of the catalogue's endpoints.
 type EndpointHealth interface {
 	rounds.Records
 	DiscoveredURLs(ctx context.Context, mode string) ([]health.DiscoveredURLs, error)
 }
 
-// EndpointHealths runs the suite of EndpointHealth.
+// EndpointHealths tests an implementation of EndpointHealth.
 func EndpointHealths(t *testing.T, open func(testing.TB) EndpointHealth) {
 	t.Helper()
 	run(t, open, map[string]func(subject[EndpointHealth]){

@@ -12,10 +12,10 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// beyondAPart is larger, in bytes, than one part of an upload to S3.
+// beyondAPart is a size in bytes that exceeds one part of an S3 upload.
 const beyondAPart = 9 << 20
 
-// Files runs the suite of export.Files.
+// Files tests an implementation of export.Files.
 func Files(t *testing.T, open func(testing.TB) export.Files) {
 	t.Helper()
 	run(t, open, map[string]func(subject[export.Files]){
@@ -108,7 +108,7 @@ func closedTooLate(c subject[export.Files]) {
 	s.missing("a")
 }
 
-// objects is a case of Files.
+// objects is one case in the Files suite.
 type objects struct{ subject[export.Files] }
 
 func (s objects) begin(key string) export.Writer {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/export/known"
 )
 
-// Known checks the stored findings of exports about endpoints: each endpoint has its own, and the last one saved
-// counts.
+// Known tests the storage of what exports have found out about endpoints: findings are separate for each endpoint, and
+// the latest saved one is returned.
 func Known(t *testing.T, open func(testing.TB) collect.Known) {
 	t.Helper()
 	run(t, open, map[string]func(subject[collect.Known]){

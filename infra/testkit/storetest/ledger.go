@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/catalog/ledger"
 )
 
-// Ledger is the store of the catalogue's records.
+// Ledger stores the catalogue's records.
 type Ledger interface {
 	Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
 	MovePointer(ctx context.Context, seen, next ledger.Pointer) error
@@ -22,7 +22,7 @@ type Ledger interface {
 	DropOverride(ctx context.Context, mode string, o ledger.Override) error
 }
 
-// Ledgers runs the suite of Ledger.
+// Ledgers tests an implementation of Ledger.
 func Ledgers(t *testing.T, open func(testing.TB) Ledger) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Ledger]){

@@ -11,13 +11,13 @@ import (
 	"recordbridge/shared/manage/account/signin"
 )
 
-// Sessions stores sessions, browsers and ceremonies.
+// Sessions stores sessions, known browsers and authentication ceremonies.
 type Sessions interface {
 	signin.Sessions
 	account.SessionRows
 }
 
-// SessionRows runs the suite of Sessions.
+// SessionRows tests an implementation of Sessions.
 func SessionRows(t *testing.T, open func(testing.TB) Sessions) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Sessions]){
@@ -54,7 +54,7 @@ func sessionComesBack(c subject[Sessions]) {
 	expect.NotFound(t, "a session that has ended", err)
 }
 
-// Two functions that see one browser at the same time may have different clocks.
+// Two functions that see the same browser at the same time may have different clocks.
 func deviceKnown(c subject[Sessions]) {
 	t, s := c.t, c.store
 	until := now().Add(time.Hour)

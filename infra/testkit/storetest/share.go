@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Shares checks the requirements of a share.Share: a place belongs to one task for the duration of its lease, and a
-// queued task to no worker until it is called.
+// Shares tests a share.Share's requirements: a slot belongs to one task for the duration of its lease, and a queued
+// task belongs to no worker until it is called.
 func Shares(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){
@@ -181,7 +181,8 @@ func announced(c subject[Tasks]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.AnnounceLine(t.Context(), tenantA(), now(), now().Add(time.Minute)))
 	expect.NoError(t, s.AnnounceLine(t.Context(), tenantA(), now().Add(time.Hour), now().Add(2*time.Hour)))
-	expect.NoError(t, s.AnnounceLine(t.Context(), tenantA(), now(), now().Add(2*time.Hour))) // with a slow clock
+	// by a worker with a slow clock
+	expect.NoError(t, s.AnnounceLine(t.Context(), tenantA(), now(), now().Add(2*time.Hour)))
 	wantShare(t, s, share.Row{JoinedAt: now().Add(time.Hour)})
 	expect.Conflict(t, "ending a line that was announced again", s.EndLine(t.Context(), tenantA(), now()))
 	expect.NoError(t, s.EndLine(t.Context(), tenantA(), now().Add(time.Hour)))

@@ -12,14 +12,14 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// Sources stores the rows of published lists.
+// Sources stores the rows of published institution lists.
 type Sources interface {
 	intake.Rows
 
 	RemoveSource(ctx context.Context, source intake.Row) error
 }
 
-// SourceRows runs the suite of Sources.
+// SourceRows tests an implementation of Sources.
 func SourceRows(t *testing.T, open func(testing.TB) Sources) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Sources]){

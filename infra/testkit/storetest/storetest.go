@@ -1,7 +1,7 @@
-// Package storetest tests the requirements of a domain on its store, regardless of the implementation, with one suite
-// for each interface that a domain declares. The suites run against DynamoDB (shared/adapters/store) and against each
-// model of a store that tests use instead (infra/testkit/memory), so that no model allows what DynamoDB refuses. Only
-// tests link it.
+// Package storetest tests that stores meet their domains' requirements, regardless of the implementation. It has one
+// suite for each store interface that a domain declares. The suites run against DynamoDB (shared/adapters/store) and
+// against each in-memory store used in tests (infra/testkit/memory), so that no in-memory store allows anything that
+// DynamoDB rejects. Only tests link it.
 package storetest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Fixed data of all suites. At has as many digits as a row stores.
+// Fixed data shared by all suites. At has the precision that rows store.
 const (
 	orgA   = "0a000000-0000-4000-8000-00000000000a"
 	orgB   = "0b000000-0000-4000-8000-00000000000b"
@@ -20,20 +20,20 @@ const (
 
 func tenantA() org.Tenant { return org.Tenant{Mode: org.Test, OrgID: orgA} }
 
-// others returns tenants whose names share a part with tenantA's.
+// others returns tenants that share part of their name with tenantA.
 func others() []org.Tenant {
 	return []org.Tenant{{Mode: org.Live, OrgID: orgA}, {Mode: org.Test, OrgID: orgB}}
 }
 
 func now() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC) }
 
-// subject is one case with a store of its own.
+// subject is one test case with its own store.
 type subject[S any] struct {
 	t     *testing.T
 	store S
 }
 
-// run runs each case on a separate store.
+// run runs each case on its own store.
 func run[S any](t *testing.T, open func(testing.TB) S, cases map[string]func(subject[S])) {
 	t.Helper()
 	for name, check := range cases {

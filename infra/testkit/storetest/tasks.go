@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tasks is the store that exports require: tasks, the newest of each connection, and their events.
+// Tasks is the store that exports require, with tasks, each connection's newest task, and their events.
 type Tasks interface {
 	export.TaskStore
 	worker.Store
@@ -24,8 +24,8 @@ type Tasks interface {
 	CreateEvent(ctx context.Context, event webhook.Event) error
 }
 
-// Registration checks the requirements of an export.Registrar: of many concurrent requests one opens a task, and an
-// event is sent again once for each count. open returns a store with one authorized connection.
+// Registration tests an export.Registrar's requirements: only one of many concurrent requests opens a task, and an
+// event is resent only once for each count. open returns a store with one authorized connection.
 func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){
@@ -38,8 +38,8 @@ func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connecti
 	})
 }
 
-// Work checks the requirements of a worker.Worker: a pending task belongs to one worker for the duration of its lease,
-// and only its generation writes.
+// Work tests a worker.Worker's requirements: a pending task belongs to one worker for the duration of its lease, and
+// only the current generation can write.
 func Work(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){
@@ -71,7 +71,7 @@ func pendingTask(id string) export.Task {
 	return export.Task{ID: id, Tenant: tenantA(), ConnectionID: connID, Status: export.Pending, CreatedAt: now()}
 }
 
-// opened opens the single task.
+// opened opens the only task.
 func opened(t *testing.T, s Tasks) export.Task {
 	t.Helper()
 	task := pendingTask(taskID)
@@ -79,7 +79,7 @@ func opened(t *testing.T, s Tasks) export.Task {
 	return task
 }
 
-// claimed opens the single task and claims it for a minute.
+// claimed opens the only task and claims it for a minute.
 func claimed(t *testing.T, s Tasks) export.Task {
 	t.Helper()
 	opened(t, s)
@@ -189,7 +189,7 @@ func oneResend(c subject[Tasks]) {
 	expect.Conflict(t, "an old count with another event", s.ResendEvent(t.Context(), seen, eventOf("another")))
 	want.Resends, want.SentAt = 1, again.CreatedAt
 	wantTask(t, s, want)
-	// The event with the next number already exists, so the count is not changed.
+	// An event with the next number already exists, so the count stays unchanged.
 	expect.Conflict(t, "a resend with an event that exists", s.ResendEvent(t.Context(), want, again))
 	wantTask(t, s, want)
 }

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tokens checks a tokens.Store: one lease at a time, only for the version that was read, and each version stored once.
-// open returns a store with the given row, an unleased first version.
+// Tokens tests a tokens.Store: there is one lease at a time, only for the version that was read, and each version is
+// stored once. open returns a store with the given row, a first version without a lease.
 func Tokens(t *testing.T, open func(testing.TB, tokens.Row) tokens.Store) {
 	t.Helper()
 	begun := func(tb testing.TB) tokens.Store {
@@ -32,12 +32,12 @@ func Tokens(t *testing.T, open func(testing.TB, tokens.Row) tokens.Store) {
 	})
 }
 
-// tokensOf returns the first version of the tokens.
+// tokensOf returns the first version of a connection's tokens.
 func tokensOf() tokens.Row {
 	return tokens.Row{Tenant: tenantA(), ConnectionID: connID, Sealed: []byte("sealed one"), Version: 1}
 }
 
-// leased returns a version, leased at now for a minute; started is what it was read with.
+// leased returns a version leased at now for a minute. started is the start time that was read with it.
 func leased(owner string, version int64, started time.Time) tokens.Row {
 	row := tokensOf()
 	row.Version, row.LeaseOwner, row.LeaseUntil, row.RefreshStartedAt = version, owner, now().Add(time.Minute), started
@@ -80,7 +80,7 @@ func leaseUntilItsEnd(c subject[tokens.Store]) {
 	wantTokens(t, s, leased("second", 1, started))
 }
 
-// A refresh started and ended between another worker's read and lease, so that worker has no knowledge of it.
+// Another refresh started and ended between this worker's read and its lease, so the worker is unaware of it.
 func leaseForWhatWasRead(c subject[tokens.Store]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("first", 1, time.Time{}), now()))
@@ -109,8 +109,8 @@ func releasedByHolder(c subject[tokens.Store]) {
 	wantTokens(t, s, tokensOf())
 }
 
-// The lease prevents two workers from requesting at once. The version decides what is stored, so that the response of a
-// worker that outlived its lease is not lost.
+// The lease prevents two workers from requesting tokens at once. The version decides what is stored, so that the
+// response to a worker whose lease has expired is not lost.
 func versionOnce(c subject[tokens.Store]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("first", 1, time.Time{}), now()))
@@ -151,7 +151,7 @@ func tokensOfTenant(c subject[tokens.Store]) {
 	wantTokens(t, s, leased("first", 1, now()))
 }
 
-// wantNoTokens checks that operations on a missing row fail and do not create one.
+// wantNoTokens checks that operations on a missing row fail without creating one.
 func wantNoTokens(t *testing.T, s tokens.Store, row tokens.Row) {
 	t.Helper()
 	next := row

@@ -15,9 +15,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Archive is a bucket whose objects are written once and may be deleted while a reader still requests them. A caller
-// without permission to list the bucket gets AccessDenied from S3 for a missing object, so Archive treats both errors
-// as not found. https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+// Archive is a bucket whose objects are written once and may be deleted while readers still request them. For a missing
+// object, S3 returns AccessDenied to a caller that may not list the bucket, so Archive treats both errors as not found.
+// https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
 type Archive struct{ Bucket }
 
 // Open reads an object. It returns fault.NotFound if the object does not exist.
@@ -29,7 +29,7 @@ func (a Archive) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	return body, err
 }
 
-// Range reads at most length bytes of an object from an offset on, and returns the object's total size. It returns
+// Range reads up to length bytes of an object, starting at offset from, and returns the object's total size. It returns
 // fault.NotFound if the object does not exist. The offset must lie inside the object.
 func (a Archive) Range(ctx context.Context, key string, from, length int64) (part []byte, size int64, err error) {
 	out, err := a.Client.GetObject(ctx, &s3.GetObjectInput{
@@ -41,7 +41,7 @@ func (a Archive) Range(ctx context.Context, key string, from, length int64) (par
 	if err != nil {
 		return nil, 0, fmt.Errorf("get a part of an object: %w", err)
 	}
-	defer func() { _ = out.Body.Close() }() // read only
+	defer func() { _ = out.Body.Close() }() // opened only for reading
 	if part, err = io.ReadAll(io.LimitReader(out.Body, length)); err != nil {
 		return nil, 0, fmt.Errorf("read a part of an object: %w", err)
 	}

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// guarded is a client whose reads S3 refuses with a given error code.
+// guarded is a client for which every S3 read fails with the given error code.
 type guarded struct {
 	*s3.Client
 
@@ -23,8 +23,8 @@ func (r guarded) GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Opti
 	return nil, &smithy.GenericAPIError{Code: r.code, Message: "refused"}
 }
 
-// TestArchiveReportsNotFoundWhenListIsDenied checks that AccessDenied, which S3 returns for a missing object to
-// a caller that may not list the bucket, becomes fault.NotFound. Other refusals do not.
+// TestArchiveReportsNotFoundWhenListIsDenied checks that AccessDenied, which S3 returns for a missing object if the
+// caller may not list the bucket, becomes fault.NotFound. Other errors must not.
 func TestArchiveReportsNotFoundWhenListIsDenied(t *testing.T) {
 	t.Parallel()
 	for code, missing := range map[string]bool{"AccessDenied": true, "SlowDown": false, "InternalError": false} {

@@ -1,5 +1,5 @@
-// Package blob stores files in S3: it writes them in bounded memory, joins them, reads and deletes them, and signs
-// download URLs. The caller decides a file's key and lifetime.
+// Package blob stores files in S3. It writes objects in bounded memory, concatenates, reads and deletes them, and signs
+// download URLs. The caller chooses each file's key and lifetime.
 package blob
 
 import (
@@ -42,7 +42,7 @@ type Bucket struct {
 	Name   string
 }
 
-// Create begins an object. The object is invisible until Close.
+// Create starts writing an object, which becomes visible when the writer is closed.
 func (b Bucket) Create(ctx context.Context, key, contentType string) (export.Writer, error) {
 	return &writer{ctx: ctx, bucket: b, key: key, contentType: contentType}, nil
 }
@@ -82,13 +82,13 @@ type Presigner interface {
 		o ...func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)
 }
 
-// Downloads signs URLs of a bucket's objects.
+// Downloads signs download URLs for a bucket's objects.
 type Downloads struct {
 	Presigner Presigner
 	Name      string
 }
 
-// Address returns a URL that downloads the object as fileName until life has passed. A signature is valid for one
+// Address returns a URL that downloads the object as fileName and expires after life. The signature is valid for one
 // method: GET, or HEAD if requested.
 func (d Downloads) Address(ctx context.Context, method, key, fileName, contentType string,
 	life time.Duration,

@@ -31,7 +31,7 @@ import (
 const (
 	name        = "exports"
 	contentType = "application/fhir+ndjson"
-	part        = 8 << 20 // size of an upload's part
+	part        = 8 << 20 // size of an upload part
 )
 
 // world is a bucket that records the calls made to it.
@@ -80,7 +80,7 @@ func (w *world) create(t *testing.T, key string) export.Writer {
 	return out
 }
 
-// compare streams an object and checks that it equals the concatenation of pieces, without holding it in memory.
+// compare streams an object and checks that it equals the concatenation of pieces, without loading it into memory.
 func (w *world) compare(t *testing.T, key string, pieces ...[]byte) error {
 	t.Helper()
 	body, err := w.bucket.Open(t.Context(), key)
@@ -96,7 +96,7 @@ func (w *world) compare(t *testing.T, key string, pieces ...[]byte) error {
 	return nil
 }
 
-// comparison is a writer that accepts only the expected bytes.
+// comparison is a writer that fails unless the bytes written equal pieces.
 type comparison struct{ pieces [][]byte }
 
 // Write implements io.Writer.
@@ -117,11 +117,11 @@ func (c *comparison) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// noise returns n bytes in which no shifted or repeated part can go unnoticed. All callers share the bytes and only
-// read them.
+// noise returns n random bytes, so that a shifted or repeated part can't go unnoticed. All callers share the slice and
+// must not modify it.
 func noise(n int) []byte { return allNoise()[:n:n] }
 
-// allNoise holds as many bytes as any test requests.
+// allNoise returns enough random bytes for the largest test.
 var allNoise = sync.OnceValue(func() []byte {
 	out := make([]byte, 0, 6*least+sha256.Size)
 	for sum := sha256.Sum256(nil); len(out) < 6*least; sum = sha256.Sum256(sum[:]) {
@@ -140,7 +140,7 @@ func TestBucketReadsObjectAsWritten(t *testing.T) {
 	tests := []struct {
 		name  string
 		size  int
-		chunk int // bytes in one Write
+		chunk int // bytes per Write call
 		calls []string
 	}{
 		{"an empty object", 0, 1, put},
@@ -316,7 +316,7 @@ func TestDownloadURLWorksUntilExpiry(t *testing.T) {
 	})
 }
 
-func TestDownloadURLIsValidForOneMethod(t *testing.T) {
+func TestDownloadURLIsValidForSignedMethodOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	out := w.create(t, "key")

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// minPart is the minimum size of every part of an upload except the last. A source copied in ranges must exceed it
-	// ("Amazon S3 multipart upload limits" and UploadPartCopy in the S3 documentation).
+	// minPart is the minimum size of every upload part except the last. A source copied in ranges must be larger ("Amazon
+	// S3 multipart upload limits" and UploadPartCopy in the S3 documentation).
 	minPart = 5 << 20
-	// maxCopy bounds the bytes copied by one call. S3 allows 5 GiB, but a smaller part completes sooner and is cheaper to
-	// retry.
+	// maxCopy is the maximum number of bytes copied per call. S3 allows 5 GiB, but a smaller part completes sooner and is
+	// cheaper to retry.
 	maxCopy = 1 << 30
 )
 
-// Compose concatenates existing objects into a new one. S3 copies every source that is large enough for a part of its
-// own. Only small objects, and the few MiB that fill them up to a part, pass through memory, at most partSize at a
-// time. A missing source is fault.NotFound. After an error the new object does not exist.
+// Compose concatenates existing objects into a new one. S3 copies each source that is large enough to be a part. Only
+// small objects, and the few MiB that bring them up to the minimum part size, pass through memory, at most partSize at
+// a time. A missing source returns fault.NotFound. If Compose fails, the new object does not exist.
 func (b Bucket) Compose(ctx context.Context, key, contentType string, parts []string) error {
 	w := &writer{ctx: ctx, bucket: b, key: key, contentType: contentType}
 	for _, part := range parts {
@@ -40,7 +40,8 @@ func (b Bucket) Compose(ctx context.Context, key, contentType string, parts []st
 	return nil
 }
 
-// source is an object to copy from. Its tag pins the measured version, so that S3 refuses an object that has changed.
+// source is an object to copy from. Its ETag identifies the version whose size was read, so that S3 rejects an object
+// that has changed since.
 type source struct {
 	key  string
 	tag  *string
@@ -58,7 +59,8 @@ func (b Bucket) measure(ctx context.Context, key string) (source, error) {
 	return source{key: key, tag: out.ETag, size: aws.ToInt64(out.ContentLength)}, nil
 }
 
-// add appends an object. A buffer that is too small for a part is first filled up from the start of a large object.
+// add appends an object. If the buffer is too small for a part, add first fills it from the beginning of a large
+// object.
 func (w *writer) add(ctx context.Context, key string) error {
 	from, err := w.bucket.measure(ctx, key)
 	if err != nil {
@@ -82,7 +84,7 @@ func (w *writer) add(ctx context.Context, key string) error {
 	return w.copy(ctx, from, head)
 }
 
-// read appends the first size bytes of an object.
+// read appends the first size bytes of an object by downloading them.
 func (w *writer) read(ctx context.Context, from source, size int64) error {
 	if size == 0 {
 		return nil
@@ -103,8 +105,8 @@ func (w *writer) read(ctx context.Context, from source, size int64) error {
 	return nil
 }
 
-// copy has S3 append an object from the offset start on. The parts have equal size, because only the last one may be
-// short.
+// copy makes S3 append an object, starting at offset start. All parts have the same size, because only the last one may
+// be short.
 func (w *writer) copy(ctx context.Context, from source, start int64) error {
 	if err := w.begin(ctx); err != nil {
 		return err
@@ -125,7 +127,7 @@ func (w *writer) copyPart(ctx context.Context, from source, start, end int64) er
 		Bucket: &w.bucket.Name, Key: &w.key, UploadId: &w.upload, PartNumber: w.nextPart(),
 		CopySource: aws.String(w.bucket.Name + "/" + escapeKey(from.key)), CopySourceIfMatch: from.tag,
 	}
-	if end-start < from.size { // a source of exactly minPart can be copied in full, but not in ranges
+	if end-start < from.size { // an object of exactly minPart can only be copied in full, not in ranges
 		in.CopySourceRange = aws.String(span(start, end))
 	}
 	out, err := w.bucket.Client.UploadPartCopy(ctx, in)
@@ -140,8 +142,8 @@ func (w *writer) copyPart(ctx context.Context, from source, start, end int64) er
 	return nil
 }
 
-// span returns the HTTP range of the bytes from start up to, but not including, end.
+// span returns the HTTP range of bytes start (inclusive) to end (exclusive).
 func span(start, end int64) string { return fmt.Sprintf("bytes=%d-%d", start, end-1) }
 
-// escapeKey escapes a key for x-amz-copy-source, which the SDK sends unescaped. S3 would read a plus sign as a space.
+// escapeKey escapes a key for x-amz-copy-source, which the SDK does not escape. S3 would read a plus sign as a space.
 func escapeKey(key string) string { return strings.ReplaceAll(url.QueryEscape(key), "+", "%20") }

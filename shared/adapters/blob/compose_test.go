@@ -20,14 +20,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-const least = 5 << 20 // minimum size of every part of an upload except the last
+const least = 5 << 20 // minimum size of every upload part except the last
 
 // put stores consecutive pieces of content as objects of the given sizes, and returns their keys.
 func (w *world) put(t *testing.T, content []byte, sizes ...int) []string {
 	t.Helper()
 	keys := make([]string, 0, len(sizes))
 	for i, size := range sizes {
-		key := fmt.Sprintf("test/segment +%%ä/%d", i) // needs escaping as the source of a copy
+		key := fmt.Sprintf("test/segment +%%ä/%d", i) // must be escaped when used as a copy source
 		_, err := w.client.PutObject(t.Context(), &s3.PutObjectInput{
 			Bucket: aws.String(name), Key: &key, Body: bytes.NewReader(content[:size]),
 		})
@@ -67,12 +67,12 @@ func TestComposeConcatenatesPartsInOrder(t *testing.T) {
 	})
 }
 
-func TestComposeReadsOnlySmallParts(t *testing.T) {
+func TestComposeDownloadsOnlySmallParts(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
 		sizes []int
-		want  string // the expected calls, shortened
+		want  string // expected calls, abbreviated
 	}{
 		{"nothing", nil, "put"},
 		{"one small object", []int{10}, "head get put"},
@@ -144,7 +144,7 @@ func TestComposeCreatesNoObjectAfterFailure(t *testing.T) {
 	}
 }
 
-func TestComposeRefusesSourceChangedMeanwhile(t *testing.T) {
+func TestComposeRejectsSourceChangedDuringCopy(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{10, least} {
 		w := newWorld(t)
@@ -156,7 +156,7 @@ func TestComposeRefusesSourceChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// refusing is a client that fails one operation.
+// refusing is a client for which one operation fails.
 type refusing struct {
 	*s3.Client
 
@@ -209,7 +209,7 @@ func (c *refusing) refuse(operation string) error {
 	return nil
 }
 
-func TestComposeCopiesVeryLargeObjectInEqualRanges(t *testing.T) {
+func TestComposeCopiesLargeObjectInEqualRanges(t *testing.T) {
 	t.Parallel()
 	client := &vast{}
 	expect.NoError(t, (blob.Bucket{Client: client, Name: name}).Compose(t.Context(), "file", contentType,
@@ -223,7 +223,7 @@ func TestComposeCopiesVeryLargeObjectInEqualRanges(t *testing.T) {
 	}
 }
 
-// vast is a client with an object larger than maxCopy.
+// vast is a client that reports an object larger than maxCopy.
 type vast struct {
 	sink
 

@@ -14,13 +14,13 @@ type Lister interface {
 	DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, o ...func(*s3.Options)) (*s3.DeleteObjectOutput, error)
 }
 
-// Folders lists and deletes the objects under a prefix of a bucket.
+// Folders lists and deletes a bucket's objects by prefix.
 type Folders struct {
 	Client Lister
 	Name   string
 }
 
-// List returns the keys that begin with prefix.
+// List returns the keys of the objects whose keys begin with prefix.
 func (f Folders) List(ctx context.Context, prefix string) ([]string, error) {
 	var keys []string
 	in := &s3.ListObjectsV2Input{Bucket: &f.Name, Prefix: &prefix}

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/adapters/blob"
 )
 
-// sizes generates write sizes that cross part boundaries at every distance after a few writes of each kind.
+// sizes generates write sizes that cross part boundaries at varied offsets within a few writes.
 func sizes() *rapid.Generator[int] {
 	return rapid.OneOf(
 		rapid.IntRange(0, 3000),
@@ -24,7 +24,7 @@ func sizes() *rapid.Generator[int] {
 	)
 }
 
-func TestWriterKeepsOnlyDataNotRewound(t *testing.T) {
+func TestRewindDiscardsDataWrittenSinceMark(t *testing.T) {
 	t.Parallel()
 	w, content := newWorld(t), noise(2*part+5000)
 	rapid.Check(t, func(r *rapid.T) {
@@ -36,9 +36,9 @@ func TestWriterKeepsOnlyDataNotRewound(t *testing.T) {
 			case "write":
 				size := sizes().Draw(r, "size")
 				if written+size > len(content) {
-					continue // enough for one object
+					continue // object is large enough
 				}
-				piece := content[written : written+size] // never the same bytes twice
+				piece := content[written : written+size] // bytes never repeat
 				written += size
 				if n, err := out.Write(piece); n != size || err != nil {
 					r.Fatalf("Write = %d, %v; want %d", n, err, size)
@@ -63,13 +63,13 @@ func TestWriterKeepsOnlyDataNotRewound(t *testing.T) {
 	})
 }
 
-func TestRewindDiscardsBrokenLineAcrossParts(t *testing.T) {
+func TestRewindDiscardsIncompleteLineAcrossParts(t *testing.T) {
 	t.Parallel()
 	content := noise(3*part + 200)
 	tests := []struct {
 		name  string
-		good  int // bytes before the broken line
-		lost  int // bytes of the broken line
+		good  int // bytes before the incomplete line
+		lost  int // bytes of the incomplete line
 		calls []string
 	}{
 		{"within a part", 100, 1000, []string{"PutObject"}},
@@ -126,8 +126,8 @@ func TestRewindFailsAfterWriteFailure(t *testing.T) {
 	}
 }
 
-// BenchmarkMarkedObject writes ten parts and marks every line. It should allocate two buffers of a part's size,
-// regardless of the number of parts.
+// BenchmarkMarkedObject writes ten parts and marks every line. It should allocate two part-sized buffers, regardless of
+// the number of parts.
 func BenchmarkMarkedObject(b *testing.B) {
 	bucket, line := blob.Bucket{Client: sink{}, Name: name}, noise(3000)
 	b.SetBytes(10 * part)
@@ -146,7 +146,7 @@ func BenchmarkMarkedObject(b *testing.B) {
 	}
 }
 
-// sink is a client that stores nothing.
+// sink is a client that discards everything.
 type sink struct{ blob.Client }
 
 func (sink) CreateMultipartUpload(

@@ -11,18 +11,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// partSize is the size of a writer's buffer. A writer holds two such buffers if it has to remember a mark. S3 allows
+// partSize is the size of a writer's buffer. A writer that has to remember a mark holds two such buffers. S3 allows
 // 10,000 parts, so a file can reach 78 GiB.
 const partSize = 8 << 20
 
-// writer uploads an object in parts. An object that fits in one part is stored in one call.
+// writer uploads an object in parts. An object that fits into one part is stored with a single call.
 type writer struct {
 	//nolint:containedctx // io.Writer has no context; the upload lives as long as the one that began it
 	ctx         context.Context
 	bucket      Bucket
 	key         string
 	contentType string
-	buffer      []byte // bytes after the uploaded parts
+	buffer      []byte // bytes not yet uploaded
 	upload      string
 	parts       []types.CompletedPart
 	mark        mark
@@ -46,8 +46,8 @@ func (w *writer) Write(p []byte) (int, error) {
 	return written, w.failed
 }
 
-// withRoom returns buffer with room for n more bytes. It doubles the capacity as append does, but never beyond the size
-// of a part.
+// withRoom returns buffer with capacity for n more bytes. It doubles the capacity as append does, but never exceeds
+// partSize.
 func withRoom(buffer []byte, n int) []byte {
 	need := len(buffer) + n
 	if need <= cap(buffer) {
@@ -56,7 +56,7 @@ func withRoom(buffer []byte, n int) []byte {
 	return append(make([]byte, 0, min(partSize, max(need, 2*cap(buffer)))), buffer...)
 }
 
-// Close completes the object.
+// Close completes the upload, which makes the object visible.
 func (w *writer) Close(ctx context.Context) error {
 	if w.failed != nil {
 		return w.failed
@@ -85,10 +85,10 @@ func (w *writer) Close(ctx context.Context) error {
 	return nil
 }
 
-// errAborted is the failure of a writer after Abort, so that a later Close creates no object.
+// errAborted is the error of a writer after Abort, so that a later Close creates no object.
 var errAborted = errors.New("the object was given up")
 
-// Abort discards the object. The bucket's lifecycle rule removes parts that can't be removed now.
+// Abort discards the object. The bucket's lifecycle rule removes parts that can't be deleted immediately.
 func (w *writer) Abort(ctx context.Context) {
 	w.failed = errAborted
 	w.drop(ctx)
@@ -121,14 +121,14 @@ func (w *writer) flush(ctx context.Context) error {
 	return nil
 }
 
-// begin starts the upload if it has not started.
+// begin starts the multipart upload unless it has already started.
 func (w *writer) begin(ctx context.Context) error {
 	if w.upload != "" {
 		return nil
 	}
 	out, err := w.bucket.Client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
 		Bucket: &w.bucket.Name, Key: &w.key, ContentType: &w.contentType,
-		// The SDK sends a checksum with every part in any case. Some servers refuse parts whose checksum algorithm was not
+		// The SDK sends a checksum with every part anyway. Some servers reject parts whose checksum algorithm was not
 		// announced.
 		ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
 	})

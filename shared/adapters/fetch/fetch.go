@@ -20,11 +20,11 @@ const (
 	mostMoves = 5
 	accepted  = "application/fhir+json, application/json, text/csv, application/x-ndjson, application/yaml;q=0.9, " +
 		"*/*;q=0.5"
-	named    = 256 // maximum bytes of a stored ETag or date
+	named    = 256 // maximum length of a stored ETag or date, in bytes
 	whoWeAre = "Recordbridge-Catalogue/1.0"
 )
 
-// Error reports a response that is not the document. It contains no URL.
+// Error reports that a response did not contain the document. It contains no URL.
 type Error struct {
 	Reason intake.Reason
 	Status int
@@ -34,13 +34,14 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return "fetch: " + string(e.Reason) }
 
-// Failure returns the class and status for a log line and a source's row (fault.Spot).
+// Failure returns the error's class and HTTP status for the log line and the source's row (fault.Spot).
 func (e *Error) Failure() (class string, status int) { return string(e.Reason), e.Status }
 
 // Unwrap returns the cause, if there is one.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Client fetches through an HTTP client with a guard (safehttp.Client), which returns redirects as responses.
+// Client fetches through an HTTP client with a guard (safehttp.Client), which returns redirects instead of following
+// them.
 type Client struct {
 	HTTP interface {
 		Do(r *http.Request) (*http.Response, error)
@@ -79,7 +80,7 @@ func (c Client) Fetch(ctx context.Context, address string, known intake.Known) (
 func (c Client) ask(ctx context.Context, address string, known intake.Known) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, &Error{Reason: intake.Reason(safehttp.BadURL)} // its text would contain the URL
+		return nil, &Error{Reason: intake.Reason(safehttp.BadURL)} // the original error's text would contain the URL
 	}
 	request.Header.Set("Accept", accepted)
 	request.Header.Set("User-Agent", whoWeAre)
@@ -96,8 +97,7 @@ func (c Client) ask(ctx context.Context, address string, known intake.Known) (*h
 	return response, nil
 }
 
-// moved returns the target of a redirect. It refuses a redirect from https to http, regardless of how many hosts are in
-// between.
+// moved returns a redirect's target. It refuses a redirect from https to http, regardless of the hosts in between.
 func moved(from, to string) (string, error) {
 	base, err := url.Parse(from)
 	if err != nil {
@@ -118,7 +118,7 @@ func short(header string) string {
 	return header
 }
 
-// body is a response body whose errors report a class and no URL.
+// body is a response body whose read errors contain a class but no URL.
 type body struct{ io.ReadCloser }
 
 // Read implements io.Reader.

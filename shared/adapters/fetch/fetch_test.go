@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// serve starts a server on this machine and returns a client for which it is the only permitted private address.
+// serve starts a local server and returns a client that is allowed to reach only this private address.
 func serve(t *testing.T, handler http.HandlerFunc) (address string, client fetch.Client) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -29,7 +29,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (address string, client fetch
 		fetch.Client{HTTP: safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})}
 }
 
-func TestFetchUsesValidatorsForConditionalRequests(t *testing.T) {
+func TestFetchSendsValidatorsInConditionalRequests(t *testing.T) {
 	t.Parallel()
 	address, client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("User-Agent") == "" || r.Header.Get("Authorization") != "" || r.Method != http.MethodGet {
@@ -73,7 +73,7 @@ func TestFetchFollowsPublicRedirectsUpToLimit(t *testing.T) {
 			w.Header().Set("Location", target)
 			w.WriteHeader(http.StatusMovedPermanently)
 		default:
-			w.WriteHeader(http.StatusFound) // without a Location
+			w.WriteHeader(http.StatusFound) // has no Location header
 		}
 	})
 	for path, want := range map[string]string{
@@ -121,7 +121,7 @@ func TestFetchRefusesRedirectFromHTTPSToHTTP(t *testing.T) {
 	}
 }
 
-// slow responds with a body that never arrives.
+// slow sends response headers but never a body.
 type slow struct{}
 
 func (slow) Do(r *http.Request) (*http.Response, error) {
@@ -135,7 +135,7 @@ func (w waiting) Read([]byte) (int, error) {
 	return 0, w.ctx.Err()
 }
 
-func TestFetchTimesOutOnMissingBody(t *testing.T) {
+func TestFetchTimesOutWhenBodyNeverArrives(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

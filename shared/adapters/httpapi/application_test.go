@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// open requests an application's page and returns the response and the values that the application received.
+// open requests a page of the application and returns the response and the values that the page's function received.
 func open(t *testing.T, known directory, limiter httpapi.Limiter, target string, fails error,
 	languages ...string,
 ) (*httptest.ResponseRecorder, httpapi.Visit) {
@@ -26,7 +26,7 @@ func open(t *testing.T, known directory, limiter httpapi.Limiter, target string,
 	return do(newEdge().Serve("/frame", httpapi.Methods{http.MethodGet: httpapi.Application(auth, f)}), r), visit
 }
 
-func TestApplicationReceivesErrorOfItsURL(t *testing.T) {
+func TestApplicationReceivesErrorInItsURL(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		target  string
@@ -81,7 +81,7 @@ func TestApplicationShowsErrorPageWhenRenderingFails(t *testing.T) {
 	wantPage(t, w, 503, "No pages.")
 }
 
-func TestPageUsesBrowsersLanguage(t *testing.T) {
+func TestPageUsesBrowserLanguage(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string]string{
 		"": "en", "es": "es", "es-419,en;q=0.5": "es", "en,es": "en", "es,en": "es", "en-US,en;q=0.9,es;q=0.8": "en",
@@ -96,10 +96,10 @@ func TestPageUsesBrowsersLanguage(t *testing.T) {
 	}
 }
 
-func TestOwnPageMayCallWhenOriginsAreRegistered(t *testing.T) {
+func TestBrowserEndpointAllowsSameOriginPageWhenOriginsAreRegistered(t *testing.T) {
 	t.Parallel()
 	r := newRequest(http.MethodGet, "/brand?public_id="+publicID, "")
-	r.Header.Set("Origin", "https://recordbridge.example") // browsers send it with a same-origin POST as well
+	r.Header.Set("Origin", "https://recordbridge.example") // browsers also send Origin with a same-origin POST
 	w := do(browser(newEdge(), directory{origins: []string{"https://app.example"}}), r)
 	if w.Code != 200 { // a page may read same-origin responses without CORS
 		t.Errorf("got %d %s", w.Code, w.Body)

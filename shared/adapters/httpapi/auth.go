@@ -14,15 +14,15 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// KeyAuthenticator checks a key pair. publicID is any text from the client: a prefixed id, a bare UUID or garbage. If
+// KeyAuthenticator checks a key pair. publicID is any text from the client: a prefixed ID, a bare UUID or garbage. If
 // the pair is wrong for any reason, the error is fault.Unauthenticated, NotFound or Invalid, which all produce the same
 // response. Any other error is an internal failure.
 type KeyAuthenticator interface {
 	Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (org.Caller, error)
 }
 
-// PublicFinder finds the organisation of a public id, prefixed or bare. If the id is malformed, unknown or revoked, the
-// error is fault.Unauthenticated, NotFound or Invalid. Any other error is an internal failure.
+// PublicFinder looks up the organisation that has a public ID, prefixed or bare. If the ID is malformed, unknown or
+// revoked, the error is fault.Unauthenticated, NotFound or Invalid. Any other error is an internal failure.
 type PublicFinder interface {
 	ByPublicID(ctx context.Context, publicID string) (org.Caller, error)
 }
@@ -33,22 +33,22 @@ type KeyAuth struct {
 	Limiter Limiter
 }
 
-// PublicAuth identifies and rate-limits the organisation of a Browser or PublicPage endpoint.
+// PublicAuth identifies the organisation that calls a Browser or PublicPage endpoint, and rate-limits it.
 type PublicAuth struct {
 	Public  PublicFinder
 	Limiter Limiter
-	Own     weburl.Own // URLs to which no PublicPage redirects
-	Alias   string     // another name of public_id, from clients of the same contract; may be empty
+	Own     weburl.Own // the service's own URLs, to which no PublicPage redirects
+	Alias   string     // alternative name of public_id, used by clients of the same contract; may be empty
 }
 
-// caller checks the Basic credentials. Every failure is the same 401, regardless of the part that was wrong, and counts
-// against the client address, so that guessing is rate-limited as well.
+// caller checks the Basic credentials. Every failure returns the same 401, regardless of which part was wrong, and
+// counts against the client address, so that guessing is also rate-limited.
 func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	caller, err := a.prove(ctx, c)
 	return admit(ctx, c, a.Limiter, caller, refusedKey(err))
 }
 
-// refusedKey replaces every error about a wrong key by a single one. Other errors are returned unchanged.
+// refusedKey replaces every error about a wrong key with the same error. It returns other errors unchanged.
 func refusedKey(err error) error {
 	if !isInvalidCredential(err) {
 		return err
@@ -66,15 +66,15 @@ func (a KeyAuth) prove(ctx context.Context, c *call) (org.Caller, error) {
 	return a.Keys.Authenticate(ctx, publicID, secret.New(privateKey))
 }
 
-// OptionalKey is the key of a request that may come without one. A refused key doesn't fail the request, because HTTP
-// clients attach Authorization headers to URLs that carry their own signature.
+// OptionalKey holds the result of authenticating a request whose key is optional. An invalid key doesn't fail the
+// request, because HTTP clients attach Authorization headers even to URLs that carry their own signature.
 type OptionalKey struct {
-	Caller  *org.Caller // nil without a valid key
-	Refused error       // the reason an Authorization header was refused, nil if there was none
+	Caller  *org.Caller // nil if the request has no valid key
+	Refused error       // why the Authorization header was rejected; nil if it was valid or missing
 }
 
-// optional is like caller, for requests that may come without a key. Requests without a valid key are rate-limited by
-// client address alone.
+// optional is like caller, but accepts requests without a key. Requests without a valid key are rate-limited only by
+// client address.
 func (a KeyAuth) optional(ctx context.Context, c *call) (OptionalKey, error) {
 	if len(c.request.Header.Values("Authorization")) == 0 {
 		return OptionalKey{}, a.Limiter.take(ctx, c, "")
@@ -90,7 +90,7 @@ func (a KeyAuth) optional(ctx context.Context, c *call) (OptionalKey, error) {
 	return OptionalKey{Refused: refusedKey(err)}, a.Limiter.take(ctx, c, "")
 }
 
-// caller finds the organisation of the query parameter public_id and narrows CORS to its origins.
+// caller looks up the organisation given in the query parameter public_id and restricts CORS to its origins.
 func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	id, err := publicID(c.request, a.Alias)
 	if err != nil {
@@ -106,7 +106,7 @@ func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	return admit(ctx, c, a.Limiter, caller, err)
 }
 
-// publicID reads the query parameter public_id or, without it, alias.
+// publicID returns the query parameter public_id or, if it is missing, the parameter alias.
 func publicID(r *http.Request, alias string) (string, error) {
 	query, err := parseQuery(r)
 	if err != nil {
@@ -122,8 +122,8 @@ func publicID(r *http.Request, alias string) (string, error) {
 	return id, err
 }
 
-// admit takes a token from the caller's rate limit. If the caller is unknown or refused, it takes one from the client
-// address's limit instead. If the caller exceeds its limit, admit returns it with the error.
+// admit takes a token from the caller's rate limit or, if the caller is unknown or rejected, from the client address's
+// limit. If the caller exceeds its limit, admit returns both the caller and the error.
 func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err error) (org.Caller, error) {
 	switch {
 	case err == nil:
@@ -135,13 +135,12 @@ func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err
 	return org.Caller{}, err
 }
 
-// isInvalidCredential reports whether err means that a credential belongs to no caller, as opposed to an internal
-// failure.
+// isInvalidCredential reports whether err means that the credential is invalid, as opposed to an internal failure.
 func isInvalidCredential(err error) bool {
 	return errors.Is(err, fault.Unauthenticated) || errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid)
 }
 
-// Bearer returns the bearer token (RFC 6750 section 2.1) of an Authorization header, or an empty text if there is none.
+// Bearer returns the bearer token (RFC 6750 section 2.1) of an Authorization header, or an empty Text if there is none.
 func Bearer(header string) secret.Text {
 	scheme, token, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") {

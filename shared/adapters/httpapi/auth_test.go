@@ -16,7 +16,7 @@ func basic(pair string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
 }
 
-func TestWrongKeysGetSameResponse(t *testing.T) {
+func TestEveryWrongKeyGetsSameResponse(t *testing.T) {
 	t.Parallel()
 	cases := map[string][]string{
 		"no header":           nil,
@@ -92,14 +92,15 @@ func TestKeyAuthReportsStoreFailureAsInternalError(t *testing.T) {
 	wantBody(t, w, 500, errorBody("svc_server_error", generic))
 }
 
-func TestBrowserEndpointReportsMissingLiveAccess(t *testing.T) {
+func TestBrowserEndpointReturns403WithoutLiveAccess(t *testing.T) {
 	t.Parallel()
 	closed := org.Organisation{LiveAccess: org.LiveNone}.CheckMode(org.Live)
 	w := do(browser(newEdge(), directory{err: closed}), newRequest("GET", "/brand?public_id="+publicID, ""))
 	wantBody(t, w, 403, errorBody("svc_live_access_required", fault.Of(closed).Public))
 }
 
-// FuzzBasicHeader searches for a header that causes a panic, is accepted, or gets a different response.
+// FuzzBasicHeader searches for an invalid header that causes a panic, is accepted, or gets a response different from
+// the others.
 func FuzzBasicHeader(f *testing.F) {
 	for _, seed := range []string{
 		"", "Basic", "Basic :", basic(publicID + ":x"), basic("a:b:c"), "Basic \x00",

@@ -14,20 +14,20 @@ import (
 // binder fills an In from a request. A tag on every exported field of In names its source:
 //
 //	ConnectionID string `json:"org_connection_id" required:"true"` // JSON body
-//	Start        string `form:"start_value"`                       // body of an HTML form, sent once at most
-//	RedirectURI  string `query:"redirect_uri"`                     // query, sent once at most
+//	Start        string `form:"start_value"`                       // body of an HTML form, sent at most once
+//	RedirectURI  string `query:"redirect_uri"`                     // query, sent at most once
 //	TaskID       string `path:"taskId"`                            // path
-//	Site         string `header:"Sec-Fetch-Site"`                  // header, sent once at most
+//	Site         string `header:"Sec-Fetch-Site"`                  // header, sent at most once
 //	Network      string `client:"network"`                         // client seen by the gateway (see clientNetwork)
 //
 // All fields except json fields are strings. The body is read only if In has a json or form field, and In can't have
-// both. The error names a required field that is missing or empty. All errors are fault.Invalid, TooLarge or
+// both. If a required field is missing or empty, the error names it. All errors are fault.Invalid, TooLarge or
 // UnsupportedMedia.
 type binder[In any] struct {
 	fields  []field
 	hasBody bool
 	hasForm bool
-	defect  error // set if the struct violates these rules; then every request fails
+	defect  error // set if the struct violates these rules; every request then fails
 }
 
 type source string
@@ -117,8 +117,8 @@ func (b binder[In]) from(r *http.Request) (In, error) {
 	return in, nil
 }
 
-// fill sets every field except json fields, even to the empty string, so that a JSON body can't set them, and checks
-// that a required one is present.
+// fill sets every field except json fields, even if the value is empty, so that a JSON body can't set them. It also
+// checks that required fields are present.
 func (f field) fill(target reflect.Value, r *http.Request, query, form url.Values) error {
 	switch f.source {
 	case fromForm, fromQuery:
@@ -157,7 +157,7 @@ func parseQuery(r *http.Request) (url.Values, error) {
 	return query, nil
 }
 
-// single returns a parameter that may be sent once (RFC 6749 section 3.1) and must be valid text.
+// single returns a parameter that may be sent at most once (RFC 6749 section 3.1) and must be valid text.
 func single(query url.Values, name string) (string, error) {
 	values := query[name]
 	if len(values) > 1 {

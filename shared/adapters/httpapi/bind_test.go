@@ -62,7 +62,7 @@ func TestBinderReadsBodyQueryPathAndClient(t *testing.T) {
 	}
 }
 
-func TestBinderIgnoresQueryFieldsInBody(t *testing.T) {
+func TestBinderIgnoresQueryParametersInBody(t *testing.T) {
 	t.Parallel()
 	var got exportRequest
 	r := withKey(newRequest("POST", "/tasks/t-1", `{"org_connection_id":"c","Include":"smuggled","TaskID":"smuggled"}`))
@@ -71,7 +71,7 @@ func TestBinderIgnoresQueryFieldsInBody(t *testing.T) {
 	}
 }
 
-func TestBinderRefusesBadBodiesWithOneSentence(t *testing.T) {
+func TestBinderRejectsInvalidBodyWithOneSentence(t *testing.T) {
 	t.Parallel()
 	const media = "The request body must be uncompressed UTF-8 and have the content type application/json."
 	object := func(extra string) string { return `{"org_connection_id":"c"` + extra + `}` }
@@ -177,14 +177,14 @@ func TestBinderChecksContentHeaders(t *testing.T) {
 	}
 }
 
-func TestKeyIsCheckedBeforeBody(t *testing.T) {
+func TestKeyedEndpointChecksKeyBeforeBody(t *testing.T) {
 	t.Parallel()
 	var got exportRequest
 	wantBody(t, do(receive(&got), newRequest("POST", "/tasks/1", strings.Repeat("x", 1<<20))), 401,
 		errorBody("svc_unauthorized_client", badKey))
 }
 
-func TestBinderRefusesBadQueries(t *testing.T) {
+func TestBinderRejectsInvalidQueries(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ query, text string }{
 		"twice":     {"include=a&include=b", "include must not be repeated."},
@@ -205,7 +205,7 @@ func TestBinderRefusesBadQueries(t *testing.T) {
 	}
 }
 
-func TestBinderFailsEveryRequestWhenStructIsInvalid(t *testing.T) {
+func TestBinderFailsAllRequestsWhenStructIsInvalid(t *testing.T) {
 	t.Parallel()
 	type untagged struct{ Name string }
 	type number struct {

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	maxBody  = 64 << 10 // bytes; documented in docs/openapi.yaml
+	maxBody  = 64 << 10 // in bytes; documented in docs/openapi.yaml
 	maxDepth = 32       // far deeper than any documented body
 )
 
 // decodeBody reads a JSON object: UTF-8, at most 64 KiB, with nothing after it. Unknown members are ignored, so that
-// clients of a later version continue to work.
+// clients of later versions continue to work.
 func decodeBody(r *http.Request, in any) error {
 	body, err := readBody(r)
 	if err != nil {
@@ -59,7 +59,7 @@ func readBody(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// parseForm reads the body that a browser sends for an HTML form: application/x-www-form-urlencoded, at most 64 KiB.
+// parseForm reads the body of a submitted HTML form: application/x-www-form-urlencoded, at most 64 KiB.
 func parseForm(r *http.Request) (url.Values, error) {
 	body, err := readBody(r)
 	if err != nil {
@@ -102,8 +102,8 @@ func checkMedia(r *http.Request, body []byte) error {
 	return nil
 }
 
-// checkJSON accepts one JSON object that two parsers can't read differently. It refuses duplicate members in one object
-// (compared without regard to case, as Go matches names), data after the object, and nesting that could exhaust a
+// checkJSON accepts a single JSON object that every parser reads in the same way. It refuses duplicate members in one
+// object (compared case-insensitively, as Go matches names), data after the object, and nesting that could exhaust the
 // stack.
 func checkJSON(body []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
@@ -177,7 +177,7 @@ func walkValue(decoder *json.Decoder, depth int) error {
 	return nil
 }
 
-// jsonName returns the JSON name of the values that a Go type accepts.
+// jsonName returns the name of the JSON type that a Go type accepts.
 func jsonName(t reflect.Type) string {
 	switch t.Kind() { //nolint:exhaustive // every kind that is not named here is a number
 	case reflect.String:

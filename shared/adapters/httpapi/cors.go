@@ -8,14 +8,14 @@ import (
 
 const exposedHeaders = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
 
-// allowAnyOrigin sets the initial CORS headers of a browser endpoint: until the organisation is known, any page may
-// read its errors. Credentials are never allowed.
+// allowAnyOrigin sets the initial CORS headers of a browser endpoint. Until the organisation is known, any page may
+// read the endpoint's errors. Credentials are never allowed.
 func allowAnyOrigin(header http.Header) {
 	header.Set("Access-Control-Allow-Origin", "*")
 	header.Set("Access-Control-Expose-Headers", exposedHeaders)
 }
 
-// allowOrigins narrows CORS to an organisation's registered origins, if it has any.
+// allowOrigins restricts CORS to the organisation's registered origins, if it has any.
 func allowOrigins(c *call, registered []string) {
 	if len(registered) == 0 {
 		return
@@ -27,7 +27,7 @@ func allowOrigins(c *call, registered []string) {
 	}
 }
 
-// preflight responds to the request that a browser sends before one that is not simple (Fetch standard section 4.8).
+// preflight responds to a CORS preflight request (Fetch standard section 4.8).
 func preflight(ctx context.Context, c *call, finder PublicFinder, methods string) {
 	allowAnyOrigin(c.header)
 	if id, err := publicID(c.request, ""); err == nil {

@@ -38,7 +38,7 @@ func TestCORSAllowsRegisteredOriginsOnly(t *testing.T) {
 	}
 }
 
-func TestPreflightGetsResponse(t *testing.T) {
+func TestPreflightAllowsAnyOriginForUnknownOrganisation(t *testing.T) {
 	t.Parallel()
 	r := newRequest("OPTIONS", "/brand?public_id=nobody", "")
 	r.Header.Set("Origin", "https://app.example.org")
@@ -51,7 +51,7 @@ func TestPreflightGetsResponse(t *testing.T) {
 	wantHeader(t, w, "Access-Control-Max-Age", "600")
 }
 
-func TestBrowserMayReadMethodNotAllowedError(t *testing.T) {
+func TestMethodNotAllowedErrorAllowsAnyOrigin(t *testing.T) {
 	t.Parallel()
 	w := do(browser(newEdge(), directory{}), newRequest("DELETE", "/brand", ""))
 	wantHeader(t, w, "Access-Control-Allow-Origin", "*")

@@ -10,20 +10,20 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Keyed creates a JSON endpoint for an organisation's backend: HTTP Basic, no CORS. In is bound by its tags (see
-// binder). Out becomes the data of the success envelope.
+// Keyed creates a JSON endpoint for an organisation's backend, authenticated by HTTP Basic and without CORS. In is
+// bound according to its tags (see binder). Out becomes the data of the success envelope.
 func Keyed[In, Out any](auth KeyAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.caller, f), fail: failKeyed}
 }
 
-// KeyOptional creates a JSON endpoint that accepts either the caller's key or a token inside the URL. f returns
+// KeyOptional creates a JSON endpoint that accepts either the caller's key or a token in the URL. f returns
 // fault.Unauthenticated if neither is valid.
 func KeyOptional[In, Out any](auth KeyAuth, f func(context.Context, OptionalKey, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.optional, f), fail: failKeyed}
 }
 
 // Browser creates a JSON endpoint for web pages. The query parameter public_id identifies the organisation, whose
-// registered origins determine CORS. A 401 contains no challenge, so that no browser opens a password dialogue.
+// registered origins determine CORS. A 401 contains no challenge, so that browsers show no password prompt.
 func Browser[In, Out any](auth PublicAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.caller, f), fail: failJSON, public: auth.Public}
 }
@@ -52,16 +52,16 @@ type RedirectResult struct {
 	Location string
 }
 
-// NoData is the Out of a JSON endpoint that returns no data: the envelope only reports success.
+// NoData is the Out of a JSON endpoint that returns no data. The envelope only reports success.
 type NoData struct{}
 
 type successEnvelope struct {
 	Success bool `json:"success"`
-	Data    any  `json:"data,omitempty"` // omitted only if nil: endpoints return structs
+	Data    any  `json:"data,omitempty"` // omitted only if nil, because endpoints return structs
 }
 
-// succeed renders the result of f. It encodes the envelope into a buffer first, so that data that can't be encoded
-// becomes an error instead of a partial response.
+// succeed renders the result of f. It first encodes the envelope into a buffer, so that an encoding failure becomes an
+// error instead of a partial response.
 func succeed(c *call, data any, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
@@ -90,7 +90,7 @@ func succeed(c *call, data any, err error) (reply, error) {
 func encode(value any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false) // keeps URLs readable; the content type and nosniff prevent reading it as HTML
+	encoder.SetEscapeHTML(false) // keeps URLs readable; content type and nosniff keep browsers from reading it as HTML
 	if err := encoder.Encode(value); err != nil {
 		return nil, fmt.Errorf("encode an answer: %w", err)
 	}

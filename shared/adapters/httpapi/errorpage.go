@@ -15,7 +15,7 @@ var errorEnglish string
 //go:embed error.es.html
 var errorSpanish string
 
-// failPage renders an error as a page for a person. The page contains nothing from the request.
+// failPage renders an error as an HTML page. The page contains nothing from the request.
 func failPage(ctx context.Context, c *call, err error) reply {
 	f := shown(ctx, err)
 	s := Sheet{
@@ -30,8 +30,8 @@ func failPage(ctx context.Context, c *call, err error) reply {
 	return reply{status: pageStatus(fault.Of(err)), body: []byte(s.html())}
 }
 
-// pageStatus returns 400 for every error in the URL that a browser opened, so that an unknown public id never makes a
-// browser prompt for a password (docs/reference/deviations.md, "HTTP"). It returns 405 for a wrong method.
+// pageStatus returns 405 for a wrong method and 400 for every other error in the URL that a browser opened, so that an
+// unknown public ID never triggers a browser's password prompt (docs/reference/deviations.md, "HTTP").
 func pageStatus(e *fault.Error) int {
 	status := status(e)
 	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests ||

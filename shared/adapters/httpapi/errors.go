@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// failure is the part of an error that any client sees: in a body, on a page or in a redirect.
+// failure holds the parts of an error that clients see: in a body, on a page or in a redirect.
 type failure struct {
 	status      int
 	code        string
@@ -26,20 +26,20 @@ type errorEnvelope struct {
 	RequestID        string `json:"request_id"`
 }
 
-// shown converts an error for the client and records it on the log line of the unit of work.
+// shown converts an error for the client and records it in the log line of the unit of work.
 func shown(ctx context.Context, err error) failure {
 	logx.Fail(ctx, err)
 	e := fault.Of(err)
 	if e.Kind == fault.Internal {
-		e = fault.Of(nil) // only the constant text, regardless of the error's own
+		e = fault.Of(nil) // discards the error's own text
 	}
 	return failure{status: status(e), code: string(e.Code), description: sentence(e.Public), retryAfter: e.RetryAfter}
 }
 
-// status maps an error to an HTTP status. No other function does.
+// status maps an error to an HTTP status. It is the only function that does.
 func status(e *fault.Error) int {
 	if e.Code == fault.CodeUnavailable {
-		return http.StatusServiceUnavailable // internally a compare-and-swap that kept losing is a Conflict; clients see 503
+		return http.StatusServiceUnavailable // a compare-and-swap that keeps losing is a Conflict; clients receive 503
 	}
 	switch e.Kind {
 	case fault.Invalid:
@@ -69,7 +69,7 @@ func status(e *fault.Error) int {
 	return http.StatusInternalServerError
 }
 
-// failKeyed renders an error of a keyed endpoint.
+// failKeyed renders a keyed endpoint's error.
 func failKeyed(ctx context.Context, c *call, err error) reply {
 	answer := failJSON(ctx, c, err)
 	if answer.status == http.StatusUnauthorized {
@@ -86,7 +86,7 @@ func failJSON(ctx context.Context, c *call, err error) reply {
 		ErrorDescription: f.description,
 		RequestID:        logx.RequestID(ctx),
 	})
-	if encodeErr != nil { // a struct of strings always encodes
+	if encodeErr != nil { // never happens: a struct of strings always encodes
 		return reply{status: http.StatusInternalServerError}
 	}
 	c.header.Set("Content-Type", "application/json")
@@ -100,10 +100,10 @@ func (f failure) retry(header http.Header) {
 	}
 }
 
-// maxSentence bounds error_description: one or two sentences (docs/openapi.yaml).
+// maxSentence is the maximum length of error_description: one or two sentences (docs/openapi.yaml).
 const maxSentence = 200
 
-// sentence makes a text valid for error_description in every position: printable ASCII on one line, at most 200
+// sentence makes a text valid for error_description wherever it appears: printable ASCII on one line, at most 200
 // characters.
 func sentence(text string) string {
 	text = strings.Map(func(r rune) rune {

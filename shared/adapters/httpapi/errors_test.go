@@ -79,7 +79,7 @@ func TestInternalErrorHidesDetails(t *testing.T) {
 	}
 }
 
-func TestErrorLogContainsInternalCausesOnly(t *testing.T) {
+func TestErrorLogContainsOnlyInternalCauses(t *testing.T) {
 	t.Parallel()
 	api := newEdge()
 	err := fault.BadRequest("Not so.").Because(errors.New("SENTINEL patient text"))

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// File is a precomputed response: bytes with their own entity tag.
+// File is a precomputed response with its own entity tag.
 type File struct {
 	Body     []byte
 	Type     string // media type
 	Encoding string // Content-Encoding of the body; empty for none
-	Tag      string // strong entity tag, with its quotes
+	Tag      string // strong entity tag, including its quotes
 	Cache    string // Cache-Control
-	Anywhere bool   // pages of all origins may load and read it
+	Anywhere bool   // whether pages of all origins may load and read it
 }
 
 // Files creates an endpoint for public files. find receives a function that reports which encodings the client accepts.
-// Its errors are rendered as a JSON endpoint's, which caches do not store. There is no caller and no rate limit:
-// serving a file costs less than the limit's row.
+// Errors of find are rendered as JSON, which caches do not store. The endpoint has no caller and no rate limit, because
+// serving a file costs less than updating the limit's row.
 func Files[In any](find func(ctx context.Context, in In, takes func(encoding string) bool) (File, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {

@@ -14,7 +14,7 @@ type named struct {
 	Name string `query:"name"`
 }
 
-// file requests the only existing file, which is available in br, gzip and unencoded.
+// file requests the only file that exists. It is available in br, gzip and unencoded.
 func file(anywhere bool, name string, header http.Header) *httptest.ResponseRecorder {
 	find := func(_ context.Context, in named, takes func(string) bool) (httpapi.File, error) {
 		if in.Name != "a.js" {
@@ -37,7 +37,7 @@ func file(anywhere bool, name string, header http.Header) *httptest.ResponseReco
 	return do(newEdge().Serve("/file", httpapi.Methods{http.MethodGet: httpapi.Files(find)}), r)
 }
 
-func TestFileUsesShortestAcceptedEncoding(t *testing.T) {
+func TestFileUsesSmallestAcceptedEncoding(t *testing.T) {
 	t.Parallel()
 	for accept, want := range map[string]string{
 		"": "", "identity": "", "gzip": "gzip", "gzip, deflate, br": "br", "br;q=0, gzip": "gzip", "BR": "br", "*": "br",

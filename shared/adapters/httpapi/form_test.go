@@ -16,7 +16,7 @@ type formRequest struct {
 	Query string `query:"start"`
 }
 
-// postForm sends a form to a page and returns the response and the form that the page received.
+// postForm submits a form to a page and returns the response and the form that the page received.
 func postForm(t *testing.T, query, body string, header http.Header) (*httptest.ResponseRecorder, *formRequest) {
 	t.Helper()
 	var got *formRequest
@@ -48,7 +48,7 @@ func TestBinderReadsFormFieldsFromBodyOnly(t *testing.T) {
 	}
 }
 
-func TestBinderRefusesBadForms(t *testing.T) {
+func TestBinderRejectsInvalidForms(t *testing.T) {
 	t.Parallel()
 	const form = "application/x-www-form-urlencoded"
 	const media = "The request body must be uncompressed and have the content type application/x-www-form-urlencoded."

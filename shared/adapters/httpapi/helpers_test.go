@@ -84,7 +84,7 @@ type (
 	}
 )
 
-// keyed serves GET and POST with a function that returns err, or "hello".
+// keyed serves GET and POST with a function that returns err or, if err is nil, "hello".
 func keyed(api edge, err error) http.Handler {
 	f := func(context.Context, org.Caller, nothing) (echo, error) { return echo{Text: "hello"}, err }
 	endpoint := httpapi.Keyed(httpapi.KeyAuth{Keys: directory{}}, f)

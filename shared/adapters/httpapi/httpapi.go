@@ -1,7 +1,6 @@
-// Package httpapi is the HTTP edge: typed endpoints, binding, the success and error envelopes, Basic, public-id and
-// session authentication, rate limits, CORS, request ids and the log line of a request (docs/reference/deviations.md,
-// "HTTP"). It does not depend on Lambda, AWS or any record: a function passes typed functions to it and gets an
-// http.Handler.
+// Package httpapi implements the HTTP edge: typed endpoints, binding, the success and error envelopes, Basic, public-ID
+// and session authentication, rate limits, CORS, request IDs and a log line per request (docs/reference/deviations.md,
+// "HTTP"). It does not depend on Lambda, AWS or any record: callers pass typed functions and receive an http.Handler.
 package httpapi
 
 import (
@@ -25,7 +24,7 @@ import (
 type Options struct {
 	Logger *slog.Logger
 	Now    func() time.Time
-	IDs    ids.Source // source of request ids if the gateway has not set one
+	IDs    ids.Source // source of request IDs if the gateway has not set one
 }
 
 // API serves endpoints. Create one per process with New.
@@ -41,26 +40,26 @@ func New(options Options) *API { return &API{options: options} }
 type Endpoint struct {
 	serve  serving
 	fail   func(context.Context, *call, error) reply
-	public PublicFinder   // browser endpoints only: finds the registered origins for CORS
-	action account.Action // dashboard only: the action that needs recent authentication, or empty
-	opened error          // FormPage only: error shown for every other method
+	public PublicFinder   // browser endpoints only: looks up the registered origins for CORS
+	action account.Action // dashboard only: the action that requires recent authentication, or empty
+	opened error          // FormPage only: error returned for every other method
 }
 
-// Elsewhere returns a placeholder for a method that another function serves, so that it is listed among the allowed
-// methods.
+// Elsewhere returns a placeholder for a method that another function serves, so that the Allow header includes it.
 func Elsewhere() Endpoint { return Endpoint{} }
 
 // Methods maps HTTP methods to the endpoints of one route. GET serves HEAD unless HEAD has its own endpoint; the route
 // itself serves OPTIONS.
 type Methods map[string]Endpoint
 
-// Serve returns the handler of a route: request id, panic guard, method dispatch, one log line. route is the pattern as
-// the template declares it ("/bridge/fhir/ehi-export/{taskId}"). The log shows the pattern, never the path.
+// Serve returns a route's handler, which sets the request ID, recovers from panics, dispatches by method and writes one
+// log line. route is the pattern declared in the template ("/bridge/fhir/ehi-export/{taskId}"). The log contains the
+// pattern, never the path.
 func (a *API) Serve(route string, methods Methods) http.Handler {
 	return &resource{options: a.options, route: route, methods: methods}
 }
 
-// Routes returns the handler of a function with several routes, keyed by the patterns that the template declares.
+// Routes returns the handler of a function that serves several routes, keyed by the patterns declared in the template.
 func (a *API) Routes(routes map[string]Methods) http.Handler {
 	handlers := make(map[string]http.Handler, len(routes))
 	for route, methods := range routes {
@@ -76,18 +75,19 @@ func (a *API) Routes(routes map[string]Methods) http.Handler {
 	})
 }
 
-// serving handles a call. ctx is the request's context, with its request id and log line.
+// serving handles a call. ctx is the request's context, which holds its request ID and log line.
 type serving func(ctx context.Context, c *call) (reply, error)
 
-// call is a request in progress through an endpoint.
+// call is a request that an endpoint is processing.
 type call struct {
 	request *http.Request
 	now     time.Time
-	header  http.Header    // response headers, on success and on failure
+	header  http.Header    // response headers, for both success and failure
 	action  account.Action // the endpoint's action
 }
 
-// reply is a complete response. It is written only when complete, so that a failure never follows half a success.
+// reply is a complete response. Nothing is written before it is complete, so an error never follows a partial success
+// response.
 type reply struct {
 	status int
 	body   []byte
@@ -116,14 +116,14 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := s.answer(ctx, c)
 	w.WriteHeader(answer.status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(answer.body) // the client has disconnected; the error can't be reported
+		_, _ = w.Write(answer.body) // the client has disconnected, so the error can't be reported
 	}
 	logx.Add(ctx, slog.String("method", r.Method), slog.String("route", s.route), slog.Int("status", answer.status),
 		slog.Int64("ms", s.options.Now().Sub(started).Milliseconds()))
 	event.Emit(ctx, s.options.Logger, "http.request")
 }
 
-// answer finds the method's endpoint and runs it. A panic in it becomes an Internal error.
+// answer selects the method's endpoint and runs it. A panic becomes an Internal error.
 func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	endpoint, known := s.methods[c.request.Method]
 	if !known && c.request.Method == http.MethodHead {
@@ -149,7 +149,7 @@ func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	return answer
 }
 
-// other responds to OPTIONS and refuses methods that the route does not support.
+// other responds to OPTIONS and returns 405 for methods that the route does not support.
 func (s *resource) other(ctx context.Context, c *call) reply {
 	allowed := slices.Collect(maps.Keys(s.methods))
 	if _, ok := s.methods[http.MethodGet]; ok {
@@ -185,8 +185,8 @@ func (s *resource) finder() PublicFinder {
 	return nil
 }
 
-// logPanic records the origin of a panic. It logs the value only if the runtime created it, since any other value may
-// repeat client input.
+// logPanic logs where a panic occurred. It logs the panic's value only if the runtime created it, since any other value
+// may contain client input.
 func logPanic(ctx context.Context, value any) {
 	text := "a value of the handler's own"
 	if failure, ok := value.(runtime.Error); ok {

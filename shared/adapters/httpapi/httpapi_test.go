@@ -32,7 +32,7 @@ func TestServeUsesGatewayRequestID(t *testing.T) {
 	wantHeader(t, w, "X-Request-Id", "gateway-1")
 }
 
-func TestHeadIsServedByGetWithoutBody(t *testing.T) {
+func TestHeadReturnsGetResponseWithoutBody(t *testing.T) {
 	t.Parallel()
 	w := do(keyed(newEdge(), nil), withKey(newRequest("HEAD", "/things/1", "")))
 	wantBody(t, w, 200, "")
@@ -40,7 +40,7 @@ func TestHeadIsServedByGetWithoutBody(t *testing.T) {
 	wantBody(t, do(keyed(newEdge(), nil), newRequest("HEAD", "/things/1", "")), 401, "")
 }
 
-func TestOptionsOfKeyedRouteSendsNoCORS(t *testing.T) {
+func TestOptionsOnKeyedRouteSendsNoCORSHeaders(t *testing.T) {
 	t.Parallel()
 	r := newRequest("OPTIONS", "/things/1", "")
 	r.Header.Set("Origin", "https://app.example.org")
@@ -51,7 +51,7 @@ func TestOptionsOfKeyedRouteSendsNoCORS(t *testing.T) {
 	wantHeader(t, w, "Access-Control-Allow-Methods", "")
 }
 
-func TestUnsupportedMethodGetsAllowHeader(t *testing.T) {
+func TestUnsupportedMethodReturnsAllowHeader(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"PUT", "DELETE", "TRACE", "BREW"} {
 		w := do(keyed(newEdge(), nil), newRequest(method, "/things/1", ""))
@@ -94,14 +94,14 @@ func TestPanicBecomesInternalErrorAndIsLogged(t *testing.T) {
 	}
 }
 
-func TestUnencodableDataIsInternalError(t *testing.T) {
+func TestUnencodableDataReturnsInternalError(t *testing.T) {
 	t.Parallel()
 	f := func(context.Context, org.Caller, nothing) (func(), error) { return func() {}, nil }
 	handler := newEdge().Serve("/x", httpapi.Methods{"GET": httpapi.Keyed(httpapi.KeyAuth{Keys: directory{}}, f)})
 	wantBody(t, do(handler, withKey(newRequest("GET", "/x", ""))), 500, errorBody("svc_server_error", generic))
 }
 
-func TestFoundRedirects(t *testing.T) {
+func TestRedirectResultReturns302(t *testing.T) {
 	t.Parallel()
 	f := func(_ context.Context, key httpapi.OptionalKey, in struct {
 		Token string `query:"token"`

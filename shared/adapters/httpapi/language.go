@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// The languages of the pages.
+// Languages in which pages are available.
 const (
 	English = "en"
 	Spanish = "es"
 )
 
-// languageOf returns the supported language that the browser prefers (RFC 9110 section 12.5.4).
+// languageOf returns the supported language that the browser ranks highest (RFC 9110 section 12.5.4).
 func languageOf(r *http.Request) string {
 	spanish, english := 0.0, 0.0
 	for _, wish := range parsePreferences(r.Header.Values("Accept-Language")) {
@@ -32,11 +32,11 @@ func languageOf(r *http.Request) string {
 // preference is an option that a client accepts, with its weight.
 type preference struct {
 	name   string  // in lower case
-	weight float64 // 0 means not acceptable
+	weight float64 // 0 if not acceptable
 }
 
-// parsePreferences parses a header of the Accept family (RFC 9110 section 12.4.2). Of options with equal weights, the
-// earlier one ranks slightly higher, as browsers intend.
+// parsePreferences parses an Accept-style header (RFC 9110 section 12.4.2). If weights are equal, the earlier option
+// ranks slightly higher, as browsers intend.
 func parsePreferences(values []string) []preference {
 	var all []preference
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {

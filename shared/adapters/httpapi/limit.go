@@ -17,20 +17,20 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Buckets stores one theoretical arrival time (TAT) per key and decides with GCRA. Take must be atomic per key. After
-// an error the request is allowed.
+// Buckets stores one theoretical arrival time (TAT) per key and applies GCRA. Take must be atomic per key. If Take
+// fails, the request is allowed.
 type Buckets interface {
 	Take(ctx context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
 }
 
-// Limiter limits the requests of an endpoint per caller and client address. The zero value limits nothing.
+// Limiter limits an endpoint's requests per caller and client address. The zero value imposes no limit.
 type Limiter struct {
 	Buckets Buckets
 	Limit   ratelimit.Limit
 	Hashing secret.Keyring // derives bucket names that don't reveal callers' addresses
 }
 
-// take consumes one request from the bucket of (route class, caller, address). who is a credential's id, or empty for
+// take consumes one request from the bucket of (route class, caller, address). who is a credential's ID, or empty for
 // an unknown caller. If the store is unavailable, the request is allowed and counted.
 func (l Limiter) take(ctx context.Context, c *call, who string) error {
 	if l.Buckets == nil || l.Limit.Unlimited() {
@@ -53,16 +53,16 @@ func (l Limiter) take(ctx context.Context, c *call, who string) error {
 		After(decision.RetryAfter)
 }
 
-// key returns the bucket's name as a keyed hash, so that the store holds no client address and a leaked copy can't be
-// searched for addresses.
+// key returns the bucket's name as a keyed hash, so that the store contains no client addresses and a leaked copy can't
+// be searched for them.
 func (l Limiter) key(c *call, who string) string {
 	mark := l.Hashing.Sign([]byte("limit\x00" + l.Limit.Name + "\x00" + who + "\x00" +
 		clientNetwork(c.request.RemoteAddr)))
 	return hex.EncodeToString(mark.Sum[:16])
 }
 
-// clientNetwork returns the client's network from the address that the gateway saw. It ignores headers such as
-// X-Forwarded-For, since clients can forge them. An IPv6 address is reduced to its /64, the block assigned to one
+// clientNetwork returns the client's network, derived from the address that the gateway saw. It ignores headers such as
+// X-Forwarded-For, which clients can forge. It reduces an IPv6 address to its /64, the block assigned to one
 // subscriber.
 func clientNetwork(remote string) string {
 	host, _, err := net.SplitHostPort(remote)
@@ -80,5 +80,5 @@ func clientNetwork(remote string) string {
 	return netip.PrefixFrom(address, 64).Masked().String()
 }
 
-// seconds rounds up to whole seconds.
+// seconds converts a duration to seconds, rounded up.
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

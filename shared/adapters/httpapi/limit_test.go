@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestGCRANeverExceedsBurstPlusRate draws arrivals and checks two properties: every span that ends with an accepted
-// request contains at most quota + elapsed/interval accepted requests, and a client that waits for the returned delay
-// is accepted.
+// TestGCRANeverExceedsBurstPlusRate generates arrivals and checks two properties: every interval that ends with an
+// accepted request contains at most quota + elapsed/interval accepted requests, and a client that waits for the
+// returned delay is accepted.
 func TestGCRANeverExceedsBurstPlusRate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -54,7 +54,7 @@ func TestGCRANeverExceedsBurstPlusRate(t *testing.T) {
 	})
 }
 
-func TestGCRAAllowsFullBurst(t *testing.T) {
+func TestGCRAAllowsFullInitialBurst(t *testing.T) {
 	t.Parallel()
 	limit := ratelimit.Limit{Name: "x", Quota: 7, Window: 10 * time.Second}
 	now := time.Unix(1_800_000_000, 0)
@@ -80,7 +80,7 @@ func TestZeroLimiterAllowsEverything(t *testing.T) {
 	}
 }
 
-// buckets stores TATs in memory and records the keys.
+// buckets stores TATs in memory and records the requested keys.
 type buckets struct {
 	tats map[string]time.Time
 	keys []string
@@ -156,7 +156,7 @@ func TestWrongKeysAreRateLimitedByAddress(t *testing.T) {
 	}
 }
 
-func TestLimiterAllowsAndCountsRequestWhenStoreFails(t *testing.T) {
+func TestLimiterAllowsRequestAndCountsFailureWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	api := newEdge()
 	if status, _, _ := limited(api, &buckets{err: errStoreDown}, 1)("192.0.2.1:1", goodKey); status != 200 {

@@ -12,25 +12,25 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Visit holds the facts about a browser's request that a page function needs.
+// Visit holds the details of a browser's request that a page function needs.
 type Visit struct {
-	Caller   org.Caller           // the organisation of public_id; zero on a Page
+	Caller   org.Caller           // organisation identified by public_id; zero on a Page
 	Redirect org.VerifiedRedirect // verified redirect_uri; zero on a Page
-	Error    *PageError           // the error in an Application's URL, or nil
+	Error    *PageError           // error in an Application's URL, or nil
 	request  *http.Request
 }
 
-// PageError is an error that an application displays itself (docs/openapi.yaml, Error).
+// PageError is an error that an application displays to the user (docs/openapi.yaml, Error).
 type PageError struct {
 	Code        string
 	Description string
 	RequestID   string
 }
 
-// Language returns the supported page language that the browser prefers.
+// Language returns the supported language that the browser ranks highest.
 func (v Visit) Language() string { return languageOf(v.request) }
 
-// Cookie returns the value of the browser's cookie of that name, or "".
+// Cookie returns the value of the named cookie, or "" if the browser sent none.
 func (v Visit) Cookie(name string) string {
 	cookie, err := v.request.Cookie(name)
 	if err != nil {
@@ -48,8 +48,8 @@ func (v Visit) Cookies() map[string]string {
 	return all
 }
 
-// HostCookie creates a cookie that only this origin receives, even if a link on another site brings the browser here.
-// Its name begins with __Host-, so that no neighbouring host can set it (RFC 6265bis section 4.1.3.2).
+// HostCookie creates a cookie that is sent only to this origin, even if the browser arrives through a link on another
+// site. Its name begins with __Host-, so that no other host of the domain can set it (RFC 6265bis section 4.1.3.2).
 func HostCookie(name, value string, age time.Duration) *http.Cookie {
 	return &http.Cookie{
 		Name: name, Value: value, Path: "/", MaxAge: int(age.Seconds()), Secure: true, HttpOnly: true,
@@ -57,7 +57,7 @@ func HostCookie(name, value string, age time.Duration) *http.Cookie {
 	}
 }
 
-// ExpiredCookies returns cookies that delete those of HostCookie from the browser.
+// ExpiredCookies returns cookies that make the browser delete the named cookies, which HostCookie created.
 func ExpiredCookies(names ...string) []*http.Cookie {
 	all := make([]*http.Cookie, 0, len(names))
 	for _, name := range names {
@@ -66,7 +66,7 @@ func ExpiredCookies(names ...string) []*http.Cookie {
 	return all
 }
 
-// Answer is the result of a page function. It is created by Redirect, RedirectError, Document or Drawn.
+// Answer is the result of a page function, created by Redirect, RedirectError, Document or Drawn.
 type Answer struct {
 	location string
 	html     []byte
@@ -76,9 +76,9 @@ type Answer struct {
 }
 
 // PublicPage creates an endpoint that a browser navigates to with ?public_id= and redirect_uri. Until both are
-// verified, an error is an HTML page and never a redirect; its status is 400 for any error in the URL, and 429, 500 or
-// 503 otherwise. After that every error is returned by redirect, regardless of its origin: the rate limit, the binding
-// of In, or f (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
+// verified, an error produces an HTML page and never a redirect. The page's status is 400 for any error in the URL, and
+// 429, 500 or 503 otherwise. After verification, every error is returned by redirect, whether it comes from the rate
+// limit, from binding In, or from f (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
 func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -103,9 +103,9 @@ func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Ans
 	return Endpoint{serve: serve, fail: failPage}
 }
 
-// Page creates an endpoint for a URL that names no organisation, such as the portals' callback URL. An error of f is
-// shown as a page, as on a PublicPage before verification; use RedirectError if a redirect was verified earlier. The
-// rate limit is per client address.
+// Page creates an endpoint for a URL that identifies no organisation, such as the portals' callback URL. An error of f
+// is rendered as a page, as on a PublicPage before verification. If a redirect was verified earlier, use RedirectError
+// instead. The rate limit is per client address.
 func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -121,18 +121,18 @@ func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, e
 	return Endpoint{serve: serve, fail: failPage}
 }
 
-// FormPage creates a Page for the POST of a form, on a route without GET. For other methods, for example when a browser
-// opens the URL, it shows the error opened as a page; its Kind should be fault.MethodNotAllowed.
+// FormPage creates a Page for submitted forms (POST), on a route without GET. For other methods, such as the GET of a
+// browser that opens the URL, it renders the error opened, whose Kind should be fault.MethodNotAllowed.
 func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error), opened error) Endpoint {
 	endpoint := Page(limiter, f)
 	endpoint.opened = opened
 	return endpoint
 }
 
-// Application creates an endpoint for a page that contains an application, in another site's frame or on its own, for
-// the organisation of public_id. An error in its URL does not produce an error page: f receives it in Visit.Error and
-// the application displays it, with the status that an error page would have. The organisation is then empty, unless
-// the error is an exceeded rate limit.
+// Application creates an endpoint for a page that contains an application, standalone or in another site's frame, for
+// the organisation identified by public_id. An error in its URL does not produce an error page: f receives it in
+// Visit.Error, and the application displays it with the status that an error page would have. The organisation is then
+// empty, unless the error is an exceeded rate limit.
 func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -171,7 +171,7 @@ func answerPage[In any](ctx context.Context, c *call, bind binder[In], visit Vis
 	return f(ctx, visit, in)
 }
 
-// redirectOf verifies the request's redirect_uri. Without an organisation, none can be verified.
+// redirectOf verifies the request's redirect_uri, which requires a known organisation.
 func redirectOf(own weburl.Own, r *http.Request, caller org.Caller) (org.VerifiedRedirect, error) {
 	query, err := parseQuery(r)
 	if err != nil {
@@ -184,23 +184,23 @@ func redirectOf(own weburl.Own, r *http.Request, caller org.Caller) (org.Verifie
 	return org.MatchRedirect(own, caller.RedirectURIs, asked)
 }
 
-// Redirect sends the browser to location (302). The caller must ensure that location is safe: a portal's authorize URL,
-// or a VerifiedRedirect with its result.
+// Redirect sends the browser to location (302). The caller must ensure that location is safe: either a portal's
+// authorize URL or a VerifiedRedirect with its result.
 func Redirect(location string, cookies ...*http.Cookie) Answer {
 	return Answer{location: location, cookies: cookies}
 }
 
-// Echo holds the parameters of connect or reconnect that are returned to the caller, on success and on failure
-// (docs/openapi.yaml, ConnectResult and RedirectError). An empty field was not given.
+// Echo holds the connect or reconnect parameters that are returned to the caller, on success and on failure
+// (docs/openapi.yaml, ConnectResult and RedirectError). A field is empty if the parameter was missing.
 type Echo struct {
 	ExternalID    string
 	ExternalState string
 }
 
-// maxEcho bounds values that are repeated before validation. No endpoint accepts longer ones.
+// maxEcho is the maximum length of values that are returned before they are validated. No endpoint accepts longer ones.
 const maxEcho = 1024
 
-// echoOf reads the values to return from the query of a refused request. It omits invalid ones.
+// echoOf reads the values to return from the query of a rejected request. It omits invalid ones.
 func echoOf(r *http.Request) Echo {
 	query := r.URL.Query()
 	read := func(name string) string {
@@ -213,9 +213,9 @@ func echoOf(r *http.Request) Echo {
 	return Echo{ExternalID: read("external_id"), ExternalState: read("external_state")}
 }
 
-// RedirectError sends an error to a verified redirect URI: error, error_description, request_id (this request's id,
-// which makes it unique per error), and the caller's own fields (docs/openapi.yaml, RedirectError). It also adds the
-// error to the request's log line.
+// RedirectError sends an error to a verified redirect URI: error, error_description, request_id (the ID of this
+// request, unique per error), and the caller's own fields (docs/openapi.yaml, RedirectError). It also adds the error to
+// the request's log line.
 func RedirectError(ctx context.Context, to org.VerifiedRedirect, echo Echo, err error, cookies ...*http.Cookie) Answer {
 	if to.URI() == "" {
 		return Answer{failure: err}
@@ -234,12 +234,12 @@ func RedirectError(ctx context.Context, to org.VerifiedRedirect, echo Echo, err 
 	return Redirect(to.With(params), cookies...)
 }
 
-// Document shows a sheet.
+// Document responds with a sheet.
 func Document(s Sheet, cookies ...*http.Cookie) Answer {
 	return Answer{html: []byte(s.html()), headers: s.headers, cookies: cookies}
 }
 
-// Drawn shows a page with its own Content-Security-Policy and Referrer-Policy.
+// Drawn responds with a page that has its own Content-Security-Policy and Referrer-Policy.
 func Drawn(html []byte, policy, referrer string) Answer {
 	return Answer{html: html, headers: func(header http.Header) {
 		pageHeaders(header, policy)
@@ -247,9 +247,9 @@ func Drawn(html []byte, policy, referrer string) Answer {
 	}}
 }
 
-// Framed is like Drawn, for a page in another site's frame. A page that isolates itself (Cross-Origin-Embedder-Policy,
-// HTML section 7.1.4) can embed only pages that do so as well, so this one does, and any site may embed it. As a side
-// effect, third-party images such as logos load without credentials.
+// Framed is like Drawn, for a page that another site may embed in a frame. A site that isolates itself
+// (Cross-Origin-Embedder-Policy, HTML section 7.1.4) can embed only pages that also isolate themselves, so this page
+// does, and any site may embed it. As a side effect, third-party images such as logos load without credentials.
 func Framed(html []byte, policy, referrer string) Answer {
 	drawn := Drawn(html, policy, referrer)
 	return Answer{html: html, headers: func(header http.Header) {

@@ -25,7 +25,7 @@ type visitRequest struct {
 	State      string `query:"external_state"`
 }
 
-// visit opens a URL in a browser with a cookie.
+// visit requests a URL like a browser that has a cookie.
 func visit(api edge, limiter httpapi.Limiter, target string, err error) *httptest.ResponseRecorder {
 	f := func(context.Context, httpapi.Visit, visitRequest) (httpapi.Answer, error) {
 		return httpapi.Redirect("https://ehr.example.org/authorize"), err
@@ -37,14 +37,14 @@ func visit(api edge, limiter httpapi.Limiter, target string, err error) *httptes
 
 const connect = "/connect?public_id=" + publicID
 
-// proven is the URL of a visit with a verified redirect URI.
+// proven is a URL with a verified redirect URI.
 var proven = connect + "&redirect_uri=" + url.QueryEscape(backURI)
 
 func tooMany() httpapi.Limiter {
 	return httpapi.Limiter{Buckets: fullBuckets{}, Limit: ratelimit.Limit{Name: "connect", Quota: 30, Window: time.Minute}}
 }
 
-// fullBuckets refuses every request.
+// fullBuckets rejects every request.
 type fullBuckets struct{}
 
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
@@ -236,7 +236,7 @@ func TestPublicPageRedirectsErrorsOnceRedirectIsVerified(t *testing.T) {
 	}
 }
 
-func TestVisitHasCallerRedirectAndCookies(t *testing.T) {
+func TestVisitContainsCallerRedirectAndCookies(t *testing.T) {
 	t.Parallel()
 	api := newEdge()
 	f := func(_ context.Context, v httpapi.Visit, _ visitRequest) (httpapi.Answer, error) {

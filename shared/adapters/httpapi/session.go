@@ -15,38 +15,39 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Sessions finds the session of a cookie's value, which may be any text from a client. It returns fault.Unauthenticated
-// if there is no such session or if it has ended (account.Sessions).
+// Sessions looks up the session that a cookie's value identifies. The value may be any text from a client. The error is
+// fault.Unauthenticated if the session does not exist or has ended (account.Sessions).
 type Sessions interface {
 	Session(ctx context.Context, token secret.Text) (account.Session, error)
 }
 
-// Memberships returns an account's role in an organisation, or fault.NotFound if it is not a member (account.Sessions).
+// Memberships returns an account's role in an organisation. The error is fault.NotFound if the account is not a member
+// (account.Sessions).
 type Memberships interface {
 	Role(ctx context.Context, accountID, orgID string) (account.Role, error)
 }
 
-// SessionAuth authenticates and rate-limits the visitors of a dashboard endpoint.
+// SessionAuth authenticates and rate-limits the users of a dashboard endpoint.
 type SessionAuth struct {
 	Sessions Sessions
 	Members  Memberships
 	Limiter  Limiter
 }
 
-// Visitor is a person who uses the dashboard.
+// Visitor is a user of the dashboard.
 type Visitor struct {
-	Account string       // account id; empty for Anyone
-	Org     string       // the organisation of the path, of which the account is a member; may be empty
-	Role    account.Role // the account's role in Org
-	Tenant  org.Tenant   // Org in the path's mode; zero if the path has no mode
+	Account string       // account ID; empty for Anyone
+	Org     string       // organisation in the path, which the account belongs to; may be empty
+	Role    account.Role // account's role in Org
+	Tenant  org.Tenant   // Org in the path's mode; zero if the path contains no mode
 	Session account.Session
-	Token   secret.Text // the session's token
+	Token   secret.Text // session token
 
-	isFresh bool // the last authentication is recent
+	isFresh bool // whether the last authentication is recent
 	request *http.Request
 }
 
-// Prove checks whether the visitor's last authentication is recent enough for an action in the path's mode
+// Prove checks whether the visitor has authenticated recently enough for an action in the path's mode
 // (account.Action.NeedsProof). If not, it returns fault.Forbidden (svc_proof_required). Endpoint.Proving does this for
 // endpoints that consist of a single action.
 func (v Visitor) Prove(action account.Action) error {
@@ -56,7 +57,7 @@ func (v Visitor) Prove(action account.Action) error {
 	return account.ProofRequired()
 }
 
-// Cookie returns the value of the browser's cookie of that name, or "" unless there is exactly one.
+// Cookie returns the value of the named cookie, or "" unless the browser sent exactly one.
 func (v Visitor) Cookie(name string) string {
 	if all := v.request.CookiesNamed(name); len(all) == 1 {
 		return all[0].Value
@@ -64,9 +65,9 @@ func (v Visitor) Cookie(name string) string {
 	return ""
 }
 
-// Member creates a JSON endpoint of the dashboard for members of the path's {orgId} whose role has the needed
-// permission, in the path's {mode} if it has one: account.Permission.In returns the part that the mode requires. A
-// visitor who is not a member, or a path without a valid organisation or mode, gets the 404 of an unknown organisation.
+// Member creates a dashboard JSON endpoint for members of the path's {orgId} whose role has the needed permission. If
+// the path contains a {mode}, account.Permission.In returns the permission needed in that mode. A visitor who is not a
+// member, or a path without a valid organisation or mode, gets the 404 of an unknown organisation.
 func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	f func(context.Context, Visitor, In) (Out, error),
 ) Endpoint {
@@ -80,20 +81,20 @@ func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// Account creates a JSON endpoint of the dashboard for a signed-in visitor, about the visitor's own account.
+// Account creates a dashboard JSON endpoint for a signed-in visitor's own account.
 func Account[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) { return c.proven(auth.signedIn(ctx, c)) }
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// Proving returns a copy of the endpoint, which must come from Member or Account, that first checks for recent
-// authentication for action.
+// Proving returns a copy of an endpoint created by Member or Account that first requires recent authentication for
+// action.
 func (e Endpoint) Proving(action account.Action) Endpoint {
 	e.action = action
 	return e
 }
 
-// proven checks for the recent authentication that the call's endpoint requires, unless err is set.
+// proven checks for the recent authentication that the endpoint requires, unless err is set.
 func (c *call) proven(v Visitor, err error) (Visitor, error) {
 	if err == nil && c.action != "" {
 		err = v.Prove(c.action)
@@ -101,14 +102,14 @@ func (c *call) proven(v Visitor, err error) (Visitor, error) {
 	return v, err
 }
 
-// Pending is like Account, for actions that are allowed before the second factor is verified: verifying it, reading the
-// session and ending it.
+// Pending is like Account, but also admits visitors whose second factor is not yet verified. It is for verifying that
+// factor and for reading and ending the session.
 func Pending[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.session, f), fail: failJSON}
 }
 
-// Anyone creates a JSON endpoint of the dashboard for visitors without a session. The rate limit is per client address.
-// Pages of other sites can't call it, since they could sign a visitor in to another account.
+// Anyone creates a dashboard JSON endpoint for visitors without a session. The rate limit is per client address. Pages
+// of other sites can't call it, since they could sign a visitor in to another account.
 func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) {
 		if err := limiter.take(ctx, c, ""); err != nil {
@@ -119,7 +120,7 @@ func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// signedIn is like session, but requires that every factor of the account is verified.
+// signedIn is like session, but requires that all of the account's factors are verified.
 func (a SessionAuth) signedIn(ctx context.Context, c *call) (Visitor, error) {
 	visitor, err := a.session(ctx, c)
 	if err == nil && visitor.Session.Pending {
@@ -128,7 +129,7 @@ func (a SessionAuth) signedIn(ctx context.Context, c *call) (Visitor, error) {
 	return visitor, err
 }
 
-// session validates the cookie and checks that one of our own pages sent the request.
+// session validates the cookie and checks that the request was sent by one of the service's own pages.
 func (a SessionAuth) session(ctx context.Context, c *call) (Visitor, error) {
 	if err := ownPage(c.request); err != nil {
 		return Visitor{}, err
@@ -153,7 +154,7 @@ func (a SessionAuth) session(ctx context.Context, c *call) (Visitor, error) {
 	return visitor, nil
 }
 
-// member checks that a visitor has the needed permission in the organisation and mode of the path.
+// member checks that a visitor has the needed permission in the path's organisation and mode.
 func (a SessionAuth) member(ctx context.Context, c *call, v Visitor, needed account.Permission) (Visitor, error) {
 	missing := fault.Missing("Organisation not found.")
 	orgID, ok := ids.ParseUUID(c.request.PathValue("orgId"))
@@ -182,8 +183,8 @@ func (a SessionAuth) member(ctx context.Context, c *call, v Visitor, needed acco
 	return v, nil
 }
 
-// ownPage refuses requests sent by a page of another site, as reported by the browser (Fetch Metadata). A request
-// without these headers comes from an old browser or another program, which still needs the token.
+// ownPage rejects requests that the browser reports as sent by another site's page (Fetch Metadata). A request without
+// these headers comes from an old browser or another program, which still needs the token.
 func ownPage(r *http.Request) error {
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
 	case site == "" || site == "same-origin", site == "none" && safe(r):

@@ -43,7 +43,7 @@ func members(route string, needed account.Permission) func() http.Handler {
 	}
 }
 
-func TestMemberChecksEveryPermissionForEveryRole(t *testing.T) {
+func TestMemberEnforcesEveryPermissionForEveryRole(t *testing.T) {
 	t.Parallel()
 	for _, needed := range account.Permissions() {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
@@ -104,9 +104,9 @@ func TestSessionEndpointReceivesVisitor(t *testing.T) {
 	}
 }
 
-// TestEndpointNeedsProofForItsAction compares every action with account's table: in each mode, in an organisation
-// without a mode, and for an account alone.
-func TestEndpointNeedsProofForItsAction(t *testing.T) {
+// TestProvingRequiresRecentAuthenticationForAction compares every action with the table in package account: in each
+// mode, in an organisation without a mode, and for an account alone.
+func TestProvingRequiresRecentAuthenticationForAction(t *testing.T) {
 	t.Parallel()
 	for _, action := range account.Actions() {
 		member := httpapi.Member(membertest.Auth(), account.View, tell).Proving(action)
@@ -172,7 +172,7 @@ func TestSessionRequiresExactlyOneCookieAndToken(t *testing.T) {
 	}
 }
 
-func TestSessionAllowsOnlyPendingEndpointsBeforeSecondFactor(t *testing.T) {
+func TestSessionAdmitsOnlyPendingEndpointsBeforeSecondFactor(t *testing.T) {
 	t.Parallel()
 	auth := membertest.Auth()
 	handler := keyedtest.NewAPI().Serve("/dashboard/session", httpapi.Methods{
@@ -190,7 +190,7 @@ func TestSessionAllowsOnlyPendingEndpointsBeforeSecondFactor(t *testing.T) {
 	}
 }
 
-func TestAnyoneRefusesForeignPages(t *testing.T) {
+func TestAnyoneRejectsRequestsFromOtherSites(t *testing.T) {
 	t.Parallel()
 	type form struct {
 		Text string `json:"text"`

@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// SessionCookieName is the name of the cookie that holds a session's token. No neighbouring host can set it (RFC
-// 6265bis section 4.1.3.2), and browsers send it only to the host that set it.
+// SessionCookieName is the name of the session cookie. No other host of the domain can set it (RFC 6265bis section
+// 4.1.3.2), and browsers send it only to the host that set it.
 const SessionCookieName = "__Host-recordbridge-session"
 
 // WithCookies is the Out of a JSON endpoint that also sets cookies. Data is the envelope's data.
@@ -17,7 +17,8 @@ type WithCookies struct {
 	Cookies []*http.Cookie
 }
 
-// StrictCookie creates a cookie like HostCookie's that browsers don't send when another site's page links here.
+// StrictCookie creates a cookie like HostCookie's, except that browsers don't send it when the user follows a link from
+// another site.
 func StrictCookie(name string, value secret.Text, age time.Duration) *http.Cookie {
 	return &http.Cookie{
 		Name: name, Value: value.Reveal(), Path: "/", MaxAge: int(age.Seconds()), Secure: true, HttpOnly: true,

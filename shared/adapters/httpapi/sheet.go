@@ -12,26 +12,26 @@ import (
 //go:embed sheet.html
 var sheetPage string
 
-// Sheet is a small page of constant text for a person, in the layout that all our pages share.
+// Sheet is a small page of fixed text, in the layout that all such pages share.
 type Sheet struct {
 	Language string
 	Icon     SheetIcon
-	Body     string            // our own HTML; its heading is also the page's title
-	Values   map[string]string // values for {{name}} in Body; may contain any text
-	Script   string            // our own script, the only one that may run
+	Body     string            // fixed HTML; its heading is also the page's title
+	Values   map[string]string // values for {{name}} in Body; may be any text
+	Script   string            // the only script that may run
 }
 
 // SheetIcon selects the icon that a sheet shows beside its text.
 type SheetIcon string
 
-// The moods.
+// Icons of a sheet.
 const (
 	Plain SheetIcon = "plain"
 	Good  SheetIcon = "good"
 	Bad   SheetIcon = "bad"
 )
 
-// html returns the complete page.
+// html renders the complete page.
 func (s Sheet) html() string {
 	_, heading, _ := strings.Cut(s.Body, "<h1>")
 	heading, _, _ = strings.Cut(heading, "</h1>")
@@ -49,8 +49,8 @@ func (s Sheet) html() string {
 	).Replace(sheetPage)
 }
 
-// headers sets the page's headers. The page loads and runs only its own style and script, which the policy lists by
-// hash, and no site may frame it.
+// headers sets the page's headers. The policy lists the page's own style and script by hash, so that nothing else loads
+// or runs, and no site may frame the page.
 func (s Sheet) headers(header http.Header) {
 	_, style, _ := strings.Cut(sheetPage, "<style>")
 	style, _, _ = strings.Cut(style, "</style>")
@@ -62,14 +62,14 @@ func (s Sheet) headers(header http.Header) {
 	pageHeaders(header, policy)
 }
 
-// sourceOf returns the hash source of an inline style or script for a policy (Content Security Policy Level 3, section
-// 2.3.1).
+// sourceOf returns the hash source of an inline style or script for a Content-Security-Policy (Content Security Policy
+// Level 3, section 2.3.1).
 func sourceOf(inline string) string {
 	sum := sha256.Sum256([]byte(inline))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// pageHeaders sets the headers that all pages share, and the page's policy.
+// pageHeaders sets the headers that all pages share, and the page's Content-Security-Policy.
 func pageHeaders(header http.Header, policy string) {
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Content-Type", "text/html; charset=utf-8")

@@ -1,6 +1,6 @@
-// Package kms seals data with keys that only KMS can unwrap. It uses envelope encryption with AES-256-GCM, a data key
-// per tenant, and the tenant as KMS's encryption context, so that a ciphertext opens only for its tenant and only at
-// its own storage location. It caches unwrapped data keys in memory for minutes and never writes them.
+// Package kms encrypts data under keys that only KMS can unwrap. It uses envelope encryption: AES-256-GCM with a data
+// key per tenant. The tenant is part of the KMS encryption context, so a ciphertext can be decrypted only for its
+// tenant and its storage location. Unwrapped data keys are cached in memory for minutes and never written.
 package kms
 
 import (
@@ -30,16 +30,17 @@ type Client interface {
 }
 
 const (
-	// format is the first byte of all sealed data and distinguishes it from later formats.
+	// format is the first byte of all sealed data. It distinguishes this format from later ones.
 	format = 1
-	// keyLife and keyUses bound how long one data key seals data and how long an unwrapped key is cached.
+	// keyLife and keyUses limit how long and how often one data key encrypts data. keyLife also limits how long an
+	// unwrapped key is cached.
 	keyLife = 5 * time.Minute
 	keyUses = 1000
 	// cacheSize is the maximum number of unwrapped keys in memory.
 	cacheSize = 256
 )
 
-// Sealer seals and opens data under one KMS key for one purpose. It is safe for concurrent use.
+// Sealer encrypts and decrypts data under one KMS key for one purpose. It is safe for concurrent use.
 type Sealer struct {
 	client  Client
 	keyID   string
@@ -52,11 +53,11 @@ type Sealer struct {
 type dataKey struct {
 	aead    cipher.AEAD
 	wrapped []byte
-	uses    atomic.Int64 // number of uses for sealing
+	uses    atomic.Int64 // number of encryptions with the key
 }
 
-// New returns a Sealer under the KMS key keyID. The purpose is part of the encryption context: data sealed for one
-// purpose does not open for another.
+// New returns a Sealer that uses the KMS key keyID. The purpose is part of the encryption context: data sealed for one
+// purpose can't be opened for another.
 func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
 	return &Sealer{
 		client: client, keyID: keyID, purpose: purpose,
@@ -65,8 +66,8 @@ func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
 	}
 }
 
-// Seal encrypts plain for a tenant and binds it to boundTo, which Open must receive again. The result consists of the
-// format byte, the length of the wrapped data key in two bytes, that key, the nonce and the ciphertext.
+// Seal encrypts plain for a tenant and binds it to boundTo; Open requires the same values. The result consists of the
+// format byte, the length of the wrapped data key in two bytes, the wrapped key, the nonce and the ciphertext.
 func (s *Sealer) Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	key, err := s.sealingKey(ctx, tenant)
 	if err != nil {
@@ -81,10 +82,10 @@ func (s *Sealer) Seal(ctx context.Context, tenant org.Tenant, boundTo string, pl
 	return key.aead.Seal(sealed, nil, plain, []byte(boundTo)), nil
 }
 
-// errDamaged means that sealed data does not open: it was changed, moved or sealed for a different tenant.
+// errDamaged means that sealed data can't be decrypted because it was changed, moved or sealed for a different tenant.
 var errDamaged = errors.New("sealed data does not open")
 
-// Open decrypts the result of Seal for the same tenant, purpose and boundTo.
+// Open decrypts data that Seal encrypted for the same tenant, purpose and boundTo.
 func (s *Sealer) Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error) {
 	if len(sealed) < 3 || sealed[0] != format {
 		return nil, errDamaged
@@ -124,7 +125,7 @@ func (s *Sealer) sealingKey(ctx context.Context, tenant org.Tenant) (*dataKey, e
 }
 
 func (s *Sealer) openingKey(ctx context.Context, tenant org.Tenant, wrapped []byte) (*dataKey, error) {
-	// The name includes the tenant, so that a cached key can't open data for a tenant that KMS would refuse.
+	// The cache name includes the tenant, so that a cached key can't decrypt data for a tenant that KMS would refuse.
 	name := sha256.Sum256(append([]byte(tenant.Key()+"|"), wrapped...))
 	return s.opening.Load(name, func() (*dataKey, error) {
 		out, err := s.client.Decrypt(ctx, &kms.DecryptInput{
@@ -149,7 +150,7 @@ func unwrapped(plain, wrapped []byte) (*dataKey, error) {
 	return &dataKey{aead: aead, wrapped: wrapped}, nil
 }
 
-// context returns the encryption context. A constant name represents the zero tenant (shared by all), since KMS does
+// context returns the encryption context. A constant represents the zero tenant (shared by all tenants), since KMS does
 // not document that it accepts empty values.
 func (s *Sealer) context(tenant org.Tenant) map[string]string {
 	return map[string]string{

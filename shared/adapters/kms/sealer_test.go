@@ -26,7 +26,7 @@ var (
 
 const bound = "tokens|connection|1"
 
-// vault is a KMS key, a clock, and a counter of KMS calls.
+// vault holds a KMS key, a clock, and a count of KMS calls.
 type vault struct {
 	client *awskms.Client
 	key    string
@@ -62,7 +62,7 @@ func (v *vault) count(next wire.Handler) wire.Handler {
 	}
 }
 
-// sealer returns a Sealer as one warm function has it.
+// sealer returns a new Sealer, as each warm function has one.
 func (v *vault) sealer(purpose string) *kms.Sealer {
 	return kms.New(v.client, v.key, purpose, func() time.Time { return v.at })
 }
@@ -76,7 +76,7 @@ func seal(t *testing.T, s *kms.Sealer, plain string) []byte {
 	return sealed
 }
 
-func TestSealedDataOpensInAnotherFunction(t *testing.T) {
+func TestOpenDecryptsDataSealedByAnotherFunction(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	for _, plain := range []string{"", "a", `{"access_token":"secret value"}`, string(make([]byte, 1<<16))} {
@@ -95,7 +95,8 @@ func TestSealedDataOpensInAnotherFunction(t *testing.T) {
 	}
 }
 
-// A Sealer that has cached the data key must refuse just as one that has to call KMS.
+// TestOpenRefusesOtherTenantPurposeAndLocation checks that a Sealer that has cached the data key rejects the data just
+// like one that has to call KMS.
 func TestOpenRefusesOtherTenantPurposeAndLocation(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
@@ -154,7 +155,7 @@ func TestOpenRefusesDamagedData(t *testing.T) {
 	}
 }
 
-func TestSealerUsesDataKeyForFiveMinutes(t *testing.T) {
+func TestSealerReplacesDataKeyAfterFiveMinutes(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	s := v.sealer("tokens")
@@ -173,7 +174,7 @@ func TestSealerUsesDataKeyForFiveMinutes(t *testing.T) {
 	check(10*time.Minute, 3)
 }
 
-func TestSealerUsesDataKeyThousandTimes(t *testing.T) {
+func TestSealerReplacesDataKeyAfterThousandUses(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	s := v.sealer("tokens")
@@ -227,7 +228,7 @@ func TestSealerIsSafeForConcurrentUse(t *testing.T) {
 	var workers sync.WaitGroup
 	for i := range 16 {
 		workers.Go(func() {
-			// Enough tenants to reset the caches during the loop.
+			// The loop uses enough tenants to evict keys from the caches.
 			for n := range 40 {
 				of := org.Tenant{Mode: org.Live, OrgID: fmt.Sprint(i*40+n, " organisation")}
 				sealed, err := s.Seal(t.Context(), of, bound, []byte("x"))

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/adapters/kms"
 )
 
-// pair creates a key pair in the vault's KMS and reads its public half.
+// pair creates a key pair in the vault's KMS and returns its name and public key.
 func (v *vault) pair(t *testing.T, spec types.KeySpec) (name string, public crypto.PublicKey) {
 	t.Helper()
 	created, err := v.client.CreateKey(t.Context(),
@@ -120,7 +120,7 @@ func TestSignerFailsWhenKeyIsDisabled(t *testing.T) {
 	}
 }
 
-// answers is a KMS with a single key pair of any kind.
+// answers is a KMS client that returns a preset public key.
 type answers struct{ out awskms.GetPublicKeyOutput }
 
 func (a answers) GetPublicKey(context.Context, *awskms.GetPublicKeyInput,
@@ -133,7 +133,7 @@ func (answers) Sign(context.Context, *awskms.SignInput, ...func(*awskms.Options)
 	return &awskms.SignOutput{}, nil
 }
 
-func TestPublicRefusesUnsuitableKeys(t *testing.T) {
+func TestPublicRejectsUnsuitableKeys(t *testing.T) {
 	t.Parallel()
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package mail sends e-mails through SES (version 1) from the operator's address, as plain text and optionally HTML.
-// The caller decides the content, the recipients and whether a mail was already sent.
+// The caller chooses the content and the recipients, and prevents duplicates.
 package mail
 
 import (
@@ -21,20 +21,20 @@ type Client interface {
 	SendEmail(ctx context.Context, in *ses.SendEmailInput, o ...func(*ses.Options)) (*ses.SendEmailOutput, error)
 }
 
-// Sender sends mails from From, an address whose address or domain SES has verified.
+// Sender sends e-mails from From, an address that SES has verified itself or through its domain.
 type Sender struct {
 	Client Client
 	From   string
 }
 
-// Send sends a plain text, and the same as HTML unless html is empty, to at most 50 addresses, which are visible to
-// each other. A mail may be sent twice if a response is lost, since SES has no idempotency. The error omits SES's
-// message, which contains addresses. It is fault.Invalid if SES accepts none of the addresses.
+// Send sends an e-mail as plain text, and also as HTML unless html is empty, to at most 50 addresses, which all
+// recipients can see. If a response is lost, the e-mail may be sent twice, since SES has no idempotency. The error
+// omits SES's message, which contains addresses. It is fault.Invalid if SES accepts none of the addresses.
 func (s Sender) Send(ctx context.Context, to []string, subject, text, html string) error {
 	return s.SendReplyTo(ctx, to, "", subject, text, html)
 }
 
-// SendReplyTo is like Send, with a Reply-To address; empty for none.
+// SendReplyTo is like Send, with a Reply-To address unless replyTo is empty.
 func (s Sender) SendReplyTo(ctx context.Context, to []string, replyTo, subject, text, html string) error {
 	body := &types.Body{Text: content(text)}
 	if html != "" {
@@ -66,7 +66,7 @@ func content(text string) *types.Content {
 	return &types.Content{Data: &text, Charset: aws.String("UTF-8")}
 }
 
-// oneLine prevents header injection through external names, such as an organisation's.
+// oneLine removes line breaks, which prevents header injection through external names such as an organisation's.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

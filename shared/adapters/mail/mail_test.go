@@ -56,21 +56,21 @@ func TestSendPreventsHeaderInjectionInSubject(t *testing.T) {
 
 var errDown = errors.New("down")
 
-// down is an SES that is unavailable.
+// down is an SES client whose calls all fail.
 type down struct{}
 
 func (down) SendEmail(context.Context, *ses.SendEmailInput, ...func(*ses.Options)) (*ses.SendEmailOutput, error) {
 	return nil, errDown
 }
 
-// refusing is an SES whose error names the unverified address.
+// refusing is an SES client whose error contains the unverified address.
 type refusing struct{ with error }
 
 func (r refusing) SendEmail(context.Context, *ses.SendEmailInput, ...func(*ses.Options)) (*ses.SendEmailOutput, error) {
 	return nil, r.with
 }
 
-func TestSendReportsRefusalCode(t *testing.T) {
+func TestSendReportsErrorCodeWhenSESRefuses(t *testing.T) {
 	t.Parallel()
 	for code, test := range map[string]struct {
 		with    error

@@ -20,23 +20,24 @@ type Receiver interface {
 }
 
 const (
-	mostReceived = 10 // SQS's limit
-	// pollSeconds is short because polls are not cancelled: a Lambda invocation may outlast its work by this time.
+	mostReceived = 10 // maximum that SQS allows
+	// pollSeconds is short because polls are not cancelled: a Lambda invocation may run for this long after its work is
+	// done.
 	pollSeconds = 1
-	// hiddenSeconds is the visibility timeout of a received message. It exceeds the time that handling takes.
+	// hiddenSeconds is the visibility timeout of a received message. It exceeds the time needed to handle one.
 	hiddenSeconds = 120
 )
 
-// Backlog receives from a queue on behalf of the queue's own worker (lambdarun.Backlog).
+// Backlog receives messages from a queue on behalf of the worker that the queue feeds (lambdarun.Backlog).
 type Backlog struct {
 	client Receiver
 	url    string
 }
 
-// NewBacklog returns a Backlog of the queue at url.
+// NewBacklog returns a Backlog that receives from the queue at url.
 func NewBacklog(client Receiver, url string) Backlog { return Backlog{client, url} }
 
-// Receive implements lambdarun.Backlog. The messages contain the queue's name instead of its ARN.
+// Receive implements lambdarun.Backlog. The messages contain the queue's name in place of its ARN.
 func (b Backlog) Receive(ctx context.Context) ([]events.SQSMessage, error) {
 	out, err := b.client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl: &b.url, MaxNumberOfMessages: mostReceived, WaitTimeSeconds: pollSeconds, VisibilityTimeout: hiddenSeconds,

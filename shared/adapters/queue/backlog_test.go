@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/platform/due"
 )
 
-func TestBacklogHidesReceivedMessagesUntilDeleted(t *testing.T) {
+func TestBacklogHidesReceivedMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q, r := newQueues(t)

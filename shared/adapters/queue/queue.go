@@ -1,6 +1,6 @@
-// Package queue sends SQS messages that make a worker process a row. They contain ids only (package due), so a lost,
-// duplicate or leaked message does no harm; the sweeper compensates for lost ones. Each destination has its own type,
-// so that a function can't send to a queue that it was not wired to.
+// Package queue sends SQS messages that make a worker process a row. Messages contain only IDs (package due), so a
+// lost, duplicate or leaked message does no harm; the sweeper resends lost ones. Each destination has its own type, so
+// that a function can't send to a queue that it was not given.
 package queue
 
 import (
@@ -30,10 +30,10 @@ type Client interface {
 // Deliveries sends to the webhook worker's queue.
 type Deliveries struct{ destination }
 
-// NewDeliveries returns the Deliveries of the queue at url.
+// NewDeliveries returns a Deliveries that sends to the queue at url.
 func NewDeliveries(client Client, url string) Deliveries { return Deliveries{destination{client, url}} }
 
-// EnqueueEvent makes the webhook worker fan an event out.
+// EnqueueEvent makes the webhook worker fan out an event.
 func (q Deliveries) EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error {
 	i := due.Item{Tenant: tenant, Kind: due.Event, ID: eventID}
 	return q.send(ctx, i, 0)
@@ -53,7 +53,7 @@ func (q Deliveries) EnqueueNotice(ctx context.Context, tenant org.Tenant, id str
 // Refreshes sends to the refresh worker's queue.
 type Refreshes struct{ destination }
 
-// NewRefreshes returns the Refreshes of the queue at url.
+// NewRefreshes returns a Refreshes that sends to the queue at url.
 func NewRefreshes(client Client, url string) Refreshes { return Refreshes{destination{client, url}} }
 
 // EnqueueConnection makes the refresh worker process a connection.
@@ -61,7 +61,7 @@ func (q Refreshes) EnqueueConnection(ctx context.Context, tenant org.Tenant, id 
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0)
 }
 
-// Send reports a due row, which must be a connection. It refuses rows of other kinds.
+// Send enqueues a due row, which must be a connection.
 func (q Refreshes) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	if i.Kind != due.Connection {
 		return errKind
@@ -72,7 +72,7 @@ func (q Refreshes) Send(ctx context.Context, i due.Item, delay time.Duration) er
 // Attempts sends to the TEFCA worker's queue.
 type Attempts struct{ destination }
 
-// NewAttempts returns the Attempts of the queue at url.
+// NewAttempts returns an Attempts that sends to the queue at url.
 func NewAttempts(client Client, url string) Attempts { return Attempts{destination{client, url}} }
 
 // EnqueueAttempt makes the TEFCA worker process an attempt.
@@ -80,7 +80,7 @@ func (q Attempts) EnqueueAttempt(ctx context.Context, tenant org.Tenant, id stri
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Attempt, ID: id}, 0)
 }
 
-// Send reports a due row, which must be an attempt. It refuses rows of other kinds.
+// Send enqueues a due row, which must be an attempt.
 func (q Attempts) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	if i.Kind != due.Attempt {
 		return errKind
@@ -88,13 +88,13 @@ func (q Attempts) Send(ctx context.Context, i due.Item, delay time.Duration) err
 	return q.send(ctx, i, delay)
 }
 
-// Swept sends to the queues of all workers whose rows are in the Work table.
+// Swept sends to the queues of all workers that process rows of the Work table.
 type Swept struct {
 	Work     Work
 	Attempts Attempts
 }
 
-// Send reports a due row to the responsible worker. It refuses rows of other tables.
+// Send enqueues a due row for the responsible worker. It rejects rows of other tables.
 func (q Swept) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	if i.Kind == due.Attempt {
 		return q.Attempts.Send(ctx, i, delay)
@@ -109,7 +109,7 @@ type Work struct {
 	exports destination
 }
 
-// NewWork returns the Work of the queues at the two URLs.
+// NewWork returns a Work that sends to the queues at the two URLs.
 func NewWork(client Client, exportURL, deliveryURL string) Work {
 	return Work{NewDeliveries(client, deliveryURL), destination{client, exportURL}}
 }
@@ -119,8 +119,8 @@ func (q Work) EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string,
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}, delay)
 }
 
-// Send reports a due row to the responsible worker: a task, event, delivery, notice or share. It refuses rows of other
-// kinds.
+// Send enqueues a due row for the responsible worker. The row is a task, event, delivery, notice or share; other kinds
+// are rejected.
 func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	switch i.Kind {
 	case due.Task, due.Share:
@@ -132,22 +132,23 @@ func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	return errKind
 }
 
-// errKind is returned for a row whose worker reads a different queue. In this queue it would be dropped as poison.
+// errKind is returned for a row whose worker reads a different queue. This queue's worker would discard it as a poison
+// message.
 var errKind = errors.New("queue: no worker of this queue looks after rows of this kind")
 
-// group returns the message group for a standard queue's fairness: the backlog of one group does not delay the others
-// (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as webhooks, would each have too little
-// traffic for SQS to notice.
+// group returns a tenant's message group, which SQS uses for fairness in standard queues: one group's backlog does not
+// delay the others (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as one per webhook, would
+// each have too little traffic for SQS to take effect.
 func group(tenant org.Tenant) string { return string(tenant.Mode) + "-" + tenant.OrgID }
 
-// destination is one queue.
+// destination sends to one queue.
 type destination struct {
 	client Client
 	url    string
 }
 
-// send puts a row's name into the queue. The delay is rounded up to whole seconds and capped at due.LongestDelay: a
-// message is only a hint, and a worker that claims the row too early notices it.
+// send enqueues a row's name. The delay is rounded up to whole seconds and capped at due.LongestDelay. A message is
+// only a hint: a worker that receives it too early does not process the row.
 func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) error {
 	body, err := i.Encode()
 	if err != nil {
@@ -160,7 +161,7 @@ func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) 
 		MessageGroupId: &tenants, MessageSystemAttributes: traced(ctx),
 	})
 	if err != nil {
-		// Callers often continue after a failed send, so the log line has to record it.
+		// Callers often ignore a failed send, so the log line has to record it.
 		logx.Add(ctx, slog.String("unsent_to", d.url[strings.LastIndexByte(d.url, '/')+1:]),
 			slog.String("unsent_class", classOf(err)))
 		return fmt.Errorf("send message: %w", err)
@@ -168,7 +169,7 @@ func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) 
 	return nil
 }
 
-// traced returns the trace attribute that links a message to its sender's trace, or nil if the sender has no trace.
+// traced returns the attribute that links a message to the sender's trace, or nil if there is no trace.
 func traced(ctx context.Context) map[string]types.MessageSystemAttributeValue {
 	header := trace.Header(ctx)
 	if header == "" {
@@ -182,7 +183,7 @@ func traced(ctx context.Context) map[string]types.MessageSystemAttributeValue {
 	}
 }
 
-// classOf returns AWS's code of an error, or a class for a missing response.
+// classOf returns the AWS error code, or a class of its own if there was no response.
 func classOf(err error) string {
 	if known, ok := errors.AsType[smithy.APIError](err); ok {
 		return known.ErrorCode()

@@ -28,7 +28,7 @@ const (
 
 var tenant = org.Tenant{Mode: org.Live, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-// recorder records messages on their way to the embedded SQS.
+// recorder records messages that are sent to the embedded SQS.
 type recorder struct {
 	*sqs.Client
 
@@ -46,7 +46,7 @@ func (r *recorder) SendMessage(
 	return r.Client.SendMessage(ctx, in, o...)
 }
 
-// queues holds all three queues, as functions are wired to them, with their URLs.
+// queues holds all three queues, with the types that functions use, and their URLs.
 type queues struct {
 	queue.Work
 	queue.Refreshes
@@ -73,7 +73,7 @@ func newQueues(t *testing.T) (queues, *recorder) {
 	return queues{queue.NewWork(r, urls[0], urls[1]), queue.NewRefreshes(r, urls[2]), urls[0], urls[1], urls[2]}, r
 }
 
-// receive takes all visible messages from a queue.
+// receive receives all visible messages of a queue.
 func receive(t *testing.T, client *sqs.Client, url string) []types.Message {
 	t.Helper()
 	out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
@@ -86,7 +86,7 @@ func receive(t *testing.T, client *sqs.Client, url string) []types.Message {
 	return out.Messages
 }
 
-func TestSendReachesResponsibleWorker(t *testing.T) {
+func TestSendEnqueuesRowForResponsibleWorker(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	for _, err := range []error{
@@ -135,7 +135,7 @@ func TestSendReachesResponsibleWorker(t *testing.T) {
 	}
 }
 
-func TestSendRefusesRowOfOtherKind(t *testing.T) {
+func TestSendRejectsRowOfOtherKind(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	if q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0) == nil {
@@ -197,14 +197,14 @@ func TestSendReturnsFailure(t *testing.T) {
 			t.Errorf("%s: error = %v, want the cause", name, err)
 		}
 		var log bytes.Buffer
-		line.Emit(ctx, logx.New(&log), "test") // most callers continue nevertheless
+		line.Emit(ctx, logx.New(&log), "test") // most callers ignore a failed send
 		if !strings.Contains(log.String(), `"unsent_class":"no_answer"`) || strings.Contains(log.String(), "://") {
 			t.Errorf("%s: the line is %s", name, &log)
 		}
 	}
 }
 
-func TestSendCarriesTraceOfRequest(t *testing.T) {
+func TestSendIncludesTraceOfRequest(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	const header = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1"

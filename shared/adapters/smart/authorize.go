@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Authorizer finds the authorization servers of health systems and creates authorization requests. It implements
-// flow.Authorizer, caches discoveries, and is safe for concurrent use.
+// Authorizer discovers health systems' authorization servers and builds authorization requests. It implements
+// flow.Authorizer, caches discovered configurations, and is safe for concurrent use.
 type Authorizer struct {
 	doer   Doer
 	random io.Reader
@@ -25,10 +25,10 @@ type Authorizer struct {
 }
 
 const (
-	// discoveryLife is the cache lifetime of a discovery. It bounds how long patients are sent to a URL that a health
-	// system has moved.
+	// discoveryLife is the cache lifetime of a discovery. After a health system moves its authorization endpoint, patients
+	// may be sent to the old URL for this long.
 	discoveryLife = 10 * time.Minute
-	// maxDiscoveries bounds the cache of a warm function.
+	// maxDiscoveries is the maximum number of cached discoveries per process.
 	maxDiscoveries = 256
 )
 
@@ -38,8 +38,8 @@ func NewAuthorizer(doer Doer, random io.Reader, now func() time.Time) Authorizer
 	return Authorizer{doer: doer, random: random, now: now, known: known}
 }
 
-// Discover implements flow.Authorizer with the package's function Discover and a cache. If a list of types may be too
-// long for an authorization request, it is intersected with the CapabilityStatement.
+// Discover implements flow.Authorizer. It calls the package's function Discover and caches the result. If the list of
+// types may be too long for an authorization request, it is reduced to the types in the CapabilityStatement.
 func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authority, error) {
 	if found, ok := a.known.Get(fhirBase); ok {
 		return found, nil
@@ -56,8 +56,8 @@ func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authori
 	return found, err
 }
 
-// AuthorizeURL implements flow.Authorizer (SMART App Launch 2.2, "Obtain authorization code"). Parameters in the
-// authorization endpoint's own query are preserved, unless the request sets them.
+// AuthorizeURL implements flow.Authorizer (SMART App Launch 2.2, "Obtain authorization code"). It preserves parameters
+// in the authorization endpoint's own query, unless the request sets them.
 func (Authorizer) AuthorizeURL(request flow.Authorization) (string, error) {
 	target, err := url.Parse(request.Endpoint)
 	if err != nil {
@@ -86,8 +86,8 @@ func (Authorizer) AuthorizeURL(request flow.Authorization) (string, error) {
 	return target.String(), nil
 }
 
-// NewVerifier implements flow.Authorizer: a verifier of 256 bits and its S256 challenge (RFC
-// 7636 sections 4.1 and 4.2).
+// NewVerifier implements flow.Authorizer. It returns a 256-bit verifier and its S256 challenge (RFC 7636 sections 4.1
+// and 4.2).
 func (a Authorizer) NewVerifier() (verifier secret.Text, challenge string, err error) {
 	var bits [32]byte
 	if _, err := io.ReadFull(a.random, bits[:]); err != nil {
@@ -98,8 +98,8 @@ func (a Authorizer) NewVerifier() (verifier secret.Text, challenge string, err e
 	return secret.New(text), base64.RawURLEncoding.EncodeToString(sum[:]), nil
 }
 
-// served shortens a long list of types to those that the server's CapabilityStatement lists. isKnown is false if the
-// server did not respond. That may be temporary, and a patient does not wait for it.
+// served reduces a long list of types to those in the server's CapabilityStatement. isKnown is false if the server did
+// not respond; that may be temporary, and served does not retry while a patient waits.
 func (a Authorizer) served(ctx context.Context, fhirBase, scope string) (served string, isKnown bool) {
 	ctx, cancel := context.WithTimeout(ctx, extraTime)
 	defer cancel()

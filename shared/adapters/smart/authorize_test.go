@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/connect/flow"
 )
 
-func TestAuthorizeURLContainsRequestAndEndpointQuery(t *testing.T) {
+func TestAuthorizeURLAddsRequestToEndpointQuery(t *testing.T) {
 	t.Parallel()
 	address, err := smart.Authorizer{}.AuthorizeURL(
 		flow.Authorization{
@@ -67,7 +67,7 @@ func TestAuthorizeURLRefusesMalformedEndpoint(t *testing.T) {
 	}
 }
 
-// The random octets, verifier and challenge are those of RFC 7636 appendix B.
+// TestNewVerifierMatchesExampleOfRFC7636 uses the random octets, verifier and challenge of RFC 7636 appendix B.
 func TestNewVerifierMatchesExampleOfRFC7636(t *testing.T) {
 	t.Parallel()
 	octets := []byte{

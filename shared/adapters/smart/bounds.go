@@ -2,24 +2,24 @@ package smart
 
 import "strings"
 
-// A portal's metadata and grants are bounded before they are stored (docs/develop/architecture.md, Bounds): each ends
-// up in rows of at most 400 KB, and some in URLs and headers.
+// Limits on a portal's metadata and grants, which are checked before storage (docs/develop/architecture.md, Bounds):
+// each value is stored in rows of at most 400 KB, and some appear in URLs and headers.
 const (
 	// maxAddress is the maximum length of an endpoint or issuer in bytes.
 	maxAddress = 2 << 10
-	// maxToken is the maximum length of an access or refresh token in bytes. Servers refuse headers of 16 KiB, and a row
+	// maxToken is the maximum length of an access or refresh token in bytes. Servers reject headers of 16 KiB, and one row
 	// holds both tokens.
 	maxToken = 16 << 10
-	// maxScope is the maximum length of a granted scope in bytes. One scope for each type of R4 in both versions takes 10
+	// maxScope is the maximum length of a granted scope in bytes. One scope per R4 type, in both scope versions, takes 10
 	// KB.
 	maxScope = 12 << 10
-	// maxWords bounds the lists of a discovery document; 150 types with all their scopes are 1,500.
+	// maxWords is the maximum length of the lists in a discovery document. All scopes of 150 types make 1,500 entries.
 	maxWords = 5000
 )
 
-// boundedScope returns a granted scope of at most maxScope bytes. A longer one is cut to complete scopes: first those
-// of all types and of Patient, without which nothing can be exported, then those of single types, then the others, each
-// once and in the portal's order.
+// boundedScope returns a granted scope of at most maxScope bytes. It truncates a longer one to complete, unique scopes
+// in the portal's order: first those for all types and for Patient, without which nothing can be exported, then those
+// for single types, then the others.
 func boundedScope(granted string) string {
 	if len(granted) <= maxScope {
 		return granted

@@ -39,7 +39,7 @@ func TestGrantedScopeIsTruncatedToCompleteScopesByImportance(t *testing.T) {
 	}
 }
 
-func TestTokenWithCharactersInvalidInHeaderIsRefused(t *testing.T) {
+func TestExchangeRejectsTokenWithInvalidHeaderCharacters(t *testing.T) {
 	t.Parallel()
 	exchange := func(access, refresh int) (tokens.Set, error) {
 		body := fmt.Sprintf(`{"access_token":%q,"refresh_token":%q}`, strings.Repeat("<", access),
@@ -59,7 +59,7 @@ func TestTokenWithCharactersInvalidInHeaderIsRefused(t *testing.T) {
 	}
 }
 
-func TestDiscoverRefusesOverlongEndpointsAndIssuer(t *testing.T) {
+func TestDiscoverRejectsOverlongEndpointsAndIssuer(t *testing.T) {
 	t.Parallel()
 	long := "https://ehr.example/" + strings.Repeat("a", 2<<10)
 	for name, members := range map[string]string{

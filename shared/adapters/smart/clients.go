@@ -15,32 +15,32 @@ import (
 
 // Clients authenticates our client to an authorization server.
 type Clients interface {
-	// Authenticate adds the client's credentials to a request's form or header. It alone decides whether the form contains
+	// Authenticate adds the client's credentials to a request's form or header. It also decides whether the form contains
 	// client_id and whether the URL may receive the credentials. Its error must not contain a secret.
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
-// clientAuthError means that our client could not be authenticated and that nothing was sent. It hides its cause from
+// clientAuthError means that our client could not be authenticated and no request was sent. It hides its cause from
 // errors.Is, so that a missing client secret is not mistaken for missing tokens.
 type clientAuthError struct{ cause error }
 
 // Error implements error.
 func (e *clientAuthError) Error() string { return "client authentication: " + e.cause.Error() }
 
-// Unspent reports true: no token was used (tokens.Refresher).
+// Unspent returns true, because no token was sent (tokens.Refresher).
 func (*clientAuthError) Unspent() bool { return true }
 
 // Failure returns the class for a log line (fault.Spot).
 func (*clientAuthError) Failure() (class string, status int) { return "client_unproven", 0 }
 
-// newClientAuthError returns the error for a client that can't be authenticated. It is an internal, temporary failure,
-// never a refusal or failure of the health system.
+// newClientAuthError returns the error for a client that can't be authenticated. It is an internal, temporary failure
+// and never attributed to the health system.
 func newClientAuthError(cause error) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"We couldn't authenticate to the health system. Please try again later.").Because(&clientAuthError{cause})
 }
 
-// useOf returns the use of a token set's client at one of its server's URLs.
+// useOf returns the ClientUse of a token set's client at one of its server's URLs.
 func useOf(set tokens.Set, address string) catalog.ClientUse {
 	return catalog.ClientUse{
 		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint, Address: address,
@@ -48,7 +48,7 @@ func useOf(set tokens.Set, address string) catalog.ClientUse {
 	}
 }
 
-// authenticate adds the client's credentials. A public client has only its id (RFC 6749 section 3.2.1).
+// authenticate adds the client's credentials to a request. A public client sends only its ID (RFC 6749 section 3.2.1).
 func (p Portal) authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
 	header http.Header,
 ) error {
@@ -62,7 +62,7 @@ func (p Portal) authenticate(ctx context.Context, tenant org.Tenant, use catalog
 	return nil
 }
 
-// post sends an authenticated form to an endpoint of an authorization server.
+// post sends an authenticated form to one of an authorization server's endpoints.
 func (p Portal) post(ctx context.Context, tenant org.Tenant, use catalog.ClientUse,
 	form url.Values,
 ) (*http.Response, error) {
@@ -73,8 +73,8 @@ func (p Portal) post(ctx context.Context, tenant org.Tenant, use catalog.ClientU
 	return p.send(ctx, use.Address, form, header)
 }
 
-// isAmbiguous reports whether the credentials in a header differ between servers that decode them and servers that
-// don't: form encoding changes everything except letters, digits and four signs (RFC 6749 appendix B).
+// isAmbiguous reports whether the Basic credentials in a header differ between servers that decode them and servers
+// that don't. Form encoding changes everything except letters, digits and four signs (RFC 6749 appendix B).
 func isAmbiguous(header http.Header) bool {
 	id, secret, ok := (&http.Request{Header: header}).BasicAuth()
 	return ok && strings.ContainsFunc(id+secret, func(r rune) bool {
@@ -83,7 +83,7 @@ func isAmbiguous(header http.Header) bool {
 	})
 }
 
-// send sends a form. It does not follow redirects, which would forward tokens and credentials; a redirect is returned
+// send posts a form. It does not follow redirects, which would forward tokens and credentials; a redirect is returned
 // like any other response.
 func (p Portal) send(ctx context.Context, endpoint string, form url.Values,
 	header http.Header,

@@ -23,7 +23,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// proving is a Clients that authenticates in a header and omits client_id, as client_secret_basic does.
+// proving authenticates clients in a header and omits client_id, as client_secret_basic does.
 type proving struct {
 	fails error
 
@@ -31,7 +31,7 @@ type proving struct {
 	asked []proof
 }
 
-// proof records an authentication request that proving received.
+// proof records an Authenticate call that proving received.
 type proof struct {
 	Tenant org.Tenant
 	Use    catalog.ClientUse
@@ -53,7 +53,7 @@ func (p *proving) Authenticate(_ context.Context, tenant org.Tenant, use catalog
 
 func tenant() org.Tenant { return org.Tenant{Mode: org.Test, OrgID: "org-7"} }
 
-// confidential returns a token set of a confidential client at the health system.
+// confidential returns a confidential client's token set for the health system.
 func (e *ehr) confidential() tokens.Set {
 	return tokens.Set{
 		AccessToken: secret.New("access-maple"), RefreshToken: secret.New("refresh-maple"), FHIRBase: e.URL + "/r4",
@@ -130,7 +130,7 @@ func TestPortalAuthenticatesEveryRequestOfConfidentialClient(t *testing.T) {
 	}
 }
 
-func TestPortalDoesNotAuthenticatePublicClient(t *testing.T) {
+func TestPortalSendsOnlyClientIDForPublicClient(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"/token": reply(http.StatusOK, `{"access_token":"a"}`)})
 	clients, set := &proving{}, e.confidential()
@@ -163,7 +163,7 @@ func TestFailedClientAuthenticationIsInternalAndUnspent(t *testing.T) {
 			if !ok || !unspent.Unspent() || errors.Is(err, tokens.ErrRefused) {
 				t.Errorf("a refresh: %v, want it unspent and no refusal", err)
 			}
-			// Errors of these kinds would be attributed to the tokens.
+			// Errors of these kinds would be blamed on the tokens.
 			if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) || !errors.Is(err, fault.Unavailable) {
 				t.Errorf("%v is of another kind than unavailable", err)
 			}
@@ -218,7 +218,7 @@ func TestTemporaryTokenErrorReportsRetryAfter(t *testing.T) {
 	const limited, upstream = fault.Limited, fault.Upstream
 	for name, test := range map[string]struct {
 		answer  http.HandlerFunc
-		kind    fault.Kind // empty for a response that is refused
+		kind    fault.Kind // empty for a rejected response
 		wait    time.Duration
 		unspent bool
 	}{
@@ -266,9 +266,9 @@ func TestTemporaryTokenErrorReportsRetryAfter(t *testing.T) {
 	}
 }
 
-// TestInvalidClientReportsAmbiguousBasic covers credentials that the encoding of RFC 6749 section 2.3.1
-// changes and credentials that it would change.
-func TestInvalidClientReportsAmbiguousBasic(t *testing.T) {
+// TestInvalidClientErrorReportsAmbiguousBasic covers credentials that the encoding of RFC 6749 section 2.3.1 has
+// changed and credentials that it would change.
+func TestInvalidClientErrorReportsAmbiguousBasic(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		secret, code string
@@ -306,7 +306,7 @@ func TestInvalidClientReportsAmbiguousBasic(t *testing.T) {
 	}
 }
 
-// basic authenticates with an unencoded secret, in HTTP Basic or in the form.
+// basic authenticates clients with an unencoded secret, in HTTP Basic or in the form.
 type basic struct {
 	secret string
 	form   bool

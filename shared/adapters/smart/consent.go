@@ -16,18 +16,19 @@ import (
 )
 
 const (
-	// maxTerm is the longest credible lifetime of consent or a refresh token. A larger value means "for ever" or counts in
+	// maxTerm is the longest plausible lifetime of consent or a refresh token. A larger value means "for ever" or is in
 	// milliseconds.
 	maxTerm = 50 * 366 * 24 * time.Hour
-	// unstoredTime is the time-out for introspection after a refresh that rotated the refresh token. Until the response is
-	// stored, a crash would lose the new token.
+	// unstoredTime is the time-out for introspection after a refresh that rotated the refresh token. Until the token
+	// response is stored, a crash would lose the new token.
 	unstoredTime = 2 * time.Second
 )
 
-// consentTerms and refreshTerms return the members of a token response that state the remaining seconds of the consent
-// and of the refresh token, in order of precedence. authorization_expires_in (consent) and refresh_token_timeout (an
-// unused refresh token) come from draft-ietf-oauth-refresh-token-expiration-02 of May 2026. The others are older and
-// vendor-specific. They don't cover consent, which lasts at least as long as its refresh token.
+// consentTerms and refreshTerms return the token response members that contain the remaining lifetime of the consent
+// and of the refresh token in seconds, in order of precedence. authorization_expires_in (consent) and
+// refresh_token_timeout (an unused refresh token) come from draft-ietf-oauth-refresh-token-expiration-02 of May 2026.
+// The others are older and vendor-specific. They don't cover consent, which lasts at least as long as its refresh
+// token.
 func consentTerms() []string {
 	return []string{"authorization_expires_in", "refresh_token_expires_in", "refresh_expires_in"}
 }
@@ -36,10 +37,10 @@ func refreshTerms() []string {
 	return []string{"refresh_token_timeout", "refresh_token_expires_in", "refresh_expires_in"}
 }
 
-// withEnds adds the known expiry of the consent and of the refresh token to a set. The sources, in order of precedence,
-// are the token response, introspection of the refresh token, and the date in a refresh token that is a JWT. The exp of
-// a refresh token counts for both: the token must be used before then, and no source reports consent beyond it. Without
-// a source a date in the set is unchanged; a newer value replaces an older one.
+// withEnds adds the known expiry dates of the consent and of the refresh token to a set. The sources, in order of
+// precedence, are the token response, introspection of the refresh token, and the exp claim of a refresh token that is
+// a JWT. A refresh token's exp applies to both dates: the token must be used before then, and no source reports later
+// consent. Without a source, a date in the set is unchanged; a newer value replaces an older one.
 func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set, answer tokenAnswer,
 	within time.Duration,
 ) tokens.Set {
@@ -66,10 +67,10 @@ func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set,
 }
 
 // introspect requests the refresh token's expiry (RFC 7662), authenticated as the client, or with the access token if
-// the server requires that. A public client can't authenticate (section 2.1) and skips the request. The result is zero
-// if there is no useful response, and never an error: the date serves planning only and does not judge the token.
-// active:false is also ignored, since the token was just issued and servers return it for any token that they can't
-// introspect.
+// the server requires that. It skips the request for a public client, which can't authenticate (section 2.1). It
+// returns zero if there is no useful response, and never an error, because the date is only for planning and does not
+// decide whether the token is valid. It also ignores active:false: the token was just issued, and servers return it for
+// any token that they can't introspect.
 func (p Portal) introspect(ctx context.Context, tenant org.Tenant, set tokens.Set, within time.Duration) time.Time {
 	isProven := set.ClientAuthID != "" || set.IntrospectBearer
 	if set.IntrospectionEndpoint == "" || set.RefreshToken.Empty() || !isProven {
@@ -98,15 +99,15 @@ func (p Portal) askAbout(ctx context.Context, tenant org.Tenant, set tokens.Set)
 	return p.post(ctx, tenant, useOf(set, set.IntrospectionEndpoint), form)
 }
 
-// endOf reads the date in a refresh token that is a JWT. Like the members of the token response, it is only as
+// endOf returns the exp claim of a refresh token that is a JWT. Like the members of the token response, it is only as
 // trustworthy as that response.
 func (p Portal) endOf(token secret.Text) time.Time {
 	claims, _ := unverified(token)
 	return p.ahead(claims["exp"])
 }
 
-// ahead reads a date in seconds since 1970 (RFC 7519 section 2). It returns zero unless the date is in the future and
-// not too far ahead.
+// ahead parses a NumericDate in seconds since 1970 (RFC 7519 section 2). It returns zero unless the date is in the
+// future and plausible.
 func (p Portal) ahead(raw json.RawMessage) time.Time {
 	seconds, ok := positive(raw)
 	if !ok || seconds > 1<<40 {
@@ -119,7 +120,7 @@ func (p Portal) ahead(raw json.RawMessage) time.Time {
 	return date
 }
 
-// term returns the first valid number of seconds among the members, or zero if there is none.
+// term returns the first of the members that holds a valid number of seconds, or zero if none does.
 func term(read answer, members []string) time.Duration {
 	for _, name := range members {
 		if seconds, ok := positive(read[name]); ok && seconds >= 1 && seconds <= maxTerm.Seconds() {
@@ -129,7 +130,7 @@ func term(read answer, members []string) time.Duration {
 	return 0
 }
 
-// positive reads a number above zero, which servers send as a number or as a string.
+// positive parses a number above zero, which servers send as a number or as a string.
 func positive(raw json.RawMessage) (number float64, ok bool) {
 	number, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 	return number, err == nil && number > 0 && !math.IsNaN(number)

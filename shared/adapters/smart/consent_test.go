@@ -19,9 +19,9 @@ const day = 24 * time.Hour
 
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// terms is a health system and the expiry dates that it reports.
+// terms is a health system that reports expiry dates.
 type terms struct {
-	members      map[string]any // members of the token response besides both tokens
+	members      map[string]any // token response members other than the two tokens
 	refresh      string         // the refresh token; "opaque" if empty
 	introspected http.HandlerFunc
 	consent      time.Duration // the profile's consent lifetime
@@ -42,7 +42,7 @@ func (c terms) start(t *testing.T) *ehr {
 	return newEHR(t, answers)
 }
 
-// expects holds the resulting dates, counted from noon; zero if unknown.
+// expects holds the expected lifetimes, counted from noon; zero if unknown.
 type expects struct{ consent, refresh time.Duration }
 
 func (w expects) check(t *testing.T, set tokens.Set) {
@@ -69,7 +69,7 @@ func jwt(t *testing.T, claims map[string]any) string {
 
 func at(after time.Duration) int64 { return noon().Add(after).Unix() }
 
-func TestConsentExpiryComesFromFirstSource(t *testing.T) {
+func TestConsentExpiryUsesSourceWithHighestPrecedence(t *testing.T) {
 	t.Parallel()
 	opinion := introspection(t, map[string]any{"active": true, "exp": at(20 * day)})
 	dated := jwt(t, map[string]any{"exp": at(10 * day)})
@@ -152,7 +152,7 @@ func TestConsentExpiryComesFromFirstSource(t *testing.T) {
 	}
 }
 
-func TestConsentExpiryIgnoresMeaninglessNumbers(t *testing.T) {
+func TestConsentExpiryIgnoresInvalidNumbers(t *testing.T) {
 	t.Parallel()
 	for _, value := range []any{
 		0, -1, 0.5, "0", "never", "", "NaN", "Inf", 1e300, 51 * 366 * 86400, nil, true,
@@ -186,7 +186,7 @@ func TestConsentExpiryIgnoresMeaninglessNumbers(t *testing.T) {
 	}
 }
 
-func TestUselessIntrospectionIsIgnored(t *testing.T) {
+func TestIntrospectionIgnoresUnusableResponse(t *testing.T) {
 	t.Parallel()
 	answers := map[string]http.HandlerFunc{
 		"404": nil, "500": reply(http.StatusInternalServerError, `{"active":true,"exp":1}`),
@@ -230,7 +230,7 @@ func TestUselessIntrospectionIsIgnored(t *testing.T) {
 	}
 }
 
-func TestRefreshTokenDateIsValidated(t *testing.T) {
+func TestRefreshTokenExpiryIsValidated(t *testing.T) {
 	t.Parallel()
 	good := jwt(t, map[string]any{"exp": at(day)})
 	for name, test := range map[string]struct {
@@ -261,7 +261,7 @@ func TestRefreshTokenDateIsValidated(t *testing.T) {
 	}
 }
 
-func TestRefreshUpdatesOnlyReportedDates(t *testing.T) {
+func TestRefreshUpdatesOnlyReportedExpiryDates(t *testing.T) {
 	t.Parallel()
 	before := expects{5 * day, 2 * day}
 	for name, test := range map[string]struct {
@@ -332,7 +332,8 @@ func TestIntrospectionUsesNewAccessTokenIfPlatformRequires(t *testing.T) {
 	}
 }
 
-// RFC 7662 section 2.1 requires the server to authenticate the requester, and a public client has no credentials.
+// TestPublicClientIntrospectsOnlyIfPlatformAcceptsAccessToken follows RFC 7662 section 2.1: the server must
+// authenticate the client, and a public client has no credentials.
 func TestPublicClientIntrospectsOnlyIfPlatformAcceptsAccessToken(t *testing.T) {
 	t.Parallel()
 	for bearer, want := range map[bool]string{false: "/token", true: "/token /introspect"} {
@@ -363,7 +364,7 @@ func TestIntrospectionRefusesRedirect(t *testing.T) {
 	}
 }
 
-// stuck refreshes successfully, but its introspection never responds.
+// stuck refreshes successfully, but never responds to introspection.
 type stuck struct{ answer string }
 
 func (s stuck) Do(r *http.Request) (*http.Response, error) {

@@ -62,12 +62,12 @@ func readConfiguration(document []byte) (found configuration, ok bool) {
 	return found, found.tokenEndpoint != ""
 }
 
-// configurationError names a defect of a readable configuration.
+// configurationError names a defect of a well-formed configuration.
 type configurationError string
 
 const (
-	errNoS256     configurationError = "no_s256"     // it lists code challenge methods, but not S256
-	errNoEndpoint configurationError = "no_endpoint" // no usable authorization or token endpoint
+	errNoS256     configurationError = "no_s256"     // lists code challenge methods, but not S256
+	errNoEndpoint configurationError = "no_endpoint" // has no usable authorization or token endpoint
 )
 
 // Error implements error.
@@ -76,18 +76,18 @@ func (m configurationError) Error() string { return "smart discovery: " + string
 // Failure returns the class for a log line (fault.Spot).
 func (m configurationError) Failure() (class string, status int) { return string(m), 0 }
 
-// Discover reads the SMART configuration of the server at fhirBase. Its URLs are absolute, https (http only if the FHIR
-// base is also http) and free of user information and fragments.
+// Discover reads the SMART configuration of the server at fhirBase. The URLs that it returns are absolute, https (http
+// only if the FHIR base is also http) and free of user information and fragments.
 //
 // If a server has no configuration, Discover reads its CapabilityStatement, whose extension contains the endpoints
 // (SMART App Launch 1.0). Such a server predates PKCE. A server whose configuration lists no code challenge methods
-// either predates PKCE or does not advertise it. PKCE can't be required of these servers; they get the challenge
-// nevertheless, and ignore it if they don't support it (RFC 6749 section 3.1, RFC 7636 section 5). An attacker who
-// removes S256 from a list in transit therefore weakens nothing. A list without S256 is refused: plain does not protect
-// a code whose request was observed.
+// either predates PKCE or does not advertise it. PKCE can't be required of these servers. They receive the challenge
+// anyway and ignore it if they don't support it (RFC 6749 section 3.1, RFC 7636 section 5), so an attacker who removes
+// the list in transit gains nothing. A list without S256 is rejected: plain does not protect a code whose request was
+// observed.
 //
 // Errors: fault.Invalid for a malformed base, fault.Unavailable if the server did not respond, fault.Upstream if its
-// response is unusable. The last two report their fault.Spot.
+// response is unusable. The last two carry a fault.Spot.
 func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -105,7 +105,7 @@ func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, 
 	}
 	found, err = substitute(ctx, doer, base)
 	if err != nil {
-		// the configuration's defect is more informative than the substitute's
+		// the configuration's defect is more informative than the fallback's
 		spot = fault.SpotOf(spot.Failed(missing))
 		return flow.Authority{}, spot.Failed(err)
 	}
@@ -129,7 +129,7 @@ func fetchConfiguration(ctx context.Context, from fetcher) (configuration, error
 	return found, nil
 }
 
-// substitute builds an authority from the CapabilityStatement.
+// substitute builds an authority from the CapabilityStatement, for a server without a SMART configuration.
 func substitute(ctx context.Context, doer Doer, base fhir.Base) (flow.Authority, error) {
 	document, err := Metadata(ctx, doer, base.String())
 	if err != nil {
@@ -147,14 +147,14 @@ func substitute(ctx context.Context, doer Doer, base fhir.Base) (flow.Authority,
 	})
 }
 
-// configuration fetches the document of the SMART configuration.
+// configuration fetches the SMART configuration document.
 func (f fetcher) configuration(ctx context.Context) ([]byte, error) {
 	return f.get(ctx, f.base.Join(".well-known", "smart-configuration"), "application/json", maxConfiguration,
 		secret.Text{})
 }
 
-// Metadata reads the CapabilityStatement of the server at fhirBase, of at most fhir.MaxPage bytes. It sends no token,
-// since the document is public. The error is a *fhir.RequestError, or reports a malformed base.
+// Metadata reads the CapabilityStatement of the server at fhirBase, up to fhir.MaxPage bytes. It sends no token, since
+// the document is public. The error is a *fhir.RequestError, or reports a malformed base.
 func Metadata(ctx context.Context, doer Doer, fhirBase string) ([]byte, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -163,7 +163,8 @@ func Metadata(ctx context.Context, doer Doer, fhirBase string) ([]byte, error) {
 	return fetcher{doer: doer, base: base}.get(ctx, base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
-// authority checks the URLs of a configuration. A connection works without the optional ones.
+// authority checks a configuration's URLs and builds an authority. It omits invalid optional URLs, since a connection
+// works without them.
 func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 	authorize, authorizeOK := endpoint(base, found.authorizationEndpoint)
 	token, tokenOK := endpoint(base, found.tokenEndpoint)
@@ -174,7 +175,7 @@ func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 		Issuer:                found.issuer,
 		AuthorizationEndpoint: authorize,
 		TokenEndpoint:         token,
-		// Without an issuer the promise can't be enforced, since the expected value is unknown.
+		// Without an issuer, iss can't be checked, since the expected value is unknown.
 		IssRequired: found.issParameter && found.issuer != "",
 		S256:        slices.Contains(found.challengeMethods, "S256"),
 		Methods:     among(found.methods, "private_key_jwt", "client_secret_basic", "client_secret_post", "none"),
@@ -193,7 +194,7 @@ func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 	return checked, nil
 }
 
-// beside checks a URL that receives tokens. It must be at the token endpoint's own origin, which has them all.
+// beside checks a URL that receives tokens. It must have the token endpoint's origin, which receives all tokens anyway.
 func beside(token string, base fhir.Base, text string) string {
 	if address, ok := endpoint(base, text); ok && sameOrigin(address, token) {
 		return address
@@ -201,7 +202,7 @@ func beside(token string, base fhir.Base, text string) string {
 	return ""
 }
 
-// among returns the known values that a list contains, in the order of known.
+// among returns the members of known that are in list, in the order of known.
 func among(list []string, known ...string) []string {
 	return slices.DeleteFunc(known, func(one string) bool { return !slices.Contains(list, one) })
 }
@@ -217,7 +218,7 @@ func isTemporary(err error) bool {
 	return ok && (failure.Class == fhir.Network || failure.Class == fhir.ServerFault || failure.Class == fhir.Limited)
 }
 
-// unusable returns the error of a discovery that failed because of cause.
+// unusable returns the error for a discovery that failed because of cause.
 func unusable(cause error) error {
 	if failure, ok := errors.AsType[*fhir.RequestError](cause); ok && isTemporary(cause) {
 		return unavailable(cause, failure.RetryAfter)
@@ -226,7 +227,7 @@ func unusable(cause error) error {
 		"The health system's sign-in service can't be used.").Because(cause)
 }
 
-// unavailable returns the error for a health system that may be tried again, no sooner than after wait if it set one.
+// unavailable returns the error for a health system that may be retried, no sooner than after wait unless wait is zero.
 func unavailable(cause error, wait time.Duration) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"The health system did not respond. Please try again later.").After(wait).Because(cause)

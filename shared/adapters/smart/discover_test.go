@@ -18,7 +18,7 @@ import (
 
 const defaultV1 = "patient/*.read"
 
-// configuration returns a good smart-configuration with some members replaced; nil removes one.
+// configuration returns a valid smart-configuration with some members replaced; a nil value removes the member.
 func configuration(t *testing.T, changes map[string]any) string {
 	t.Helper()
 	document := map[string]any{
@@ -174,7 +174,7 @@ func TestDiscoverFallsBackToCapabilityStatement(t *testing.T) {
 			want := flow.Authority{
 				AuthorizationEndpoint: e.URL + "/authorize", TokenEndpoint: e.URL + "/r4/oauth/token",
 				Revocation: e.URL + "/revoke",
-				Scope:      defaultV1, Access: "read", Substitute: name == "500", // the only temporary failure of these
+				Scope:      defaultV1, Access: "read", Substitute: name == "500", // the only temporary failure here
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -285,7 +285,7 @@ func TestDiscoverRefusesHTTPEndpointsOfHTTPSBase(t *testing.T) {
 	}
 }
 
-func TestDiscoverRefusesPrivateHosts(t *testing.T) {
+func TestDiscoverRejectsPrivateHosts(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]bool{
 		"login.example": true, "login.example.": true, "93.184.216.34": true, "[2606:2800:21f::1]": true,
@@ -304,7 +304,7 @@ func TestDiscoverRefusesPrivateHosts(t *testing.T) {
 			}
 		}
 	}
-	// If the operator allows the base's own private address, its endpoints may be at that address as well.
+	// If the operator allows the base's private address, its endpoints may also have that address.
 	canned := answering{body: configuration(t,
 		map[string]any{"authorization_endpoint": "authorize", "token_endpoint": "/token"})}
 	if _, err := smart.Discover(t.Context(), canned, "https://127.0.0.1:8443/r4"); err != nil {

@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// endpoint resolves a URL of a configuration against the FHIR base, as SMART specifies, and checks it. If the base is
-// an http URL, which only the ranges that the operator allows can have, the endpoint may be any http URL; then only the
-// guard of the outbound client protects the request.
+// endpoint resolves a configuration's URL against the FHIR base, as SMART specifies, and checks it. If the base is an
+// http URL, which is possible only in the address ranges that the operator allows, the endpoint may be any http URL. In
+// that case, only the outbound client's guard protects the request.
 func endpoint(base fhir.Base, text string) (address string, ok bool) {
 	root, err := url.Parse(base.String() + "/")
 	if err != nil || text == "" || len(text) > maxAddress {
@@ -29,8 +29,8 @@ func endpoint(base fhir.Base, text string) (address string, ok bool) {
 	return "", false
 }
 
-// publicHost refuses hosts that the guard of the outbound client would refuse without a DNS lookup. The patient's
-// browser has no such guard, and it opens the authorization endpoint.
+// publicHost rejects hosts that the outbound client's guard would reject without a DNS lookup. The patient's browser,
+// which opens the authorization endpoint, has no such guard.
 func publicHost(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.Zone() == "" && address.IsGlobalUnicast() && !address.Unmap().IsPrivate() &&

@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// maxField is the maximum size of an extra field of a token response in bytes. A larger value is not an id, and every
-// token set stores it.
+// maxField is the maximum size of an extra token response field in bytes. A larger value is not an ID, and every token
+// set would have to store it.
 const maxField = 512
 
-// extra reads the fields of a token response that later calls need, by name. The values are strings and numbers of
-// visible ASCII, as ids are. A field that is missing, empty, too large, of a different kind, or contains a token is set
-// to "", since the values end up in URLs. A name that tokens.MayBeExtra does not allow is omitted.
+// extra returns the named fields of a token response, which later calls need. The values are strings and numbers of
+// visible ASCII, as IDs are. A field that is missing, empty, too large, of a different type, or contains a token is set
+// to "", since the values are inserted into URLs. A name that tokens.MayBeExtra does not allow is omitted.
 func (a answer) extra(names []string) map[string]string {
 	var kept map[string]string
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
@@ -34,10 +34,10 @@ func (a answer) extra(names []string) map[string]string {
 	return kept
 }
 
-// scalar returns a member that is a string or a number, the latter as it is written. Otherwise it returns "".
+// scalar returns a member that is a string or a number, or "" if it is neither. A number is returned as it is written.
 func (a answer) scalar(name string) string {
 	raw := string(a[name])
-	if strings.Trim(raw, "+-.0123456789Ee") == "" { // among JSON values, only numbers consist of these characters alone
+	if strings.Trim(raw, "+-.0123456789Ee") == "" { // among JSON values, only numbers consist of these characters
 		return raw
 	}
 	return a.text(name)
@@ -53,7 +53,7 @@ func (a answer) containsToken(value string) bool {
 	return false
 }
 
-// newer returns the extra fields after a refresh: a field that the refresh did not return keeps its value.
+// newer merges the extra fields after a refresh: a field that the refresh response lacks retains its value.
 func newer(old, sent map[string]string) map[string]string {
 	all := maps.Clone(old)
 	for name, value := range sent {

@@ -22,8 +22,8 @@ const (
 	tokensOfAnswer = `"access_token":"` + anAccessToken + `","refresh_token":"` + aRefreshToken + `","patient":"p"`
 )
 
-// exchangeFor exchanges a code for a response with the given members besides the tokens, and requests the wanted
-// fields.
+// exchangeFor exchanges a code, requesting the wanted fields. The token response has the given members in addition to
+// the tokens.
 func exchangeFor(t *testing.T, members string, wanted ...string) tokens.Set {
 	t.Helper()
 	body := "{" + tokensOfAnswer + members + "}"
@@ -77,7 +77,7 @@ func TestExchangeStoresOnlyWantedFields(t *testing.T) {
 	}
 }
 
-func TestExchangeRefusesHostileFields(t *testing.T) {
+func TestExchangeRejectsHostileFields(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]string{
 		"an object":         `{"practice":"a-1"}`,
@@ -109,8 +109,8 @@ func TestExchangeRefusesHostileFields(t *testing.T) {
 	}
 }
 
-// On a refresh, since an exchange would refuse this id_token before it stores a field.
-func TestRefreshRefusesIDTokenInField(t *testing.T) {
+// TestRefreshRejectsIDTokenInField refreshes, because an exchange would reject this id_token before storing a field.
+func TestRefreshRejectsIDTokenInField(t *testing.T) {
 	t.Parallel()
 	body := "{" + tokensOfAnswer + `,"id_token":"` + anIDToken + `","practice":"` + anIDToken + `"}`
 	set, err := portal(answering{body: body}, noon, public{}).Refresh(t.Context(), tenant(), tokens.Set{
@@ -148,7 +148,7 @@ func TestExchangeStoresAtMostEightFields(t *testing.T) {
 	}
 }
 
-func TestRefreshKeepsMissingFields(t *testing.T) {
+func TestRefreshKeepsFieldsMissingFromResponse(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		members   string

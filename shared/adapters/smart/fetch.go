@@ -19,32 +19,32 @@ import (
 )
 
 const (
-	// acceptFHIR names the media types of FHIR R4 and DSTU2.
+	// acceptFHIR is the Accept header for the media types of FHIR R4 and DSTU2.
 	acceptFHIR = "application/fhir+json, application/json+fhir;q=0.9, application/json;q=0.8"
-	// maxRedirects is the maximum number of redirects under the base for one request.
+	// maxRedirects is the maximum number of redirects that one request follows under the base.
 	maxRedirects = 3
-	// maxRetryAfter bounds the delay that a server may request.
+	// maxRetryAfter is the longest delay that a server may request.
 	maxRetryAfter = 24 * time.Hour
-	// byteOrderMark precedes the documents of some servers.
+	// byteOrderMark begins the documents of some servers.
 	byteOrderMark = "\ufeff"
-	// maxRest bounds how much of a redirect's body is read to keep the connection reusable.
+	// maxRest is the number of bytes read from a redirect's body to keep the connection reusable.
 	maxRest = 4 << 10
 )
 
-// fetcher fetches documents from URLs under one FHIR base.
+// fetcher requests documents from URLs under one FHIR base.
 type fetcher struct {
 	doer    Doer
 	base    fhir.Base
 	profile plan.Profile
 }
 
-// get reads the JSON document at address. It is like document, without the other results.
+// get returns the JSON document at address. It is like document, but returns only the body.
 func (f fetcher) get(ctx context.Context, address, accept string, limit int64, token secret.Text) ([]byte, error) {
 	answer, err := f.document(ctx, address, accept, limit, token)
 	return answer.Body, err
 }
 
-// document reads the JSON document at address, of at most limit bytes. The rest is as in open.
+// document returns the JSON document at address, up to limit bytes. Otherwise it is like open.
 func (f fetcher) document(ctx context.Context, address, accept string, limit int64,
 	token secret.Text,
 ) (fhir.Response, error) {
@@ -59,9 +59,9 @@ func (f fetcher) document(ctx context.Context, address, accept string, limit int
 	return fhir.Response{Body: body, Rate: rate(response.Header)}, nil
 }
 
-// open requests address and returns a 2xx response with an open body. address must be under the base: Base.Join or
-// Base.Resolve created it. An empty token is not sent. Redirects are followed here rather than in the HTTP client,
-// because only this code enforces that they stay under the base. The error is a *fhir.RequestError.
+// open requests address and returns a 2xx response with an open body. address must be under the base, as returned by
+// Base.Join or Base.Resolve. An empty token is not sent. Redirects are followed here rather than in the HTTP client,
+// because only this code ensures that they stay under the base. The error is a *fhir.RequestError.
 func (f fetcher) open(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
 	address = f.withRequiredParameters(address)
 	for redirects := 0; ; redirects++ {
@@ -88,8 +88,8 @@ func (f fetcher) open(ctx context.Context, address, accept string, token secret.
 	}
 }
 
-// batch posts a batch of searches to the base and reads its response, of at most limit bytes. The rest is as in
-// document, except that no redirect is followed.
+// batch posts a batch of searches to the base and returns the response, up to limit bytes. Otherwise it is like
+// document, except that it follows no redirect.
 func (f fetcher) batch(ctx context.Context, body []byte, limit int64, token secret.Text) (fhir.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.base.String(), bytes.NewReader(body))
 	if err != nil {
@@ -123,7 +123,7 @@ func (f fetcher) do(request *http.Request, accept string, token secret.Text) (*h
 	for name, value := range f.profile.Headers {
 		request.Header.Set(name, value)
 	}
-	// A profile can't set these: the host is the base's, and net/http decompresses only encodings that it requested
+	// A profile can't set these: Host must be the base's, and net/http decompresses only encodings that it requested
 	// itself.
 	for _, name := range [...]string{"Authorization", "Host", "Accept-Encoding"} {
 		request.Header.Del(name)
@@ -135,14 +135,14 @@ func (f fetcher) do(request *http.Request, accept string, token secret.Text) (*h
 	return f.doer.Do(request)
 }
 
-// withRequiredParameters adds the parameters that the server requires on every request and that a URL lacks. Existing
-// ones remain unchanged, byte by byte: next links are opaque.
+// withRequiredParameters adds the parameters that the server requires on every request and that the URL lacks. It
+// leaves existing ones unchanged byte for byte, because next links are opaque.
 func (f fetcher) withRequiredParameters(address string) string {
 	if len(f.profile.Query) == 0 {
 		return address
 	}
 	_, query, _ := strings.Cut(address, "?")
-	present, _ := url.ParseQuery(query) // the part that can be parsed
+	present, _ := url.ParseQuery(query) // ignores malformed parts
 	for _, name := range slices.Sorted(maps.Keys(f.profile.Query)) {
 		if present.Has(name) {
 			continue
@@ -159,8 +159,8 @@ func (f fetcher) withRequiredParameters(address string) string {
 	return address
 }
 
-// redirect returns the URL under the base to which a Location header leads. ok is false if there is none. If mapping a
-// proxy's own name back to the base yields the same URL, the redirect would loop.
+// redirect returns the URL under the base to which a Location header points. ok is false if there is none, or if
+// mapping a proxy's own name back to the base yields the same URL, in which case the redirect would loop.
 func (f fetcher) redirect(from, location string) (address string, ok bool) {
 	current, err := url.Parse(from)
 	if err != nil {
@@ -175,7 +175,7 @@ func (f fetcher) redirect(from, location string) (address string, ok bool) {
 	return address, ok && address != from
 }
 
-// document returns the body of a successful response if it begins like a JSON object.
+// document returns the body of a successful response if it starts like a JSON object.
 func document(response *http.Response, limit int64) ([]byte, error) {
 	if response.StatusCode/100 != 2 {
 		return nil, refused(response, nil)
@@ -195,12 +195,13 @@ func document(response *http.Response, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// discard reads a little of an unneeded body and closes it.
+// discard reads a small part of an unneeded body and closes it.
 func discard(response *http.Response) {
-	_, _ = safehttp.ReadAll(response, maxRest) // the rest of a redirect is irrelevant
+	_, _ = safehttp.ReadAll(response, maxRest) // the rest of the body is irrelevant
 }
 
-// unanswered returns the error of a request without a complete response. It keeps only causes known to contain no URL.
+// unanswered returns the error of a request without a complete response. It retains only causes known to contain no
+// URL.
 func unanswered(err error) *fhir.RequestError {
 	failure := &fhir.RequestError{Class: fhir.Network}
 	if known, ok := errors.AsType[*safehttp.Error](err); ok {
@@ -215,8 +216,8 @@ func unanswered(err error) *fhir.RequestError {
 	return failure
 }
 
-// retryAfter reads Retry-After (RFC 9110 section 10.2.3): seconds, or a date. A date is compared with the response's
-// own Date header, so that the clocks need not agree.
+// retryAfter parses Retry-After (RFC 9110 section 10.2.3), which is a number of seconds or a date. A date is compared
+// with the response's own Date header, so the server's clock may differ from ours.
 func retryAfter(header http.Header) time.Duration {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil {

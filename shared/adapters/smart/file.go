@@ -9,19 +9,19 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// maxMediaType is the maximum length in bytes of a media type that is passed on.
+// maxMediaType is the maximum length of a forwarded media type in bytes.
 const maxMediaType = 200
 
-// file creates the File of a successful response, of at most limit bytes.
+// file returns a successful response's File, whose body is limited to limit bytes.
 func file(response *http.Response, limit int64) fhir.File {
 	body := &bounded{body: response.Body, left: max(0, limit)}
 	if response.ContentLength > limit {
-		body.left = -1 // read no byte of a body that will be discarded
+		body.left = -1 // read nothing from a body that will be discarded
 	}
 	return fhir.File{Body: body, ContentType: mediaType(response.Header), Rate: rate(response.Header)}
 }
 
-// mediaType returns the Content-Type of a response in canonical form, or "" if there is no readable one.
+// mediaType returns a response's Content-Type in canonical form, or "" if it is missing or malformed.
 func mediaType(header http.Header) string {
 	stated, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil {
@@ -33,7 +33,7 @@ func mediaType(header http.Header) string {
 	return ""
 }
 
-// bounded is a response body with a size limit. Its errors are of type *fhir.RequestError.
+// bounded is a response body with a size limit. Its Read returns errors of type *fhir.RequestError.
 type bounded struct {
 	body io.ReadCloser
 	left int64 // bytes still allowed; negative once the limit is exceeded
@@ -44,7 +44,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, &fhir.RequestError{Class: fhir.TooLarge}
 	}
-	n, err := b.body.Read(p[:min(int64(len(p)), b.left+1)]) // one extra byte distinguishes the end from an exceeded limit
+	n, err := b.body.Read(p[:min(int64(len(p)), b.left+1)]) // one extra byte reveals an exceeded limit
 	b.left -= int64(n)
 	switch {
 	case b.left < 0:
@@ -57,7 +57,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close implements io.Closer. It ignores the error, which does not affect the data already read.
+// Close implements io.Closer. It ignores the error, since the data was already read.
 func (b *bounded) Close() error {
 	_ = b.body.Close()
 	return nil

@@ -63,7 +63,7 @@ func TestAttachmentOmitsInvalidMediaType(t *testing.T) {
 		"text/html; charset":       "",
 		"text/html; x=" + strings.Repeat("x", 300): "",
 	} {
-		// net/http's server guesses a type for an empty body, unless the header exists without a value.
+		// net/http's server guesses a type for an empty body unless the header is present without a value.
 		e := newEHR(t, map[string]http.HandlerFunc{"": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Content-Type"] = nil
 			if stated != "" {
@@ -134,7 +134,7 @@ func TestAttachmentStopsAtLimit(t *testing.T) {
 	}
 }
 
-func TestAttachmentReportsRefusal(t *testing.T) {
+func TestAttachmentReportsErrorResponse(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusTooManyRequests, "maple", "Retry-After", "7")})
 	_, err := reader(t, e.URL).Attachment(t.Context(), "Binary/1", 100)
@@ -168,7 +168,7 @@ func TestAttachmentStopsWhenContextEnds(t *testing.T) {
 	}
 }
 
-func TestReaderBoundsDocumentsByCallersLimit(t *testing.T) {
+func TestReaderEnforcesCallersSizeLimit(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("reads hundreds of megabytes")

@@ -17,7 +17,7 @@ import (
 
 const honestBase = "https://fhir.alder.example/r4"
 
-// wiretap simulates the entire internet: it responds for every host and records every request.
+// wiretap simulates the entire internet: it responds to requests for every host and records them.
 type wiretap struct {
 	answer func(*http.Request) (status int, location string)
 
@@ -38,13 +38,13 @@ func (w *wiretap) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
 }
 
-// reader reads the honest server through the wiretap.
+// reader returns a reader of the honest server whose requests pass through the wiretap.
 func (w *wiretap) reader(t *testing.T) source.Server {
 	t.Helper()
 	return readerOf(t, w, honestBase, plan.Profile{Query: map[string]string{"own": "1"}}, bearer)
 }
 
-// check reports requests that went to a URL outside the base.
+// check fails the test if a request was sent to a URL outside the base.
 func (w *wiretap) check(t *testing.T) {
 	t.Helper()
 	for _, r := range w.sent {
@@ -56,8 +56,8 @@ func (w *wiretap) check(t *testing.T) {
 	}
 }
 
-// attacks returns links that a hostile server may return. Links that are merely disguised (true) resolve to a URL under
-// the base and may be requested there; the others must not be followed.
+// attacks returns links that a hostile server may return. The value is true for links that are merely disguised: they
+// resolve to a URL under the base and may be requested there. The others must not be followed.
 func attacks() map[string]bool {
 	return map[string]bool{
 		"https://evil.example/x":                               false,
@@ -99,7 +99,7 @@ func attacks() map[string]bool {
 	}
 }
 
-// calls returns every call of a Reader that sends the token. Each begins at an honest URL.
+// calls returns all reader calls that send the token. Each starts at an honest URL.
 func calls(ctx context.Context, r source.Server) map[string]func() error {
 	return map[string]func() error{
 		"read": func() error {
@@ -125,7 +125,7 @@ func calls(ctx context.Context, r source.Server) map[string]func() error {
 	}
 }
 
-func TestReaderRefusesHostileLinks(t *testing.T) {
+func TestReaderRejectsHostileLinks(t *testing.T) {
 	t.Parallel()
 	for link, disguised := range attacks() {
 		w := &wiretap{answer: func(*http.Request) (int, string) { return http.StatusOK, "" }}
@@ -147,7 +147,7 @@ func TestReaderRefusesHostileLinks(t *testing.T) {
 	}
 }
 
-func TestReaderRefusesHostileRedirects(t *testing.T) {
+func TestReaderRejectsHostileRedirects(t *testing.T) {
 	t.Parallel()
 	for link, disguised := range attacks() {
 		for _, status := range []int{301, 302, 303, 307, 308} {
@@ -176,7 +176,7 @@ func TestReaderRefusesHostileRedirects(t *testing.T) {
 	}
 }
 
-func TestReaderRefusesLaterHostileRedirect(t *testing.T) {
+func TestReaderRejectsHostileRedirectAfterHonestOne(t *testing.T) {
 	t.Parallel()
 	for name := range calls(t.Context(), nil) {
 		w := &wiretap{}
@@ -194,7 +194,8 @@ func TestReaderRefusesLaterHostileRedirect(t *testing.T) {
 	}
 }
 
-// A profile is our own configuration, but it must not replace the credentials or the destination of a request.
+// TestProfileCannotReplaceTokenOrHost checks that a profile, although part of our own configuration, can't replace a
+// request's credentials or destination.
 func TestProfileCannotReplaceTokenOrHost(t *testing.T) {
 	t.Parallel()
 	w := &wiretap{answer: func(*http.Request) (int, string) { return http.StatusOK, "" }}

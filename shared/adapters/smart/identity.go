@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// extraTime is the time-out of each request for keys, userinfo, a search or introspection, within the time of the
-	// entire exchange.
+	// extraTime is the time-out of each additional request for keys, userinfo, a search or introspection. The entire
+	// exchange has its own time-out.
 	extraTime = 5 * time.Second
-	// maxExtra is the maximum size of each of those responses in bytes.
+	// maxExtra is the maximum size of the response to such an additional request, in bytes.
 	maxExtra = 256 << 10
 	// skew is the tolerated clock skew.
 	skew = time.Minute
@@ -33,14 +33,14 @@ var errNonce = errors.New("id_token: it belongs to another sign-in")
 
 // identity holds the claims of a verified id_token.
 type identity struct {
-	patient string // FHIR id, or empty
+	patient string // FHIR ID, or empty
 	subject string
 }
 
-// patient finds the patient who shared their records, using, in this order, the token response, the id_token, the
-// access token, userinfo, and a search for the only Patient that the token can read. It returns "" if none of them
-// identifies the patient. An error means that the id_token is forged or belongs to another sign-in; then no part of the
-// response may be used.
+// patient returns the patient who shared their records. It uses the following sources in this order: the token
+// response, the id_token, the access token, userinfo, and a search for the only Patient that the token can read. It
+// returns "" if none of them identifies the patient. An error means that the id_token is forged or belongs to another
+// sign-in; no part of the response may then be used.
 func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer) (string, error) {
 	known, err := p.identify(ctx, a, answer.idToken)
 	if err != nil {
@@ -57,9 +57,9 @@ func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer)
 	return p.onlyPatient(ctx, a.FHIRBase, answer.access), nil
 }
 
-// onlyPatient searches the FHIR server for the patients that the access token can read (OnPatient identifies its
-// patient in no other way). It returns the id if there is exactly one. It returns none if there are several or if more
-// may follow: a parent's token may read a child's record, and a guess would export the wrong person's.
+// onlyPatient searches the FHIR server for the patients that the access token can read, which is OnPatient's only way
+// to identify a patient. It returns the ID if there is exactly one. It returns "" if there are several or if more pages
+// may follow: a parent's token may read a child's record, and a guess could export the wrong person's.
 func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.Text) string {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -87,9 +87,9 @@ func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.T
 	return patientID(found)
 }
 
-// identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). It returns no identity, and the connection
-// continues without one, if the token is missing, expired, for another audience, or can't be checked because it is
-// encrypted or the keys are unavailable.
+// identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). It returns an empty identity, with which the
+// connection can still be completed, if the token is missing, expired, for another audience, or can't be checked
+// because it is encrypted or the keys are unavailable.
 func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text) (identity, error) {
 	claims, err := p.verified(ctx, a.KeySet, token)
 	if err != nil || claims == nil {
@@ -105,7 +105,7 @@ func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text)
 	return identity{patient: patientOf(claims), subject: claims.text("sub")}, nil
 }
 
-// verified returns the claims of an id_token signed by a key of the set at keySet, or nil if the token can't be
+// verified returns the claims of an id_token signed with a key of the set at keySet, or nil if the token can't be
 // checked.
 func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) (answer, error) {
 	if token.Empty() {
@@ -116,7 +116,7 @@ func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) 
 		MaxBytes:   maxSigned,
 	}
 	signed, err := accepted.Parse(token)
-	if errors.Is(err, jws.ErrEncrypted) { // some servers encrypt it even if the client published no encryption key
+	if errors.Is(err, jws.ErrEncrypted) { // some servers encrypt it although the client published no encryption key
 		return nil, nil
 	}
 	if err != nil {
@@ -144,8 +144,8 @@ func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) 
 	return claims, nil
 }
 
-// addressed reports whether an id_token comes from the pinned issuer and is for our client. If discovery names no
-// issuer, the result is false.
+// addressed reports whether an id_token was issued by the pinned issuer for our client. It returns false if discovery
+// returned no issuer.
 func addressed(claims answer, a flow.Attempt) bool {
 	if a.Issuer == "" || claims.text("iss") != a.Issuer {
 		return false
@@ -160,7 +160,7 @@ func addressed(claims answer, a flow.Attempt) bool {
 	return slices.Contains(several, a.ClientID)
 }
 
-// expiry returns exp. A token without one counts as long expired.
+// expiry returns the exp claim. A token without one is treated as expired.
 func expiry(claims answer) time.Time {
 	var seconds float64
 	if json.Unmarshal(claims["exp"], &seconds) != nil || seconds < 0 || seconds > 1<<40 {
@@ -170,7 +170,7 @@ func expiry(claims answer) time.Time {
 }
 
 // patientOfAccessToken reads the patient from an access token that is a JWT. Only the FHIR server can check its
-// signature, but the token came from the token endpoint itself, like the patient member of the same response.
+// signature, but the token came directly from the token endpoint, as did the response's patient member.
 func patientOfAccessToken(token secret.Text) string {
 	claims, ok := unverified(token)
 	if !ok {
@@ -182,7 +182,7 @@ func patientOfAccessToken(token secret.Text) string {
 	return patientID(claims.text("local_patient_id")) // Veradigm
 }
 
-// unverified reads the claims of a possible JWT without verifying its signature.
+// unverified returns the claims of a token without verifying its signature. ok is false if the token is not a JWT.
 func unverified(token secret.Text) (answer, bool) {
 	parts := strings.Split(token.Reveal(), ".")
 	if len(parts) != 3 || len(token.Reveal()) > maxSigned {
@@ -193,8 +193,8 @@ func unverified(token secret.Text) (answer, bool) {
 	return claims, err == nil && json.Unmarshal(payload, &claims) == nil && claims != nil
 }
 
-// userinfo requests the subject of the access token. It ignores a subject different from the id_token's (OpenID Connect
-// Core 1.0 section 5.3.2).
+// userinfo requests the patient from the userinfo endpoint. It ignores a response whose subject differs from the
+// id_token's (OpenID Connect Core 1.0 section 5.3.2).
 func (p Portal) userinfo(ctx context.Context, address string, token secret.Text, subject string) string {
 	document, ok := p.fetch(ctx, address, token)
 	var claims answer
@@ -207,7 +207,7 @@ func (p Portal) userinfo(ctx context.Context, address string, token secret.Text,
 	return patientOf(claims)
 }
 
-// patientOf reads the patient from claims: the launch context, or a user who is also the patient.
+// patientOf returns the patient from claims: the patient of the launch context, or the user if they are the patient.
 func patientOf(claims answer) string {
 	if patient := patientID(claims.text("patient")); patient != "" {
 		return patient
@@ -227,7 +227,7 @@ func cutLast(text, separator string) (before, after string, found bool) {
 	return text[:i], text[i+len(separator):], true
 }
 
-// patientID returns a patient's id, given alone or after its type, or "" if it is malformed.
+// patientID returns the ID from a patient's ID or relative reference, or "" if it is malformed.
 func patientID(text string) string {
 	if id := strings.TrimPrefix(text, "Patient/"); fhir.ValidID(id) {
 		return id
@@ -235,7 +235,7 @@ func patientID(text string) string {
 	return ""
 }
 
-// fetch gets an optional JSON object. It does not follow redirects, since their targets are unverified.
+// fetch requests an optional JSON object. It does not follow redirects, since their targets are unverified.
 func (p Portal) fetch(ctx context.Context, address string, token secret.Text) (body []byte, ok bool) {
 	if address == "" {
 		return nil, false

@@ -26,20 +26,20 @@ import (
 
 const nonce = "the-nonce-of-this-sign-in"
 
-// signer is a signing key of a health system.
+// signer is one of a health system's signing keys.
 type signer struct {
 	key crypto.Signer
 	jwk map[string]any
 }
 
-// signers are created once, because generating RSA keys is slow. "other" signs like the rest, but no key set contains
-// it.
+// signers holds the signing keys, created once because generating RSA keys is slow. "other" is a valid key that no key
+// set contains.
 var signers = sync.OnceValue(func() map[string]signer {
 	made := map[string]signer{}
 	for name, bits := range map[string]int{"rsa": 2048, "other": 2048, "short": 1024} {
 		key, err := rsa.GenerateKey(rand.Reader, bits)
 		if err != nil {
-			continue // tests that need this key will fail
+			continue // tests that need this key fail
 		}
 		made[name] = signer{key, map[string]any{
 			"kty": "RSA", "kid": name, "n": encode(key.N.Bytes()), "e": encode(big.NewInt(int64(key.E)).Bytes()),
@@ -65,7 +65,7 @@ var signers = sync.OnceValue(func() map[string]signer {
 
 func encode(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
-// keySet returns the document with every key except "other".
+// keySet returns a key set with every key except "other".
 func keySet(t *testing.T) string {
 	t.Helper()
 	keys := []any{"not a key", map[string]any{"kty": "oct", "kid": "oct", "k": "c2VjcmV0"}, map[string]any{"kty": 7}}
@@ -86,7 +86,7 @@ func marshal(t *testing.T, value any) string {
 	return string(text)
 }
 
-// sign creates a token with exactly this header and these claims.
+// sign creates a token with exactly the given header and claims.
 func sign(t *testing.T, by string, header, claims map[string]any) string {
 	t.Helper()
 	signed := encode([]byte(marshal(t, header))) + "." + encode([]byte(marshal(t, claims)))
@@ -123,12 +123,12 @@ func claims(changes map[string]any) map[string]any {
 
 // identification is a sign-in at a health system with the given responses.
 type identification struct {
-	members  map[string]any // members of the token response besides access_token
+	members  map[string]any // token response members other than access_token
 	access   string
-	keys     string // "" means all
-	userinfo string // "" means none
+	keys     string // "" for all keys
+	userinfo string // "" for no response
 	keyless  bool
-	nameless bool // discovery returned no issuer
+	nameless bool // whether discovery returned no issuer
 }
 
 func (i identification) exchange(t *testing.T) (tokens.Set, *ehr, error) {
@@ -178,7 +178,7 @@ func TestIDTokenVerifiesWithEveryAcceptedAlgorithm(t *testing.T) {
 	}
 }
 
-func TestForgedIDTokenFailsConnection(t *testing.T) {
+func TestExchangeFailsWhenIDTokenIsForged(t *testing.T) {
 	t.Parallel()
 	good := func(header map[string]any) string { return sign(t, "rsa", header, claims(nil)) }
 	header := map[string]any{"alg": "RS256", "kid": "rsa"}
@@ -242,7 +242,7 @@ func TestForgedIDTokenFailsConnection(t *testing.T) {
 	}
 }
 
-func TestUnverifiableIDTokenIsIgnored(t *testing.T) {
+func TestExchangeIgnoresUnverifiableIDToken(t *testing.T) {
 	t.Parallel()
 	header := map[string]any{"alg": "RS256", "kid": "rsa"}
 	signed := func(changes map[string]any) identification {
@@ -287,7 +287,7 @@ func TestUnverifiableIDTokenIsIgnored(t *testing.T) {
 	}
 }
 
-func TestPatientComesFromFirstSource(t *testing.T) {
+func TestPatientUsesSourceWithHighestPrecedence(t *testing.T) {
 	t.Parallel()
 	identity := func(changes map[string]any) string {
 		return sign(t, "rsa", map[string]any{"alg": "RS256"}, claims(changes))

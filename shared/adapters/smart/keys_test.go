@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/connect/flow"
 )
 
-func TestKeyVerifiesOnlyForItsUse(t *testing.T) {
+func TestKeyVerifiesOnlySignaturesForItsUse(t *testing.T) {
 	t.Parallel()
 	with := func(by string, changes map[string]any) map[string]any {
 		key := maps.Clone(signers()[by].jwk)
@@ -91,7 +91,7 @@ func TestKeyVerifiesOnlyForItsUse(t *testing.T) {
 	}
 }
 
-// zeroBefore returns a number of a key with a leading zero byte.
+// zeroBefore adds a leading zero byte to a number of a key.
 func zeroBefore(number any) string {
 	text, _ := number.(string)
 	raw, err := base64.RawURLEncoding.DecodeString(text)
@@ -101,7 +101,7 @@ func zeroBefore(number any) string {
 	return encode(append([]byte{0}, raw...))
 }
 
-// signedBy creates an id_token with go-jose and has it checked with the keys.
+// signedBy creates an id_token with go-jose and verifies it with the given keys.
 func signedBy(t *testing.T, algorithm jose.SignatureAlgorithm, key any, keys map[string]any,
 	change func(token string) string,
 ) error {
@@ -124,7 +124,7 @@ func signedBy(t *testing.T, algorithm jose.SignatureAlgorithm, key any, keys map
 	return err
 }
 
-func TestSignatureNeedsCanonicalFormAndAcceptedAlgorithm(t *testing.T) {
+func TestSignatureRequiresCanonicalFormAndAcceptedAlgorithm(t *testing.T) {
 	t.Parallel()
 	by := signers()["rsa"]
 	same := func(token string) string { return token }
@@ -136,12 +136,12 @@ func TestSignatureNeedsCanonicalFormAndAcceptedAlgorithm(t *testing.T) {
 			t.Errorf("%s was accepted", algorithm)
 		}
 	}
-	// Some libraries understand b64 and accept it if it changes nothing.
+	// Some libraries support b64 and accept it if its value changes nothing.
 	critical := sign(t, "rsa", map[string]any{"alg": "RS256", "crit": []string{"b64"}, "b64": true}, claims(nil))
 	if signedBy(t, jose.RS256, by.key, by.jwk, func(string) string { return critical }) == nil {
 		t.Error("a critical header was accepted")
 	}
-	// 256 bytes leave four bits of the last character unused, which some decoders ignore.
+	// The base64url encoding of 256 bytes leaves four bits of the last character unused, which some decoders ignore.
 	if signedBy(t, jose.RS256, by.key, by.jwk, func(token string) string {
 		const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 		last := len(token) - 1
@@ -153,7 +153,7 @@ func TestSignatureNeedsCanonicalFormAndAcceptedAlgorithm(t *testing.T) {
 
 func TestKeyCoordinateMayOmitLeadingZeros(t *testing.T) {
 	t.Parallel()
-	for range 10_000 { // one in 256 begins with a zero
+	for range 10_000 { // one number in 256 begins with a zero byte
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		if err != nil {
 			t.Fatal(err)
@@ -177,7 +177,7 @@ func TestKeyCoordinateMayOmitLeadingZeros(t *testing.T) {
 func TestIDTokenKeysComeFromKeySetOnly(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		header string // members besides alg
+		header string // header members other than alg
 		good   bool
 	}{
 		"an embedded key":             {`"kid":"rsa","jwk":` + marshal(t, signers()["p256"].jwk), true},
@@ -217,7 +217,7 @@ func TestKeySetIsLimitedToFirstKeys(t *testing.T) {
 	}
 }
 
-// hanging grants tokens and then blocks every other request until the caller cancels it.
+// hanging grants tokens and then blocks every other request until its context ends.
 type hanging struct{ granted string }
 
 func (h hanging) Do(r *http.Request) (*http.Response, error) {
@@ -231,7 +231,7 @@ func (h hanging) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func TestExchangeSurvivesHangingExtraRequests(t *testing.T) {
+func TestExchangeSucceedsWhenExtraRequestsHang(t *testing.T) {
 	t.Parallel()
 	granted := marshal(t, map[string]any{
 		"access_token": "a", "refresh_token": "r", "id_token": sign(t, "p256", map[string]any{"alg": "ES256"}, claims(nil)),

@@ -13,15 +13,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Endpoints reads an endpoint's pins.
+// Endpoints reads endpoints, including their pins.
 type Endpoints interface {
-	// Endpoint reads an endpoint, or returns fault.NotFound.
+	// Endpoint reads an endpoint. It returns fault.NotFound if there is none.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
 
-// moved discovers the current token endpoint at the tokens' own FHIR server and returns the set with it. ok is false if
-// discovery fails, nothing has changed, or the new location is not approved: a refresh token and our client's
-// credentials are sent only to the endpoint's pins.
+// moved discovers the FHIR server's current token endpoint and returns the token set with it. ok is false if discovery
+// fails, nothing has changed, or the new location is not approved: a refresh token and our client's credentials are
+// sent only to the endpoint's pins.
 func (p Portal) moved(ctx context.Context, tenant org.Tenant, old tokens.Set) (set tokens.Set, ok bool) {
 	server, err := Discover(ctx, p.doer, old.FHIRBase)
 	if err != nil || server.TokenEndpoint == old.TokenEndpoint {
@@ -41,8 +41,8 @@ func (p Portal) moved(ctx context.Context, tenant org.Tenant, old tokens.Set) (s
 	return old, true
 }
 
-// departed lists the URLs of a new discovery to which a set's tokens may not be sent. The tokens may be sent to the
-// pins of their endpoint or, without pins, to the origin of the token endpoint that issued them.
+// departed lists the discovered URLs to which a set's tokens must not be sent. The tokens may be sent to their
+// endpoint's pins or, without pins, to the origin of the token endpoint that issued them.
 func (p Portal) departed(ctx context.Context, old tokens.Set, server flow.Authority) ([]catalog.Departure, error) {
 	var e catalog.Endpoint
 	if old.EndpointID != "" {

@@ -11,22 +11,22 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// codeClient is the code of RFC 6749 section 5.2 for a client that is unknown or failed to authenticate.
+// codeClient is the error code for a client that is unknown or failed to authenticate (RFC 6749 section 5.2).
 const codeClient = "invalid_client"
 
-// OAuthError reports a token endpoint's response without a token. It keeps only the code, and only if RFC 6749 section
-// 5.2 defines it, since texts of health systems may name patients.
+// OAuthError reports a token endpoint's response without a token. It retains only the code, and only if RFC 6749
+// section 5.2 defines it, since health systems' error texts may name patients.
 type OAuthError struct {
-	Code   string // empty otherwise: a web page, an unknown code, a 2xx without a token
+	Code   string // empty for a web page, an unknown code, or a 2xx response without a token
 	Status int
-	// RetryAfter is the delay that the server requests, or zero if it does not set one.
+	// RetryAfter is the delay that the server requests, or zero if it requests none.
 	RetryAfter time.Duration
-	// AmbiguousBasic reports whether an invalid_client may merely mean that the server reads HTTP Basic in the other way:
-	// decoded as in RFC 6749 section 2.3.1, or raw. The client id and secret differ between the two.
+	// AmbiguousBasic reports whether an invalid_client error may merely mean that the server reads HTTP Basic differently:
+	// decoded as in RFC 6749 section 2.3.1, or raw. It is set if the client ID and secret differ between the two.
 	AmbiguousBasic bool
 
 	textLength int    // length of error_description
-	textHash   string // hash of error_description, to recognise repetitions
+	textHash   string // hash of error_description, to recognise repeated texts
 }
 
 // Error implements error.
@@ -38,13 +38,14 @@ func (e *OAuthError) Error() string {
 	return "token endpoint: " + code + " (status " + strconv.Itoa(e.Status) + ")"
 }
 
-// Definite reports whether the grant itself is refused: consent was withdrawn or expired, or the code or refresh token
-// was already used. It ignores the status, since servers send invalid_grant with 400, 401 and 403. No other error may
-// revoke a connection.
+// Definite reports whether the grant itself was rejected: consent was withdrawn or expired, or the code or refresh
+// token was already used. It ignores the status, since servers send invalid_grant with 400, 401 and 403. No other error
+// may revoke a connection.
 func (e *OAuthError) Definite() bool { return e.Code == "invalid_grant" }
 
-// Unspent reports whether the response proves that the grant was not used: a code of RFC 6749 other than invalid_grant,
-// or too many requests. Any other response, such as a page or a 500, may have followed the use of a refresh token.
+// Unspent reports whether the response proves that the grant was not used. The proof is a 429, or a code of RFC 6749
+// other than invalid_grant. With any other response, such as a web page or a 500, the server may already have used the
+// refresh token.
 func (e *OAuthError) Unspent() bool {
 	return !e.Definite() && (e.Code != "" || e.Status == http.StatusTooManyRequests)
 }
@@ -61,8 +62,8 @@ func (e *OAuthError) LogValue() slog.Value {
 	)
 }
 
-// Failure returns, for a log line (fault.Spot), the code, or the class of a FHIR server's response with the same
-// status.
+// Failure returns the class and status for a log line (fault.Spot). The class is the code or, without one, the class of
+// a FHIR server's response with the same status.
 func (e *OAuthError) Failure() (class string, status int) {
 	switch {
 	case e.Code != "":
@@ -74,7 +75,7 @@ func (e *OAuthError) Failure() (class string, status int) {
 }
 
 // stale reports whether the response may mean that the token endpoint has moved since its URL was stored: the URL no
-// longer exists, or the server there does not know our client. In both cases the grant was not used.
+// longer exists, or the server does not recognise our client. In both cases the grant was not used.
 func (e *OAuthError) stale() bool {
 	return e.Code == codeClient || e.Code == "" && e.Status == http.StatusNotFound
 }
@@ -84,7 +85,7 @@ func (e *OAuthError) isTemporary() bool {
 	return e.Status == http.StatusRequestTimeout || e.Status == http.StatusTooManyRequests || e.Status >= 500
 }
 
-// class returns the party that must act: the patient (definite), the operator (registration) or nobody (transient).
+// class identifies who must act: the patient (definite), the operator (registration) or nobody (transient).
 func (e *OAuthError) class() string {
 	switch e.Code {
 	case "invalid_grant":
@@ -96,7 +97,7 @@ func (e *OAuthError) class() string {
 	}
 }
 
-// newOAuthError keeps the parts of an error response that may be stored.
+// newOAuthError retains the parts of an error response that may be stored.
 func newOAuthError(status int, code, text string) *OAuthError {
 	failure := &OAuthError{Status: status, textLength: len(text)}
 	if status == http.StatusUnauthorized && code == "unauthorized_client" {

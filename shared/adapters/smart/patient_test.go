@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// signIn exchanges a code at the health system's /token.
+// signIn exchanges a code at the health system's /token endpoint.
 func (e *ehr) signIn(t *testing.T) (tokens.Set, error) {
 	t.Helper()
 	return portal(doer(), time.Now, public{}).Exchange(t.Context(), flow.Grant{Attempt: flow.Attempt{
@@ -20,7 +20,7 @@ func (e *ehr) signIn(t *testing.T) (tokens.Set, error) {
 	}, Code: secret.New("code")})
 }
 
-func TestPatientSearchUsesSingleResult(t *testing.T) {
+func TestPatientSearchAcceptsOnlySingleResult(t *testing.T) {
 	t.Parallel()
 	bundle := func(members, entries string) http.HandlerFunc {
 		return reply(http.StatusOK, `{"resourceType":"Bundle","type":"searchset"`+members+`,"entry":[`+entries+`]}`)

@@ -20,9 +20,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Portal communicates with health systems for our clients: it gets, refreshes and revokes tokens, and reads FHIR with
-// them. It implements flow.Exchanger, tokens.Refresher, refresh.Revoker and source.Portals, and is safe for concurrent
-// use.
+// Portal communicates with health systems on behalf of our clients. It obtains, refreshes and revokes tokens, and reads
+// FHIR with them. It implements flow.Exchanger, tokens.Refresher, refresh.Revoker and source.Portals, and is safe for
+// concurrent use.
 type Portal struct {
 	doer      Doer
 	clients   Clients
@@ -30,19 +30,19 @@ type Portal struct {
 	now       func() time.Time
 }
 
-// NewPortal returns a Portal. All arguments are required. endpoints determines where Refresh may follow a token
-// endpoint that has moved.
+// NewPortal returns a Portal. All arguments are required. Refresh uses endpoints to decide whether tokens may be sent
+// to a token endpoint that has moved.
 func NewPortal(doer Doer, clients Clients, endpoints Endpoints, now func() time.Time) Portal {
 	return Portal{doer: doer, clients: clients, endpoints: endpoints, now: now}
 }
 
 // Exchange implements flow.Exchanger. It sends the code only to the token endpoint that was pinned when the attempt
-// began (RFC 9700 section 4.4). It reads the consent's expiry from every source that may have it, and last from the
-// platform's profile.
+// began (RFC 9700 section 4.4). It determines when the consent expires from the server's responses or, failing those,
+// from the platform's profile.
 func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, error) {
 	a := grant.Attempt
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {grant.Code.Reveal()}, "redirect_uri": {a.Callback}}
-	if !grant.Verifier.Empty() { // a verifier without a challenge must be refused (RFC 9700 section 2.1.1)
+	if !grant.Verifier.Empty() { // the server must reject a verifier without a challenge (RFC 9700 section 2.1.1)
 		form.Set("code_verifier", grant.Verifier.Reveal())
 	}
 	set := tokens.Set{
@@ -75,11 +75,11 @@ func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 	return set, nil
 }
 
-// Refresh implements tokens.Refresher. Members missing from the response keep their values (RFC 6749 section 6). If the
-// token endpoint has moved, Refresh tries the new one once and returns it in the set. Errors, besides the refusal:
-// fault.Limited for 429 and fault.Upstream for 408 and 5xx, both with the server's RetryAfter; fault.Unavailable if our
-// client could not be authenticated; *OAuthError for any other response without a token; and the wrapped error of the
-// Doer.
+// Refresh implements tokens.Refresher. Values missing from the response are unchanged (RFC 6749 section 6). If the
+// token endpoint has moved, Refresh tries the new one once and returns it in the set. If the grant itself is rejected,
+// the error is tokens.ErrRefused. For any other response without a token it is an *OAuthError, except that a 429
+// returns fault.Limited, and 408 and 5xx return fault.Upstream, both with the server's RetryAfter. If our client could
+// not be authenticated, the error is fault.Unavailable. Errors of the Doer are returned wrapped.
 func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokens.Set, error) {
 	answer, err := p.refresh(ctx, tenant, old)
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.stale() {
@@ -119,8 +119,8 @@ func (p Portal) Open(base string, profile plan.Profile,
 	return &reader{fetcher: fetcher{doer: p.doer, base: parsed, profile: profile}, token: token}, nil
 }
 
-// refresh makes one refresh request. Omitting the scope would request the same scope again, but some servers refuse
-// that.
+// refresh sends one refresh request. It includes the scope only if old.RepeatScope is set: without it, the server
+// grants the same scope again, and some servers reject the parameter.
 func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokenAnswer, error) {
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {old.RefreshToken.Reveal()}}
 	if old.RepeatScope && old.Scope != "" {
@@ -130,8 +130,8 @@ func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) 
 	return p.token(ctx, tenant, useOf(old, old.TokenEndpoint), want, form)
 }
 
-// newTemporaryError returns the error of a response that indicates a temporary failure of the server. The *OAuthError
-// that it wraps still describes the grant.
+// newTemporaryError returns the error for a response that indicates a temporary failure. It wraps the *OAuthError,
+// which describes the grant's state.
 func newTemporaryError(refusal *OAuthError, cause error) error {
 	kind, code := fault.Upstream, fault.CodeUnavailable
 	if refusal.Status == http.StatusTooManyRequests {

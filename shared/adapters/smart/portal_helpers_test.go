@@ -13,19 +13,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// portal returns a Portal without a catalogue.
+// portal returns a Portal whose catalogue contains no endpoints.
 func portal(doer smart.Doer, now func() time.Time, clients smart.Clients) smart.Portal {
 	return smart.NewPortal(doer, clients, uncharted{}, now)
 }
 
-// public is a Clients without credentials.
+// public authenticates no client: every client is public.
 type public struct{}
 
 func (public) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {
 	return errors.New("nothing is at hand to authenticate with")
 }
 
-// uncharted is a catalogue without endpoints.
+// uncharted is an empty catalogue of endpoints.
 type uncharted struct{}
 
 func (uncharted) Endpoint(context.Context, string) (catalog.Endpoint, error) {

@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// counting counts the requests of a Doer.
+// counting is a Doer that counts its requests.
 type counting struct {
 	smart.Doer
 
@@ -59,7 +59,7 @@ func TestAuthorizerCachesDiscovery(t *testing.T) {
 	}
 }
 
-func TestAuthorizerBoundsDiscoveryCache(t *testing.T) {
+func TestAuthorizerLimitsDiscoveryCacheSize(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -93,7 +93,8 @@ func TestAuthorizerDoesNotCacheFailedDiscovery(t *testing.T) {
 	}
 }
 
-// moved returns a health system whose token endpoint was /old, which now responds as given, and is now /new.
+// moved returns a health system whose token endpoint has moved from old to current. The old URL responds with the given
+// status.
 func moved(t *testing.T, status int, old, current string) *ehr {
 	t.Helper()
 	return newEHR(t, map[string]http.HandlerFunc{
@@ -111,7 +112,7 @@ func (e *ehr) refresh(t *testing.T, from string) (tokens.Set, error) {
 	})
 }
 
-// paths returns the requested paths, in order.
+// paths returns the paths of all requests, in order.
 func (e *ehr) paths() string {
 	seen := e.requests()
 	all := make([]string, 0, len(seen))
@@ -175,7 +176,7 @@ func TestRefreshDoesNotRetryUnmovedTokenEndpoint(t *testing.T) {
 	}
 }
 
-// pinned is a catalogue with a single endpoint.
+// pinned is a catalogue that contains one endpoint.
 type pinned catalog.Endpoint
 
 func (p pinned) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
@@ -188,8 +189,8 @@ func (p pinned) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return catalog.Endpoint(p), nil
 }
 
-// TestRefreshFollowsMovedTokenEndpointOnlyWithinPins covers discoveries that name a token server different from the one
-// that issued the tokens.
+// TestRefreshFollowsMovedTokenEndpointOnlyWithinPins covers discoveries that point to a token server different from the
+// one that issued the tokens.
 func TestRefreshFollowsMovedTokenEndpointOnlyWithinPins(t *testing.T) {
 	t.Parallel()
 	type world struct {

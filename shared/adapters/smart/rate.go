@@ -9,22 +9,22 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// maxQuota bounds the values of rate headers, so that calculations can't overflow an int.
+// maxQuota is the maximum value of a rate limit header, so that calculations can't overflow an int.
 const maxQuota = 1 << 40
 
-// firstUnixTime is the lowest reset value that is a Unix time instead of seconds to wait.
+// firstUnixTime is the lowest reset value that is treated as a Unix time. Lower values are seconds to wait.
 const firstUnixTime = 1_000_000_000
 
-// rate reads the server's rate limits from a response: the fields of draft-ietf-httpapi-ratelimit-headers before they
-// were merged into one, or their older X- variants. The rate is known if limit and remaining are present and no field
-// is malformed.
+// rate parses the server's rate limit headers: the fields of draft-ietf-httpapi-ratelimit-headers before they were
+// merged into one, or their older X- variants. The rate is known if limit and remaining are present and no field is
+// malformed.
 func rate(header http.Header) fhir.Rate {
 	for _, prefix := range [...]string{"RateLimit-", "X-RateLimit-"} {
 		limit, limitOK := quota(header, prefix+"Limit")
 		remaining, remainingOK := quota(header, prefix+"Remaining")
 		reset, resetOK := resetOf(header, prefix)
 		if header.Get(prefix+"Reset") == "" {
-			resetOK = true // valid nevertheless
+			resetOK = true // a missing reset is valid
 		}
 		if limitOK && remainingOK && resetOK && limit > 0 {
 			return fhir.Rate{Limit: limit, Remaining: remaining, Reset: reset, Known: true}
@@ -33,7 +33,7 @@ func rate(header http.Header) fhir.Rate {
 	return fhir.Rate{}
 }
 
-// quota reads the number at the beginning of a rate header. The draft allows policies after it.
+// quota parses the number at the beginning of a rate limit header. The draft allows policies to follow it.
 func quota(header http.Header, name string) (number int, ok bool) {
 	text, _, _ := strings.Cut(header.Get(name), ",")
 	text, _, _ = strings.Cut(text, ";")
@@ -42,7 +42,7 @@ func quota(header http.Header, name string) (number int, ok bool) {
 }
 
 // resetOf returns the time until the quota resets. The header contains seconds, or a Unix time, which is compared with
-// the response's own Date header, so that the clocks need not agree.
+// the response's own Date header, so the server's clock may differ from ours.
 func resetOf(header http.Header, prefix string) (wait time.Duration, ok bool) {
 	number, ok := quota(header, prefix+"Reset")
 	if !ok {
@@ -58,7 +58,7 @@ func resetOf(header http.Header, prefix string) (wait time.Duration, ok bool) {
 	return time.Duration(min(number, int(maxRetryAfter/time.Second))) * time.Second, true
 }
 
-// waitOf returns the delay that a refused response requests, or 0 if it requests none.
+// waitOf returns the delay requested by an error response, or 0 if there is none.
 func waitOf(response *http.Response) time.Duration {
 	busy := response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusServiceUnavailable
 	if wait := retryAfter(response.Header); wait > 0 || response.Header.Get("Retry-After") != "" || !busy {

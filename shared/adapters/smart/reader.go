@@ -10,22 +10,24 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// reader reads one FHIR server with a bearer token, which it sends only to URLs under the base (SMART App Launch 2.2,
-// "Access FHIR API"). Each call makes one request; retries are up to the caller, who knows the remaining time. It
-// implements source.Server. It is safe for concurrent use if token, which is called before every request, is.
+// reader reads from one FHIR server with a bearer token, which it sends only to URLs under the base (SMART App Launch
+// 2.2, "Access FHIR API"). Each call makes one request. Retries are up to the caller, which knows the remaining time.
+// The token function is called before every request. reader implements source.Server and is safe for concurrent use if
+// the token function is.
 type reader struct {
 	fetcher fetcher
 	token   func(ctx context.Context) (secret.Text, error)
 }
 
-// Metadata reads the server's CapabilityStatement, of at most fhir.MaxPage bytes. It sends no token, since the document
-// is public. It returns the errors of Read.
+// Metadata reads the server's CapabilityStatement, up to fhir.MaxPage bytes. It sends no token, since the document is
+// public. Its errors are those of Read.
 func (r *reader) Metadata(ctx context.Context) (fhir.Response, error) {
 	return r.fetcher.document(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
-// Read reads one resource as raw JSON, of at most limit bytes after decompression and never more than fhir.MaxPage. The
-// error is a *fhir.RequestError or the token function's. A malformed type or id is fhir.Rejected without a request.
+// Read reads one resource as raw JSON, up to limit bytes after decompression and never more than fhir.MaxPage. The
+// error is a *fhir.RequestError or comes from the token function. A malformed type or ID returns fhir.Rejected without
+// a request.
 func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Response, error) {
 	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) {
 		return fhir.Response{}, &fhir.RequestError{Class: fhir.Rejected}
@@ -34,7 +36,7 @@ func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64)
 }
 
 // Search reads the first page of a search as raw JSON. path is relative to the base: a type, or a path below one
-// resource such as "Patient/p1/$everything". Limit and errors are those of Read.
+// resource such as "Patient/p1/$everything". The limit and errors are those of Read.
 func (r *reader) Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Response, error) {
 	segments := strings.Split(path, "/")
 	if !searchable(segments) {
@@ -47,7 +49,7 @@ func (r *reader) Search(ctx context.Context, path string, params url.Values, lim
 	return r.get(ctx, address, limit)
 }
 
-// Batch sends the searches of a batch, as encoded by fhir.Batch, in one request. Limit and errors are those of Read.
+// Batch sends a batch of searches, as encoded by fhir.Batch, in one request. The limit and errors are those of Read.
 func (r *reader) Batch(ctx context.Context, batch []byte, limit int64) (fhir.Response, error) {
 	token, err := r.bearer(ctx)
 	if err != nil {
@@ -56,8 +58,8 @@ func (r *reader) Batch(ctx context.Context, batch []byte, limit int64) (fhir.Res
 	return r.fetcher.batch(ctx, batch, max(0, min(limit, fhir.MaxPage)), token)
 }
 
-// Page reads the page at the next link of a Bundle. A link outside the base is fhir.ForeignLink without a request.
-// Limit and other errors are those of Read.
+// Page reads the page at a Bundle's next link. A link outside the base returns fhir.ForeignLink without a request. The
+// limit and other errors are those of Read.
 func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Response, error) {
 	address, ok := r.fetcher.base.Resolve(next)
 	if !ok {
@@ -66,10 +68,10 @@ func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Respo
 	return r.get(ctx, address, limit)
 }
 
-// Attachment opens the content at an attachment's URL, absolute or relative to the base, whatever its media type.
-// Reading more than limit bytes after decompression from its Body fails with fhir.TooLarge; an incomplete content fails
-// with fhir.Network. A URL outside the base is fhir.ForeignLink without a request. Other errors are those of Read. The
-// caller closes the Body; ctx must last until then.
+// Attachment opens the content at an attachment's URL, absolute or relative to the base, regardless of its media type.
+// Reading more than limit bytes after decompression from its Body fails with fhir.TooLarge; truncated content fails
+// with fhir.Network. A URL outside the base returns fhir.ForeignLink without a request. Other errors are those of Read.
+// The caller must close the Body, and ctx must last until then.
 func (r *reader) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
 	address, ok := r.fetcher.base.Resolve(address)
 	if !ok {
@@ -102,7 +104,7 @@ func (r *reader) bearer(ctx context.Context) (secret.Text, error) {
 	return token, nil
 }
 
-// searchable reports whether the segments of a path name a type, a resource, or an operation on one of them.
+// searchable reports whether the path segments denote a type, a resource, or an operation on either.
 func searchable(segments []string) bool {
 	if len(segments) > 3 || !fhir.ValidType(segments[0]) {
 		return false

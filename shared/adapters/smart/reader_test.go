@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestReaderRequestsFHIRWithToken(t *testing.T) {
+func TestReaderSendsTokenAndAcceptsFHIR(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"resourceType":"Bundle"}`)})
 	r := reader(t, e.URL+"/r4/")
@@ -112,8 +112,8 @@ func TestReaderSendsTokenOnlyUnderBase(t *testing.T) {
 	if after := len(e.requests()); after != before {
 		t.Errorf("foreign links caused %d requests", after-before)
 	}
-	// A link whose path is under the base is rewritten to the base, so the foreign server gets no request in that case
-	// either.
+	// A link whose path is under the base is rewritten to point to the base, so the foreign server receives no request
+	// even then.
 	_, err := r.Page(t.Context(), evil.URL+"/r4/Observation?page=2", fhir.MaxPage)
 	wantFailure(t, err, fhir.NotFound)
 	if got := len(evil.requests()); got != 0 {
@@ -283,14 +283,14 @@ func TestReaderSendsNothingWithoutToken(t *testing.T) {
 	}
 }
 
-// chatty is a Doer whose errors contain every detail of the request, like those of net/http.
+// chatty is a Doer whose errors, like those of net/http, contain every detail of the request.
 type chatty struct{ err error }
 
 func (c chatty) Do(r *http.Request) (*http.Response, error) {
 	return nil, errors.Join(errors.New("Get "+r.URL.String()+": Patient maple"), c.err)
 }
 
-func TestReaderKeepsNoForeignErrorText(t *testing.T) {
+func TestReaderErrorContainsNoServerText(t *testing.T) {
 	t.Parallel()
 	for _, cause := range []error{nil, context.Canceled, context.DeadlineExceeded, &safehttp.Error{Class: safehttp.DNS}} {
 		r := readerOf(t, chatty{cause}, "http://127.0.0.1/maple", plan.Profile{}, bearer)

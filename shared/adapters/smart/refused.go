@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// maxRefusal is the maximum number of bytes read of a refusal's body.
+// maxRefusal is the number of bytes read from an error response's body.
 const maxRefusal = 64 << 10
 
-// refused reads and closes a response that is not 2xx and returns its error. It keeps only the kind of refusal from the
-// body.
+// refused reads and closes a response that is not 2xx, and returns the error that describes it. From the body it
+// retains only the reason for the refusal.
 func refused(response *http.Response, denials []plan.Denial) *fhir.RequestError {
-	body, _ := safehttp.ReadAll(response, maxRefusal) // truncated or missing: the status is sufficient
+	body, _ := safehttp.ReadAll(response, maxRefusal) // if the body is truncated or missing, the status is sufficient
 	failure := &fhir.RequestError{
 		Class:      classOf(response.StatusCode),
 		Status:     response.StatusCode,
@@ -27,9 +27,8 @@ func refused(response *http.Response, denials []plan.Denial) *fhir.RequestError 
 	return failure
 }
 
-// refusalOf returns the reason for a refused request. A platform's denial takes precedence over the body. The exception
-// is a denial that matches any body: it yields to a body that explains how to improve the request or that reports no
-// data.
+// refusalOf returns the reason for a rejected request. A platform's denial takes precedence over the body, unless the
+// denial matches any body and the body explains how to correct the request or reports that there is no data.
 func refusalOf(status int, body []byte, denials []plan.Denial) fhir.Refusal {
 	explained := fhir.ParseRefusal(bytes.TrimPrefix(body, []byte(byteOrderMark)))
 	telling := explained == fhir.NeedsMore || explained == fhir.NoCount || explained == fhir.Missing
@@ -44,7 +43,7 @@ func refusalOf(status int, body []byte, denials []plan.Denial) fhir.Refusal {
 	return explained
 }
 
-// classOf returns the class of a status that is not 2xx.
+// classOf returns the class for a status other than 2xx.
 func classOf(status int) fhir.Class {
 	switch {
 	case status == http.StatusUnauthorized:
@@ -57,7 +56,7 @@ func classOf(status int) fhir.Class {
 		return fhir.Gone
 	case status == http.StatusTooManyRequests:
 		return fhir.Limited
-	case status == http.StatusRequestEntityTooLarge: // the requested data is too large: a GET has no content of its own
+	case status == http.StatusRequestEntityTooLarge: // the requested data is too large, since a GET has no body
 		return fhir.TooLarge
 	case status == http.StatusRequestTimeout || status >= 500:
 		return fhir.ServerFault

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// politeReader returns a reader with the profile of the server at base.
+// politeReader returns a reader of the server at base that uses the given profile.
 func politeReader(t *testing.T, base string, profile plan.Profile) source.Server {
 	t.Helper()
 	return readerOf(t, doer(), base, profile, bearer)
@@ -100,7 +100,7 @@ func TestReaderReportsReasonOfRefusal(t *testing.T) {
 	}
 }
 
-func TestReaderDoesNotDecompressBombInRefusal(t *testing.T) {
+func TestReaderLimitsDecompressionOfErrorResponse(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"": bomb(http.StatusForbidden, 8)})
 	_, err := reader(t, e.URL).Read(t.Context(), "Patient", "1", fhir.MaxPage)
@@ -111,13 +111,13 @@ func TestReaderDoesNotDecompressBombInRefusal(t *testing.T) {
 
 const answeredAt = "Sat, 21 Nov 2026 12:00:00 GMT" // 1795262400
 
-func TestReaderReadsRateLimits(t *testing.T) {
+func TestReaderParsesRateLimits(t *testing.T) {
 	t.Parallel()
 	known := func(limit, remaining int, reset time.Duration) fhir.Rate {
 		return fhir.Rate{Limit: limit, Remaining: remaining, Reset: reset, Known: true}
 	}
 	for name, test := range map[string]struct {
-		headers string // Limit, Remaining and Reset of the draft; then their X- variants
+		headers string // Limit, Remaining and Reset of the draft, then their X- variants
 		date    string
 		want    fhir.Rate
 	}{
@@ -175,7 +175,7 @@ func TestReaderReadsRateLimits(t *testing.T) {
 	}
 }
 
-func TestReaderReadsEveryFormOfRetryAfter(t *testing.T) {
+func TestReaderParsesEveryFormOfRetryAfter(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status  int

@@ -13,11 +13,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Revoke implements refresh.Revoker (RFC 7009). It revokes the refresh token, with which most servers also end the
-// access tokens, or else the access token. Without a revocation endpoint it does nothing. A server's refusal counts as
-// done: the server does not know the token or can't do better, and a retry would change nothing. An error is
-// fault.Unavailable: the response was missing, indicated a temporary failure, or reported that our own registration is
-// broken. Its RetryAfter is the server's.
+// Revoke implements refresh.Revoker (RFC 7009). It revokes the refresh token, which on most servers also revokes the
+// access tokens, or the access token if there is no refresh token. Without a revocation endpoint it does nothing. If
+// the server refuses, Revoke returns nil: the token is unknown to the server or can't be revoked, and a retry would not
+// help. The error is fault.Unavailable, with the server's RetryAfter, if there is no response, or if the response
+// indicates a temporary failure or a problem with our client's registration.
 func (p Portal) Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) error {
 	token, hint := set.RefreshToken, "refresh_token"
 	if token.Empty() {
@@ -35,12 +35,12 @@ func (p Portal) Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) e
 	return spot.Failed(revoked(response))
 }
 
-// revoked reads the response to a revocation. A redirect is an error, since the request was not processed.
+// revoked interprets the response to a revocation request. A redirect is an error, since the request was not processed.
 func revoked(response *http.Response) error {
 	body, err := safehttp.ReadAll(response, maxExtra)
 	var read answer
 	if err != nil || json.Unmarshal(body, &read) != nil {
-		read = nil // only the status remains
+		read = nil // only the status is used
 	}
 	refusal := newOAuthError(response.StatusCode, read.text("error"), read.text("error_description"))
 	refusal.RetryAfter = retryAfter(response.Header)

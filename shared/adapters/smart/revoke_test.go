@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestRevokeTreatsRefusalAsDone(t *testing.T) {
+func TestRevokeSucceedsWhenServerRefuses(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
@@ -63,7 +63,7 @@ func TestRevokeTreatsRefusalAsDone(t *testing.T) {
 	}
 }
 
-func TestRevokeUsesAccessTokenWithoutRefreshToken(t *testing.T) {
+func TestRevokeUsesAccessTokenIfRefreshTokenIsMissing(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"/revoke": reply(http.StatusOK, "")})
 	portal, set := portal(doer(), time.Now, public{}), e.confidential()

@@ -30,7 +30,7 @@ const (
 	sandboxCallback = "https://us.example/callback"
 )
 
-// sandboxServer is the sandbox EHR with switches; its clock is real.
+// sandboxServer is the sandbox EHR with switches. It uses the real clock.
 type sandboxServer struct{ fhirBase string }
 
 func newSandbox(t *testing.T, switches string) sandboxServer {
@@ -55,7 +55,7 @@ func newSandbox(t *testing.T, switches string) sandboxServer {
 	return sandboxServer{fhirBase: base + "/fhir"}
 }
 
-// sandboxClients authenticates the client with one method (RFC 6749 section 2.3.1).
+// sandboxClients authenticates the client with a single method (RFC 6749 section 2.3.1).
 type sandboxClients string
 
 func (way sandboxClients) Authenticate(_ context.Context, _ org.Tenant, use catalog.ClientUse, form url.Values,
@@ -71,7 +71,7 @@ func (way sandboxClients) Authenticate(_ context.Context, _ org.Tenant, use cata
 	return nil
 }
 
-// signIn completes a sign-in at the sandbox with the platform's profile.
+// signIn completes a sign-in at the sandbox, using the platform's profile.
 func (s sandboxServer) signIn(t *testing.T, portal client, platformType, authID string) tokens.Set {
 	t.Helper()
 	registry, err := platform.NewRegistry()
@@ -94,7 +94,7 @@ func (s sandboxServer) signIn(t *testing.T, portal client, platformType, authID 
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile.Scope = common.Scope // others choose at registration, or request no refresh token
+	profile.Scope = common.Scope // the other profiles choose scopes at registration, or request no refresh token
 	address, err := portal.AuthorizeURL(flow.Authorization{
 		Endpoint: authority.AuthorizationEndpoint, ClientID: sandbox.DefaultClientID, RedirectURI: sandboxCallback,
 		Scope: profile.Scope, State: "a-state-of-this-sign-in", Aud: profile.Aud, Challenge: challenge,
@@ -146,7 +146,7 @@ func sandboxClient(clients smart.Clients) client {
 	return client{smart.NewAuthorizer(doer(), rand.Reader, time.Now), portal(doer(), time.Now, clients)}
 }
 
-// wantLeft checks that a date is the given time ahead, within a minute; zero means no date.
+// wantLeft checks that a date is the given duration ahead, to within a minute; zero means no date.
 func wantLeft(t *testing.T, what string, date time.Time, want time.Duration) {
 	t.Helper()
 	left := time.Until(date)
@@ -163,12 +163,12 @@ func TestSandboxReportsConsentExpiry(t *testing.T) {
 	}{
 		"refresh:48h":                   {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,introspect-bearer": {"epic", 48 * time.Hour, 48 * time.Hour},
-		// introspection does not accept the client's own authentication
+		// introspection does not accept client authentication
 		"refresh:48h,introspect-bearer,access:1h":           {"sandbox", 0, 0},
 		"refresh:48h,omit-endpoint:introspection":           {"sandbox", 0, 0},
 		"refresh:48h,omit-endpoint:introspection,access:2h": {"medicare", 395 * day, 0},
 		"refresh:48h,tell-expiry:authorization_expires_in":  {"medicare", 48 * time.Hour, 0},
-		// and introspection
+		// also uses introspection
 		"refresh:48h,tell-expiry:refresh_token_timeout":             {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,tell-expiry:refresh_token_expires_in":          {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,tell-expiry:refresh_expires_in":                {"sandbox", 48 * time.Hour, 48 * time.Hour},
@@ -252,7 +252,7 @@ func TestSandboxAcceptsConfidentialClient(t *testing.T) {
 	}
 }
 
-func TestSandboxPatientIsFoundFromEverySource(t *testing.T) {
+func TestSandboxPatientIsIdentifiedByEverySource(t *testing.T) {
 	t.Parallel()
 	for _, switches := range []string{"", "no-patient", "patient-fhiruser", "patient-jwt", "patient-userinfo"} {
 		t.Run(switches, func(t *testing.T) {
@@ -263,7 +263,7 @@ func TestSandboxPatientIsFoundFromEverySource(t *testing.T) {
 			}
 		})
 	}
-	// The profile that withholds the Patient type leaves the patient unknown.
+	// With the profile that omits the Patient type, the patient remains unknown.
 	set := newSandbox(t, "no-patient,no-patient-scope").signIn(t, sandboxPortal(), "sandbox", "")
 	if !set.PatientID.Empty() {
 		t.Error("a patient was found without leave to read one")

@@ -8,15 +8,15 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// The two ways to write "read and search" (SMART App Launch 2.2, scopes-and-launch-context).
+// Permissions for "read and search" in both scope versions (SMART App Launch 2.2, scopes-and-launch-context).
 const (
 	readV1 = "read"
 	readV2 = "rs"
 )
 
-// clinicalScope returns the scopes to request for a patient's data, the most needed first, and the version that most of
-// them use. The capabilities determine the version. A server that lists its scopes would refuse others, so an unlisted
-// wildcard is replaced by the listed types that an export needs (fhir.NeededTypes).
+// clinicalScope returns the scopes to request for a patient's data, most important first, and the version that most of
+// them use. The server's capabilities determine the version. A server that lists its scopes would reject others, so a
+// wildcard that is not listed is replaced by the listed types that an export needs (fhir.NeededTypes).
 func clinicalScope(capabilities, supported []string) (scope, version string) {
 	versions := []string{readV1, readV2}
 	if slices.Contains(capabilities, "permission-v2") {
@@ -45,10 +45,10 @@ func clinicalScope(capabilities, supported []string) (scope, version string) {
 	return strings.Join(scopes, " "), versions[0]
 }
 
-// offer maps types ("*" for all) to the permissions that a server lists in one version's syntax.
+// offer maps types ("*" for all) to the permissions that a server lists in one scope version.
 type offer map[string]string
 
-// offerOf parses a server's list. It ignores scopes of a part of a type.
+// offerOf parses a server's list of scopes. It ignores scopes restricted to a subset of a type.
 func offerOf(supported []string, version string) offer {
 	found := offer{}
 	for _, scope := range supported {
@@ -69,13 +69,13 @@ func offerOf(supported []string, version string) offer {
 		case letters == readV2 || found[name] == "":
 			found[name] = letters
 		case !strings.Contains(found[name], letters):
-			found[name] = "r s" // listed one by one, and requested so
+			found[name] = "r s" // listed individually, so requested individually
 		}
 	}
 	return found
 }
 
-// readLetters returns the letters "r" and "s" that a version 2 permission contains.
+// readLetters returns which of the letters "r" and "s" a version 2 permission contains.
 func readLetters(permission string) string {
 	if permission == "" || strings.Trim(permission, "cruds") != "" {
 		return ""
@@ -102,7 +102,7 @@ func (o offer) needed() int {
 	return count
 }
 
-// request returns the scopes to request for a type; none if the server lists none for it.
+// request returns the scopes to request for a type, or none if the server lists none for it.
 func (o offer) request(name string) []string {
 	permissions := strings.Fields(o[name])
 	for i, permission := range permissions {
@@ -111,18 +111,18 @@ func (o offer) request(name string) []string {
 	return permissions
 }
 
-// isType reports whether a name may be part of our authorization URL. A server's list is not trusted.
+// isType reports whether a name is valid in our authorization URL. Servers' lists are not trusted.
 func isType(name string) bool { return name == "*" || fhir.ValidType(name) }
 
-// longScope is the encoded size from which a list of scopes may leave too little room for the request's other
-// parameters, which take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
+// longScope is the encoded size above which a list of scopes may leave too little room for the request's other
+// parameters. These take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
 const longScope = 1200
 
 // isLong reports whether a list of types may be too long for an authorization request.
 func isLong(scope string) bool { return len(url.QueryEscape(scope)) > longScope }
 
-// servedOnly omits scopes of types that the CapabilityStatement does not list, since the server has no data of them. It
-// keeps the Patient. If the statement lists no types, all scopes remain.
+// servedOnly omits scopes for types that the CapabilityStatement does not list, since the server has no data for them.
+// It retains Patient. If the statement lists no types, servedOnly retains all scopes.
 func servedOnly(scope string, capability fhir.Capability) string {
 	if len(capability.Resources) == 0 {
 		return scope

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestDiscoverRequestsListedTypesByNeed(t *testing.T) {
+func TestDiscoverOrdersListedTypesByImportance(t *testing.T) {
 	t.Parallel()
 	v1, v2 := []string{"permission-v1"}, []string{"permission-v2"}
 	for name, test := range map[string]struct {
@@ -104,7 +104,7 @@ func TestDiscoverRequestsListedTypesByNeed(t *testing.T) {
 	}
 }
 
-// unknown returns scopes of types that no FHIR release defines.
+// unknown returns scopes for n types that no FHIR release defines.
 func unknown(n int) []string {
 	scopes := make([]string, 0, n+1)
 	for i := range n {
@@ -113,11 +113,11 @@ func unknown(n int) []string {
 	return scopes
 }
 
-// listing serves the discovery of a server that lists a scope for every type that an export needs, and its
+// listing is a server whose discovery lists a scope for every type that an export needs, and that serves a
 // CapabilityStatement.
 type listing struct {
 	document  string
-	statement string // empty means 503
+	statement string // if empty, the server responds with 503
 	asked     []string
 }
 
@@ -147,7 +147,7 @@ func TestAuthorizerComparesLongListWithCapabilityStatement(t *testing.T) {
 		scopes    []string
 		statement string
 		want      string
-		asked     int // number of requests in two discoveries
+		asked     int // expected number of requests in two discoveries
 	}{
 		"a long list":                  {every, statement, "patient/Patient.rs patient/Observation.rs patient/Binary.rs", 2},
 		"a statement that says little": {every, `{"resourceType":"CapabilityStatement"}`, "", 2},

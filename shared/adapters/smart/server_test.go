@@ -23,7 +23,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// doer is the real outbound client, allowed to reach the test servers.
+// doer returns the production HTTP client, allowed to reach the test servers.
 func doer() smart.Doer {
 	return safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 }
@@ -82,7 +82,7 @@ func reply(status int, body string, header ...string) http.HandlerFunc {
 
 const accessToken = "access-token-of-alder-maple"
 
-// bearer returns the readers' token.
+// bearer returns the access token that readers send.
 func bearer(context.Context) (secret.Text, error) { return secret.New(accessToken), nil }
 
 func reader(t *testing.T, base string) source.Server {
@@ -90,7 +90,7 @@ func reader(t *testing.T, base string) source.Server {
 	return readerOf(t, doer(), base, plan.Profile{}, bearer)
 }
 
-// readerOf returns a reader of the server at base, as a Portal opens it.
+// readerOf returns a reader of the server at base, as Portal.Open creates it.
 func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Profile,
 	token func(context.Context) (secret.Text, error),
 ) source.Server {
@@ -102,7 +102,7 @@ func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Profile,
 	return source
 }
 
-// wantFailure checks the class of a failed request and that its text reveals no details.
+// wantFailure checks that err is a failed request of the given class whose text reveals no details.
 func wantFailure(t *testing.T, err error, class fhir.Class) fhir.RequestError {
 	t.Helper()
 	failure, ok := errors.AsType[*fhir.RequestError](err)

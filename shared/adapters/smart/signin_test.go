@@ -25,14 +25,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// fakePortal is an authorization server that is strict about codes: each works once, with the verifier of its
+// fakePortal is an authorization server that accepts each code once, and only with the verifier that matches its
 // challenge.
 type fakePortal struct {
 	*ehr
 
 	mu    sync.Mutex
-	codes map[string]url.Values // the authorization request of each code
-	token http.HandlerFunc      // replaces its own token endpoint, if set
+	codes map[string]url.Values // authorization request by code
+	token http.HandlerFunc      // replaces the portal's token endpoint, if set
 	nonce string                // replaces the request's nonce, if set
 }
 
@@ -51,7 +51,7 @@ func newFakePortal(t *testing.T) *fakePortal {
 	return h
 }
 
-// signIn signs the patient in at the portal and returns the code.
+// signIn completes the sign-in at the portal and returns the code.
 func (h *fakePortal) signIn(t *testing.T, address string) (code string) {
 	t.Helper()
 	asked, err := url.Parse(address)
@@ -93,16 +93,16 @@ func (h *fakePortal) answer(t *testing.T, w http.ResponseWriter, r *http.Request
 	}))(w, r)
 }
 
-// challengeOf returns the S256 challenge of a verifier (RFC 7636 section 4.2).
+// challengeOf returns a verifier's S256 challenge (RFC 7636 section 4.2).
 func challengeOf(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// exchanges counts the requests at the token endpoint.
+// exchanges returns the number of requests to the token endpoint.
 func (h *fakePortal) exchanges() int { return strings.Count(h.paths(), "/token") }
 
-// ourSide combines our own components with stores in memory and no encryption.
+// ourSide combines the service's components with in-memory stores and no encryption.
 type ourSide struct {
 	mu        sync.Mutex
 	base      string
@@ -177,7 +177,7 @@ func (*ourSide) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) (
 
 func (*ourSide) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// visitor is a browser during a sign-in: its authorization request and its cookie.
+// visitor is a browser during a sign-in, with its authorization request and its cookie.
 type visitor struct {
 	portal        string
 	state         string
@@ -217,7 +217,7 @@ func (d *ourSide) connect(t *testing.T) visitor {
 	}
 }
 
-// comeBack completes the visitor's attempt with the parameters of the callback.
+// comeBack completes the visitor's attempt with the given callback parameters.
 func (d *ourSide) comeBack(t *testing.T, v visitor, code, iss string) (flow.Completed, error) {
 	t.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
@@ -243,7 +243,7 @@ func newOurSide(h *fakePortal) *ourSide {
 	return &ourSide{base: h.URL + "/r4", attempts: map[string]flow.Attempt{}, states: map[string]binding.State{}}
 }
 
-// wantRefused checks that an attack created no connection and that no text of the portal leaks.
+// wantRefused checks that an attack created no connection and that the error contains none of the portal's text.
 func (d *ourSide) wantRefused(t *testing.T, err error, code fault.Code) {
 	t.Helper()
 	failure := fault.Of(err)
@@ -273,7 +273,7 @@ func TestSignInCompletesWithStrictServer(t *testing.T) {
 		d.concluded[0].Connection.Scope != "openid fhirUser launch/patient offline_access patient/*.rs" {
 		t.Errorf("patient %q, scope %q, %v", set.PatientID.Reveal(), d.concluded[0].Connection.Scope, err)
 	}
-	// The state again, from the same browser with a new code.
+	// The same browser sends the same state with a new code.
 	before := h.exchanges()
 	if _, err := d.comeBack(t, v, h.signIn(t, v.portal), h.URL); fault.Of(err).Code != fault.CodeInvalidRequest ||
 		h.exchanges() != before {
@@ -286,11 +286,11 @@ func TestSignInRefusesOtherBrowser(t *testing.T) {
 	h := newFakePortal(t)
 	d := newOurSide(h)
 	attacker, victim := d.connect(t), d.connect(t)
-	code := h.signIn(t, attacker.portal) // the victim signs in, at the attacker's URL
+	code := h.signIn(t, attacker.portal) // the victim signs in at the attacker's authorization URL
 	victim.state = attacker.state
 	_, err := d.comeBack(t, victim, code, h.URL)
 	d.wantRefused(t, err, fault.CodeInvalidRequest)
-	victim.cookie = attacker.cookie // a cookie with the right name but the wrong value
+	victim.cookie = attacker.cookie // the cookie has the right name but the wrong value
 	_, err = d.comeBack(t, victim, code, h.URL)
 	d.wantRefused(t, err, fault.CodeInvalidRequest)
 	if h.exchanges() != 0 {

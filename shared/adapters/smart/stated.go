@@ -8,17 +8,17 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Stated holds the contents of a server's SMART configuration, verbatim, for an operator who compares it with our
+// Stated holds the contents of a server's SMART configuration verbatim, so that an operator can compare it with our
 // requirements. Discover decides which parts are used.
 type Stated struct {
 	// Absent lists the missing or empty members that SMART App Launch 2.2 (conformance, "Metadata") requires of a server
-	// with patient sign-in.
+	// that supports patient sign-in.
 	Absent []string
-	// Unused lists the members whose URLs Discover ignores: malformed, not https, private or, if they receive tokens, at
-	// an origin different from the token endpoint's.
+	// Unused lists the members whose URLs Discover ignores because they are malformed, private or not https or, if they
+	// receive tokens, have an origin different from the token endpoint's.
 	Unused           []string
 	Issuer           string
-	IssParameter     bool // authorization responses contain iss (RFC 9207 section 3)
+	IssParameter     bool // whether authorization responses contain iss (RFC 9207 section 3)
 	Methods          []string
 	Algorithms       []string
 	ChallengeMethods []string
@@ -28,7 +28,7 @@ type Stated struct {
 }
 
 // ReadStated reads the SMART configuration of the server at fhirBase. The error reports a malformed base or is a
-// *fhir.RequestError, with class fhir.Content for a 2xx response that is not a SMART configuration.
+// *fhir.RequestError, whose class is fhir.Content if a 2xx response is not a SMART configuration.
 func ReadStated(ctx context.Context, doer Doer, fhirBase string) (Stated, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -42,11 +42,11 @@ func ReadStated(ctx context.Context, doer Doer, fhirBase string) (Stated, error)
 	if !ok {
 		return Stated{}, &fhir.RequestError{Class: fhir.Content, Status: http.StatusOK}
 	}
-	used, _ := authority(base, found) // an unusable configuration uses none of its URLs
+	used, _ := authority(base, found) // no URL of an unusable configuration is used
 	return found.stated(used), nil
 }
 
-// stated compares a configuration with the parts of it that are used.
+// stated compares a configuration with the authority derived from it.
 func (c configuration) stated(used flow.Authority) Stated {
 	said := Stated{
 		Issuer: c.issuer, IssParameter: c.issParameter, Methods: c.methods, Algorithms: c.algorithms,

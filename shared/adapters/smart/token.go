@@ -19,38 +19,39 @@ import (
 )
 
 const (
-	// maxTokenAnswer is the maximum size of a token endpoint's response in bytes. Some tokens are documents of their own.
+	// maxTokenAnswer is the maximum size of a token endpoint's response in bytes. Some tokens are entire documents.
 	maxTokenAnswer = 256 << 10
-	// defaultLife and maxLife apply to access tokens: the first if the server sets no lifetime, the second as an upper
-	// bound.
+	// defaultLife is the lifetime of an access token if the server reports none. maxLife is the longest accepted lifetime.
 	defaultLife = 5 * time.Minute
 	maxLife     = 366 * 24 * time.Hour
 )
 
-// tokenAnswer is a token endpoint's grant, checked and bounded.
+// tokenAnswer is a token endpoint's response, validated and bounded.
 type tokenAnswer struct {
 	access    secret.Text
-	refresh   secret.Text   // empty: none, or after a refresh the old one remains valid
-	expiresIn time.Duration // lifetime of the access token; 5 minutes if the server does not set it
+	refresh   secret.Text   // empty if there is none or, after a refresh, if the old one remains valid
+	expiresIn time.Duration // lifetime of the access token; 5 minutes if the server reports none
 	scope     string        // granted scope; the requested one if the server omits it
-	patient   string        // FHIR id of the patient in context; empty if missing or malformed
-	idToken   secret.Text   // unverified; empty if there is none
-	consentIn time.Duration // until the consent ends; zero if the server does not set it
-	isConsent bool          // consentIn describes the consent itself, not a token that represents it
-	refreshIn time.Duration // until the refresh token ends, at least if unused; zero if not set
-	// extra holds the additional wanted fields, at most 8 that may be stored; "" for a field without a valid value.
+	patient   string        // FHIR ID of the patient in context; empty if missing or malformed
+	idToken   secret.Text   // unverified; may be empty
+	consentIn time.Duration // time until the consent ends; zero if not reported
+	isConsent bool          // whether consentIn describes the consent itself instead of a token
+	refreshIn time.Duration // time until the refresh token ends, at least if unused; zero if not reported
+	// extra holds up to 8 additional fields that were wanted and may be stored. The value is "" for a field without a
+	// valid one.
 	extra map[string]string
 }
 
-// wanted configures the parsing of a response: the granted scope if the response has none, and additional fields.
+// wanted configures how a response is parsed: the granted scope to assume if the response has none, and the additional
+// fields.
 type wanted struct {
 	scope string
 	extra []string
 }
 
-// token posts a grant (RFC 6749 sections 4.1.3 and 6). The error reports its fault.Spot. It is an *OAuthError for every
-// response without a token, an error whose Unspent returns true if our client could not be authenticated, or the
-// wrapped error of the Doer.
+// token posts a grant (RFC 6749 sections 4.1.3 and 6). The error carries a fault.Spot. It is an *OAuthError for every
+// response without a token, an error whose Unspent returns true if our client could not be authenticated, or the Doer's
+// wrapped error.
 func (p Portal) token(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, want wanted,
 	form url.Values,
 ) (tokenAnswer, error) {
@@ -58,7 +59,7 @@ func (p Portal) token(ctx context.Context, tenant org.Tenant, use catalog.Client
 	return granted, fault.Spot{Step: fault.StepToken, Host: fault.HostOf(use.Address)}.Failed(err)
 }
 
-// ask is token without the fault.Spot.
+// ask is like token, but its errors carry no fault.Spot.
 func (p Portal) ask(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, want wanted,
 	form url.Values,
 ) (tokenAnswer, error) {
@@ -90,7 +91,7 @@ func (p Portal) ask(ctx context.Context, tenant org.Tenant, use catalog.ClientUs
 // does not affect the others.
 type answer map[string]json.RawMessage
 
-// text returns a string member, or "".
+// text returns a string member, or "" if there is none.
 func (a answer) text(name string) string {
 	var text string
 	if json.Unmarshal(a[name], &text) != nil {
@@ -99,7 +100,7 @@ func (a answer) text(name string) string {
 	return text
 }
 
-// words returns a member that is a list, which servers encode as an array of strings or as a space-separated string.
+// words returns a list member, which servers encode as an array of strings or as a space-separated string.
 func (a answer) words(name string) []string {
 	var words []string
 	if json.Unmarshal(a[name], &words) != nil {
@@ -108,7 +109,8 @@ func (a answer) words(name string) []string {
 	return words[:min(len(words), maxWords)]
 }
 
-// readAnswer parses a response regardless of its status: servers send errors with 200 and invalid_grant with 401.
+// readAnswer parses a response regardless of its status, because some servers send errors with 200, or invalid_grant
+// with 401.
 func readAnswer(status int, body []byte, want wanted) (tokenAnswer, *OAuthError) {
 	var read answer
 	if json.Unmarshal(body, &read) != nil {
@@ -141,8 +143,8 @@ func readAnswer(status int, body []byte, want wanted) (tokenAnswer, *OAuthError)
 	return granted, nil
 }
 
-// isToken reports whether text consists of one or more visible ASCII characters and does not exceed a token's maximum
-// length. Unlike RFC 6749 appendix A.12 it refuses the space, which a bearer token in a header can't contain.
+// isToken reports whether text is one or more visible ASCII characters, up to a token's maximum length. Unlike RFC 6749
+// appendix A.12, it rejects spaces, which a bearer token in a header can't contain.
 func isToken(text string) bool {
 	if len(text) > maxToken {
 		return false
@@ -155,7 +157,7 @@ func isToken(text string) bool {
 	return text != ""
 }
 
-// life reads expires_in, which servers send as a number or as a string.
+// life parses expires_in, which servers send as a number or as a string.
 func life(raw json.RawMessage) time.Duration {
 	seconds, ok := positive(raw)
 	if !ok {

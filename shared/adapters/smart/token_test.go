@@ -21,7 +21,7 @@ import (
 
 // answering is a Doer that always returns the same response.
 type answering struct {
-	status int // 0 means 200
+	status int // 0 for 200
 	body   string
 }
 
@@ -30,7 +30,7 @@ func (a answering) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
-// granted is a token set as the token response describes it, with readable secrets for comparison.
+// granted describes a token set from a token response, with readable secrets for comparison.
 type granted struct {
 	Access, Refresh string
 	ExpiresIn       time.Duration
@@ -92,7 +92,7 @@ func TestRefreshSendsRefreshToken(t *testing.T) {
 	}
 }
 
-func TestTokenResponseIsReadLeniently(t *testing.T) {
+func TestTokenResponseIsParsedLeniently(t *testing.T) {
 	t.Parallel()
 	plain := granted{"a", "", 5 * time.Minute, "asked", ""}
 	with := func(change func(*granted)) granted {
@@ -136,7 +136,7 @@ func TestTokenResponseIsReadLeniently(t *testing.T) {
 	}
 }
 
-func TestTokenRefusalIsClassifiedByBody(t *testing.T) {
+func TestTokenErrorIsClassifiedByBody(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		status   int

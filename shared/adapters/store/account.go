@@ -13,7 +13,7 @@ import (
 // Accounts stores accounts, their e-mail addresses and their memberships.
 type Accounts struct {
 	DB    DB
-	Table string // the Control table
+	Table string // name of the Control table
 }
 
 // Account implements account.Rows.
@@ -34,7 +34,7 @@ func (s Accounts) AccountAt(ctx context.Context, address string) (account.Addres
 	return account.AddressOwner{AccountID: row.text("account_id"), FormerUntil: row.time("former_until")}, nil
 }
 
-// CreateAccount implements signin.Accounts. If two accounts are created at one address concurrently, only one is
+// CreateAccount implements signin.Accounts. If two accounts are created concurrently for one address, only one is
 // stored.
 func (s Accounts) CreateAccount(ctx context.Context, a account.Account) error {
 	row, err := accountItem(a)
@@ -82,7 +82,7 @@ func (s Accounts) MoveAccountBack(ctx context.Context, a account.Account, left s
 	return transact(ctx, s.DB, putOver(s.Table, row, a.Rev), s.held(back, a.ID), leave)
 }
 
-// occupy assigns an address to an account, unless it belongs to another account or did until recently.
+// occupy assigns an address to an account, unless the address belongs to another account or did until recently.
 func (s Accounts) occupy(address, id string, now time.Time) types.TransactWriteItem {
 	row := newItem(addressKey(address))
 	row.setText("account_id", id)
@@ -92,7 +92,7 @@ func (s Accounts) occupy(address, id string, now time.Time) types.TransactWriteI
 	}}
 }
 
-// held replaces the row of an address that belongs to the account.
+// held replaces an address row, which must belong to the account.
 func (s Accounts) held(row item, id string) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: &types.Put{
 		TableName: &s.Table, Item: row, ConditionExpression: aws.String("account_id = :account"),

@@ -51,8 +51,8 @@ func (s Flow) EndSession(ctx context.Context, hash string) error {
 	return s.spend(ctx, sessionKey(hash))
 }
 
-// RememberDevice implements signin.Sessions. It never shortens the time for which a device is known, since the clocks
-// of two functions may differ.
+// RememberDevice implements signin.Sessions. It never shortens the period for which a device is remembered, since the
+// clocks of two functions may differ.
 func (s Flow) RememberDevice(ctx context.Context, hash string, until time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: deviceKey(hash), set: "SET expires_at = :until, #ttl = :ttl",
@@ -85,7 +85,7 @@ func (s Flow) BeginCeremony(ctx context.Context, hash string, c account.Ceremony
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// TakeCeremony implements signin.Sessions with one conditional delete, so that no response works twice.
+// TakeCeremony implements signin.Sessions. It uses one conditional delete, so that no response can be used twice.
 func (s Flow) TakeCeremony(ctx context.Context, hash string, now time.Time) (account.Ceremony, error) {
 	row, err := remove(ctx, s.DB, change{
 		table: s.Table, key: ceremonyKey(hash), when: "expires_at > :now", values: item{":now": moment(now)},
@@ -99,7 +99,7 @@ func (s Flow) TakeCeremony(ctx context.Context, hash string, now time.Time) (acc
 	}, err
 }
 
-// spend deletes a row, which may already be deleted.
+// spend deletes a row if it still exists.
 func (s Flow) spend(ctx context.Context, k key) error {
 	_, err := remove(ctx, s.DB, change{table: s.Table, key: k, when: "attribute_exists(pk)"})
 	if errors.Is(err, fault.Conflict) {

@@ -26,7 +26,7 @@ func ticketOf(of org.Tenant) binding.Ticket {
 	}
 }
 
-// opened returns the created attempt with the fields that are set when its browser leaves.
+// opened returns the created attempt with the fields that are set when the browser is redirected to the portal.
 func opened(of org.Tenant) flow.Attempt {
 	a := createdOf(of)
 	a.NonceHash, a.Verifier = "nonce hash", []byte("sealed")
@@ -57,7 +57,7 @@ func TestCreateAttemptRoundTripsAttemptAndTicket(t *testing.T) {
 	expect.NotFound(t, "the start value of an attempt that was refused", err)
 }
 
-func TestCreateAttemptMayRepeatUntilAttemptIsOpened(t *testing.T) {
+func TestCreateAttemptIsRepeatableUntilAttemptIsOpened(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))

@@ -15,9 +15,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestAuditRowIsNeverReplaced adds rows under a number that is already used, with the chain's current head and with an
-// earlier one.
-func TestAuditRowIsNeverReplaced(t *testing.T) {
+// TestExtendNeverReplacesAuditRow adds rows with a sequence number that is already used, based on the chain's current
+// head and on an earlier one.
+func TestExtendNeverReplacesAuditRow(t *testing.T) {
 	t.Parallel()
 	own := tables.New(t)
 	rows := store.Audit{DB: own.DB, Table: own.Name("AuditTable")}

@@ -23,7 +23,7 @@ func ticketItem(k key, ticket binding.Ticket) item {
 	return row
 }
 
-// ticket reads a ticket that has not expired at now, or returns fault.NotFound.
+// ticket reads a ticket. It returns fault.NotFound if the ticket does not exist or has expired at now.
 func (s Flow) ticket(ctx context.Context, k key, hash string, now time.Time) (binding.Ticket, error) {
 	row, err := get(ctx, s.DB, s.Table, k)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s Flow) ticket(ctx context.Context, k key, hash string, now time.Time) (bi
 	return ticket, nil
 }
 
-// usingUp deletes a ticket, which must exist.
+// usingUp deletes a ticket. The transaction fails if the ticket does not exist.
 func usingUp(table string, k key) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{
 		TableName: &table, Key: k.attributes(),
@@ -58,7 +58,7 @@ func stateItem(k key, state binding.State) item {
 	return row
 }
 
-// takeState reads and deletes a state in one conditional delete, so that a state works once.
+// takeState reads and deletes a state with one conditional delete, so that each state can be used only once.
 func (s Flow) takeState(ctx context.Context, k key, hash, bindingHash string, now time.Time) (binding.State, error) {
 	row, err := remove(ctx, s.DB, change{
 		table: s.Table, key: k, when: "binding = :binding AND expires_at > :now",
@@ -77,7 +77,7 @@ func (s Flow) takeState(ctx context.Context, k key, hash, bindingHash string, no
 	return stateOf(row, hash), nil
 }
 
-// stateOf reads a state. It returns the zero state for a missing row.
+// stateOf returns the state in a row, or the zero State if the row is missing.
 func stateOf(row item, hash string) binding.State {
 	if len(row) == 0 {
 		return binding.State{}

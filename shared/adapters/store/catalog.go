@@ -11,19 +11,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Portals stores endpoints, the brands' ways to them, and our clients' registrations there.
+// Portals stores endpoints, the ways from brands to endpoints, and our clients' registrations with them.
 type Portals Control
 
-// Clients stores the authentication of our clients.
+// Clients stores our clients' authentication settings.
 type Clients Control
 
-// Access stores endpoints and registrations together with the organisations that use them.
+// Access stores endpoints and registrations, and the organisations that use them.
 type Access struct {
 	Organisations
 	Portals
 }
 
-// NewAccess returns the Access of a table.
+// NewAccess returns an Access to the Control table.
 func NewAccess(control Control) Access {
 	return Access{Organisations: Organisations(control), Portals: Portals(control)}
 }
@@ -47,7 +47,7 @@ func (s Portals) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 	}, nil
 }
 
-// Endpoints returns the ids of all endpoints that operators have created.
+// Endpoints returns the IDs of all endpoints that operators have created.
 func (s Portals) Endpoints(ctx context.Context) ([]string, error) {
 	rows, err := list(ctx, s.DB, s.Table, endpointsPartition, "")
 	if err != nil {
@@ -80,9 +80,9 @@ func (s Portals) Registration(ctx context.Context, tenant org.Tenant,
 	return catalog.Registration{}, fault.Missing("No client is registered.")
 }
 
-// RegistrationAt reads the registration at exactly this place and of exactly this owner (a zero tenant for the shared
-// one), as SaveRegistration wrote it. It returns fault.NotFound if there is none. To find the registration in effect at
-// an endpoint, use Registration.
+// RegistrationAt reads the registration at exactly this place and with exactly this owner (a zero tenant for the shared
+// one), as stored by SaveRegistration. It returns fault.NotFound if there is none. To look up the registration in
+// effect at an endpoint, use Registration.
 func (s Portals) RegistrationAt(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (catalog.Registration, error) {
@@ -97,7 +97,8 @@ func (s Portals) RegistrationAt(ctx context.Context, owner org.Tenant,
 	}, nil
 }
 
-// ClientAuth reads a client's authentication for the tenant's connections: the tenant's own, or else the shared one.
+// ClientAuth reads the authentication settings of a client for the tenant's connections: the tenant's own or, if there
+// are none, the shared ones.
 func (s Clients) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	own, err := s.ClientAuthOf(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -106,8 +107,8 @@ func (s Clients) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (
 	return own, err
 }
 
-// ClientAuthOf reads a client's authentication of exactly this owner (a zero tenant for the shared one), as
-// SaveClientAuth wrote it. It returns fault.NotFound if there is none.
+// ClientAuthOf reads the authentication settings of a client that belongs to exactly this owner (a zero tenant for the
+// shared ones), as stored by SaveClientAuth. It returns fault.NotFound if there are none.
 func (s Clients) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	row, err := get(ctx, s.DB, s.Table, clientAuthKey(id, ownerKey(owner)))
 	if err != nil {
@@ -120,8 +121,8 @@ func (s Clients) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) 
 	return auth, row.json("origins", &auth.Origins)
 }
 
-// SaveEndpoint stores an endpoint. If e.Rev is 0, the endpoint is new and added to the list; otherwise it replaces that
-// revision. It returns fault.Conflict if the stored row differs.
+// SaveEndpoint stores an endpoint. If e.Rev is 0, it creates the endpoint and adds it to the list; otherwise it
+// replaces that revision. It returns fault.Conflict if the stored row differs.
 func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	row := endpointItem(e)
 	if e.Rev > 0 {
@@ -131,8 +132,8 @@ func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, newItem(key{endpointsPartition, e.ID})))
 }
 
-// CreateEndpoints stores up to 100 new endpoints, all or none. It returns fault.Conflict if one of them exists. They
-// are not added to the operators' list, which is a single partition, since their catalogue lists them.
+// CreateEndpoints stores up to 100 new endpoints, all or none. It returns fault.Conflict if one of them exists. It does
+// not add them to the operators' list, which is a single partition, since the catalogue lists them.
 func (s Portals) CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error {
 	writes := make([]types.TransactWriteItem, 0, len(all))
 	for _, e := range all {
@@ -167,8 +168,8 @@ func endpointItem(e catalog.Endpoint) item {
 }
 
 // SaveRegistration stores our client's registration at a place, for one tenant or, with a zero tenant, for all. If
-// r.Rev is 0, it must be the first one there; otherwise it replaces that revision. It returns fault.Conflict if the
-// stored row differs.
+// r.Rev is 0, it creates the registration; otherwise it replaces that revision. It returns fault.Conflict if the stored
+// row differs.
 func (s Portals) SaveRegistration(ctx context.Context, tenant org.Tenant, r catalog.Registration) error {
 	row := newItem(registrationKey(r.Place, ownerKey(tenant)))
 	row.setText("client_id", r.ClientID)
@@ -178,8 +179,8 @@ func (s Portals) SaveRegistration(ctx context.Context, tenant org.Tenant, r cata
 	return save(ctx, s.DB, s.Table, row, r.Rev, registrationListed(tenant, r.Place))
 }
 
-// RemoveRegistration removes revision r.Rev of a registration of exactly this owner. It returns fault.Conflict if the
-// stored revision differs.
+// RemoveRegistration removes revision r.Rev of a registration that belongs to exactly this owner. It returns
+// fault.Conflict if the stored revision differs.
 func (s Portals) RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error {
 	return transact(ctx, s.DB,
 		removal(s.Table, registrationKey(r.Place, ownerKey(owner)), r.Rev),
@@ -191,15 +192,15 @@ func (s Portals) RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	return transact(ctx, s.DB, removal(s.Table, endpointKey(e.ID), e.Rev), unlist(s.Table, key{endpointsPartition, e.ID}))
 }
 
-// RemoveClientAuth removes revision a.Rev of a client's authentication of exactly this owner. It returns fault.Conflict
-// if the stored revision differs.
+// RemoveClientAuth removes revision a.Rev of the authentication settings of a client that belongs to exactly this
+// owner. It returns fault.Conflict if the stored revision differs.
 func (s Clients) RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error {
 	return transact(ctx, s.DB, removal(s.Table, clientAuthKey(a.ID, ownerKey(owner)), a.Rev),
 		unlist(s.Table, clientListedKey(owner, a.ID)))
 }
 
-// SaveClientAuth stores a client's authentication, for one tenant or, with a zero tenant, for all. If a.Rev is 0, it
-// must be new; otherwise it replaces that revision. It returns fault.Conflict if the stored row differs.
+// SaveClientAuth stores a client's authentication settings, for one tenant or, with a zero tenant, for all. If a.Rev is
+// 0, it creates them; otherwise it replaces that revision. It returns fault.Conflict if the stored row differs.
 func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalog.ClientAuth) error {
 	row := newItem(clientAuthKey(a.ID, ownerKey(tenant)))
 	row.setText("method", string(a.Method))
@@ -214,7 +215,7 @@ func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalo
 	return save(ctx, s.DB, s.Table, row, a.Rev, clientListed(tenant, a.ID))
 }
 
-// save creates a row and its list entry, or replaces revision rev of the row.
+// save creates a row and its list entry if rev is 0, and otherwise replaces revision rev of the row.
 func save(ctx context.Context, db DB, table string, row item, rev int64, listing item) error {
 	if rev > 0 {
 		return replace(ctx, db, table, row, rev)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestRegistrationAtMatchesOwnerAndPlaceExactly(t *testing.T) {
+func TestRegistrationAtRequiresExactOwnerAndPlace(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	everybody := org.Tenant{}
@@ -45,7 +45,7 @@ func TestRegistrationAtMatchesOwnerAndPlaceExactly(t *testing.T) {
 	}
 }
 
-func TestClientAuthOfMatchesOwnerExactly(t *testing.T) {
+func TestClientAuthOfRequiresExactOwner(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := catalog.ClientAuth{
@@ -118,7 +118,7 @@ func TestRegistrationOfPlatformSkipsEndpointWithOwnRegistration(t *testing.T) {
 	}
 }
 
-func TestSaveWaysRefusesLatePublisher(t *testing.T) {
+func TestSaveWaysRejectsOutdatedPublisher(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	way := catalog.Way{

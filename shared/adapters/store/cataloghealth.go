@@ -13,11 +13,11 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// CatalogHealth stores the health of the catalogue's endpoints: a record of each probed endpoint, the URLs in its
+// CatalogHealth stores the health of the catalogue's endpoints: a record per probed endpoint, the URLs in its
 // discovery, the current summary, and the lease for the periodic checks.
 type CatalogHealth struct {
 	DB    DB
-	Table string // the Catalog table
+	Table string // name of the Catalog table
 }
 
 // Begin implements rounds.Records.
@@ -27,8 +27,8 @@ func (s CatalogHealth) Begin(ctx context.Context, now, until time.Time) (run int
 	return row.int("run"), err
 }
 
-// Records implements rounds.Records. Rows that another process is writing may be missing or outdated; SaveRecord
-// detects that.
+// Records implements rounds.Records. The result may lack or contain outdated versions of rows that another process is
+// writing; SaveRecord detects that.
 func (s CatalogHealth) Records(ctx context.Context, mode string) ([]health.Record, error) {
 	rows, err := s.list(ctx, healthPartition(mode))
 	if err != nil {
@@ -69,7 +69,7 @@ func (s CatalogHealth) Forget(ctx context.Context, r health.Record) error {
 		unlist(s.Table, discoveredURLsKey(r.Mode, r.EndpointID)))
 }
 
-// DiscoveredURLs lists the URLs found by a mode's discoveries, for the publisher of its endpoints.
+// DiscoveredURLs lists the URLs from the discoveries of a mode's endpoints. The publisher of the endpoints uses it.
 func (s CatalogHealth) DiscoveredURLs(ctx context.Context, mode string) ([]health.DiscoveredURLs, error) {
 	rows, err := s.list(ctx, discoveredURLsPartition(mode))
 	if err != nil {
@@ -89,7 +89,7 @@ func (s CatalogHealth) DiscoveredURLs(ctx context.Context, mode string) ([]healt
 	return all, nil
 }
 
-// SaveDiscoveredURLs implements rounds.Records. An older one never replaces a newer one.
+// SaveDiscoveredURLs implements rounds.Records. An older discovery never replaces a newer one.
 func (s CatalogHealth) SaveDiscoveredURLs(ctx context.Context, seen health.DiscoveredURLs) error {
 	values := newItem(discoveredURLsKey(seen.Mode, seen.EndpointID))
 	if err := values.setJSON("pins", seen.Pins); err != nil {
@@ -134,8 +134,8 @@ func (s CatalogHealth) MovePointer(ctx context.Context, p health.Pointer) error 
 	return Catalog(s).saveOver(ctx, row, p.Rev)
 }
 
-// list reads a partition with eventual consistency: it may be large, and a condition protects every decision based on
-// it.
+// list reads a partition with eventual consistency. The partition may be large, and every decision based on it is
+// protected by a condition.
 func (s CatalogHealth) list(ctx context.Context, partition string) ([]item, error) {
 	return queryAll(ctx, s.DB, &dynamodb.QueryInput{
 		TableName: &s.Table, KeyConditionExpression: aws.String("pk = :pk"),

@@ -9,14 +9,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Catalog stores the catalogue's records outside its snapshots: the live version, the status of a publication, the
+// Catalog stores the catalogue's records outside its snapshots: the live version, the publication status, the
 // operator's overrides, and the sources with their status.
 type Catalog struct {
 	DB    DB
 	Table string
 }
 
-// Pointer returns the live version of a mode, or the mode's zero Pointer before the first publication.
+// Pointer returns a mode's live version, or the mode's zero Pointer if nothing has been published.
 func (s Catalog) Pointer(ctx context.Context, mode string) (ledger.Pointer, error) {
 	row, err := get(ctx, s.DB, s.Table, pointerKey(mode))
 	if errors.Is(err, fault.NotFound) {
@@ -32,7 +32,7 @@ func (s Catalog) Pointer(ctx context.Context, mode string) (ledger.Pointer, erro
 	return p, row.json("kept", &p.Kept)
 }
 
-// MovePointer replaces the Pointer seen. It returns fault.Conflict if it has changed since.
+// MovePointer replaces the Pointer seen with next. It returns fault.Conflict if the stored Pointer has changed.
 func (s Catalog) MovePointer(ctx context.Context, seen, next ledger.Pointer) error {
 	row := newItem(pointerKey(seen.Mode))
 	row.setText("live", string(next.Live))
@@ -43,7 +43,7 @@ func (s Catalog) MovePointer(ctx context.Context, seen, next ledger.Pointer) err
 	return s.saveOver(ctx, row, seen.Rev)
 }
 
-// Publication returns the status of a mode's publication, or the mode's zero Publication before the first.
+// Publication returns the status of a mode's publication, or the mode's zero Publication if nothing has been published.
 func (s Catalog) Publication(ctx context.Context, mode string) (ledger.Publication, error) {
 	row, err := get(ctx, s.DB, s.Table, publicationKey(mode))
 	if errors.Is(err, fault.NotFound) {
@@ -62,8 +62,8 @@ func (s Catalog) Publication(ctx context.Context, mode string) (ledger.Publicati
 	return p, errors.Join(row.json("question", &p.Question), row.json("waits", &p.Waits))
 }
 
-// SavePublication replaces the revision of p that was read and returns the stored row. It returns fault.Conflict if the
-// stored revision differs.
+// SavePublication replaces the revision p.Rev and returns the stored row. It returns fault.Conflict if the stored
+// revision differs.
 func (s Catalog) SavePublication(ctx context.Context, p ledger.Publication) (ledger.Publication, error) {
 	row := newItem(publicationKey(p.Mode))
 	row.setText("from_version", string(p.From))
@@ -90,7 +90,7 @@ func (s Catalog) SavePublication(ctx context.Context, p ledger.Publication) (led
 	return p, err
 }
 
-// Overrides lists the operator's overrides of a mode's lists, by kind and id.
+// Overrides lists the operator's overrides of a mode's lists, ordered by kind and ID.
 func (s Catalog) Overrides(ctx context.Context, mode string) ([]ledger.Override, error) {
 	rows, err := list(ctx, s.DB, s.Table, overridesPartition(mode), "")
 	if err != nil {
@@ -104,8 +104,8 @@ func (s Catalog) Overrides(ctx context.Context, mode string) ([]ledger.Override,
 	return all, nil
 }
 
-// PutOverride stores an override, replacing one of the same kind for the same record; a record may have several
-// aliases. It returns fault.Conflict if the same override is already stored.
+// PutOverride stores an override. It replaces an override of the same kind for the same record, except that a record
+// may have several aliases. It returns fault.Conflict if the same override is already stored.
 func (s Catalog) PutOverride(ctx context.Context, mode string, o ledger.Override) error {
 	values := item{":id": text(o.ID), ":value": text(o.Value)}
 	_, err := update(ctx, s.DB, change{
@@ -116,14 +116,14 @@ func (s Catalog) PutOverride(ctx context.Context, mode string, o ledger.Override
 	return err
 }
 
-// DropOverride removes an override. It returns fault.Conflict if there is none.
+// DropOverride removes an override. It returns fault.Conflict if the override does not exist.
 func (s Catalog) DropOverride(ctx context.Context, mode string, o ledger.Override) error {
 	_, err := remove(ctx, s.DB, change{table: s.Table, key: overrideKey(mode, o), when: "attribute_exists(pk)"})
 	return err
 }
 
-// saveOver writes the first revision of a row if rev is 0, and otherwise replaces revision rev. It returns
-// fault.Conflict if the stored revision differs.
+// saveOver creates a row if rev is 0, and otherwise replaces revision rev. It returns fault.Conflict if the stored
+// revision differs.
 func (s Catalog) saveOver(ctx context.Context, row item, rev int64) error {
 	if rev > 0 {
 		return replace(ctx, s.DB, s.Table, row, rev)

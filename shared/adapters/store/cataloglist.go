@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ClientAuths lists all clients' authentications.
+// ClientAuths lists the authentication settings of all clients.
 func (s Clients) ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error) {
 	rows, err := list(ctx, s.DB, s.Table, clientsPartition, "")
 	if err != nil {
@@ -20,7 +20,7 @@ func (s Clients) ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
 		owner := listedOwner(row)
 		auth, err := s.ClientAuthOf(ctx, owner, row.text("client"))
 		if errors.Is(err, fault.NotFound) {
-			continue // was removed meanwhile
+			continue // removed in the meantime
 		}
 		if err != nil {
 			return nil, err
@@ -43,7 +43,7 @@ func (s Portals) Registrations(ctx context.Context) ([]catalog.OwnedRegistration
 			EndpointID: row.text("endpoint_id"), Mode: row.text("mode"), PlatformType: row.text("platform_type"),
 		})
 		if errors.Is(err, fault.NotFound) {
-			continue // was removed meanwhile
+			continue // removed in the meantime
 		}
 		if err != nil {
 			return nil, err
@@ -53,7 +53,7 @@ func (s Portals) Registrations(ctx context.Context) ([]catalog.OwnedRegistration
 	return all, nil
 }
 
-// listedOwner returns the owner of a list entry; zero for a shared one.
+// listedOwner returns the owner of a list entry, or the zero tenant for a shared one.
 func listedOwner(row item) org.Tenant {
 	owner, _ := parseTenant(row.text("owner"))
 	if owner.OrgID == "" {
@@ -62,7 +62,7 @@ func listedOwner(row item) org.Tenant {
 	return owner
 }
 
-// clientListed and registrationListed return rows of the operators' lists.
+// clientListed and registrationListed return entries of the operators' lists.
 func clientListed(owner org.Tenant, id string) item {
 	row := newItem(clientListedKey(owner, id))
 	row.setText("owner", ownerKey(owner))

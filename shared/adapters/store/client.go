@@ -17,7 +17,7 @@ import (
 )
 
 // NewClient returns a DynamoDB client whose errors contain the table, the operation (fault.Spot) and AWS's error code.
-// The SDK's message does not name the table.
+// The SDK's own message omits the table.
 func NewClient(cfg aws.Config) *dynamodb.Client {
 	return dynamodb.NewFromConfig(cfg, dynamodb.WithAPIOptions(func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Spot", locate), middleware.Before)
@@ -36,7 +36,7 @@ func locate(ctx context.Context, in middleware.InitializeInput,
 		class = known.ErrorCode()
 	}
 	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
-		for i, reason := range cancelled.CancellationReasons { // one for each write, in order
+		for i, reason := range cancelled.CancellationReasons { // one reason per write, in order
 			if code := aws.ToString(reason.Code); code != "" && code != "None" && i < len(named) {
 				named, class = named[i:i+1], code
 				break
@@ -51,8 +51,8 @@ func locate(ctx context.Context, in middleware.InitializeInput,
 	return out, metadata, spot.Failed(err)
 }
 
-// tablesOf returns the tables in a request; for a transaction, one for each write. For BatchGetItem the operation is
-// sufficient: it reads only events in Work, and naming its type here would link it into every function.
+// tablesOf returns the tables in a request; for a transaction, it returns one per write. For BatchGetItem the operation
+// is sufficient: it reads only events in Work, and mentioning its type here would link it into every function.
 func tablesOf(request any) []string {
 	switch in := request.(type) {
 	case *dynamodb.GetItemInput:

@@ -16,7 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Conclusions ends attempts. An attempt's results are written to the other tables in the same transaction.
+// Conclusions stores the results of attempts. It ends the attempt and writes its results to the other tables in one
+// transaction.
 type Conclusions struct {
 	Flow
 
@@ -25,7 +26,7 @@ type Conclusions struct {
 	events      Events
 }
 
-// NewConclusions returns Conclusions over the four tables.
+// NewConclusions returns a Conclusions that uses the four tables.
 func NewConclusions(attempts Flow, connections Connections, held Tokens, events Events) Conclusions {
 	return Conclusions{Flow: attempts, connections: connections, tokens: held, events: events}
 }
@@ -39,7 +40,7 @@ func (s Conclusions) TokenVersion(ctx context.Context, tenant org.Tenant, connec
 	return row.int("version"), err
 }
 
-// ConcludeAttempt implements flow.EndStore. It removes the used verifier from the row.
+// ConcludeAttempt implements flow.EndStore. It removes the used code verifier from the row.
 func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) error {
 	writes := []types.TransactWriteItem{s.ending(c).write()}
 	if c.Connection.ID != "" {
@@ -49,7 +50,7 @@ func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) err
 		writes = append(writes, s.keeping(c.Tokens))
 	}
 	if c.Connection.Rev > 0 {
-		// A pending upstream revocation of the old grant could end the new one as well.
+		// Revoking the old grant upstream could also end the new one, so the pending revocation is removed.
 		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{
 			TableName: &s.tokens.Table, Key: upstreamKey(c.Connection.Tenant, c.Connection.ID).attributes(),
 		}})
@@ -60,7 +61,7 @@ func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) err
 	return transact(ctx, s.DB, writes...)
 }
 
-// ending closes the attempt, which must be open, and stores the result that a widget shows.
+// ending closes the attempt, which must be open, and stores the result for the widget.
 func (s Conclusions) ending(c flow.Conclusion) change {
 	row := item{}
 	row.setText("connection_id", c.Connection.ID)
@@ -87,7 +88,7 @@ func (s Conclusions) ending(c flow.Conclusion) change {
 	return end
 }
 
-// connecting creates a connection, or replaces the revision that was read.
+// connecting creates a connection, or replaces the revision read earlier.
 func (s Conclusions) connecting(c connection.Connection) types.TransactWriteItem {
 	put := putNew(s.connections.Table, connectionItem(c))
 	if c.Rev > 0 {
@@ -97,8 +98,7 @@ func (s Conclusions) connecting(c connection.Connection) types.TransactWriteItem
 	return put
 }
 
-// keeping stores the first tokens of a connection, or replaces the previous version. A lease is removed with the old
-// row.
+// keeping stores a connection's first tokens, or replaces the previous version. The old row's lease is removed with it.
 func (s Conclusions) keeping(r tokens.Row) types.TransactWriteItem {
 	put := putNew(s.tokens.Table, tokensItem(r))
 	if r.Version > 1 {

@@ -13,12 +13,12 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// busy is a table on which the first writes conflict with another transaction. The embedded AWS never causes such
-// conflicts, because it runs one write at a time.
+// busy is a table whose first writes conflict with another transaction. The embedded AWS never causes such conflicts,
+// because it runs one write at a time.
 type busy struct {
 	*dynamodb.Client
 
-	failures []error // one for each of the next writes
+	failures []error // errors of the next writes, in order
 	writes   int
 }
 
@@ -76,8 +76,8 @@ func TestWriteIsRetriedAfterTransactionConflict(t *testing.T) {
 		name     string
 		failures []error
 		writes   int
-		want     error         // nil means success
-		wait     time.Duration // the maximum wait; the minimum is half of it
+		want     error         // nil for success
+		wait     time.Duration // maximum wait; the minimum is half of it
 	}{
 		{"a transaction that meets one", repeated(conflict, 1), 2, nil, 10 * time.Millisecond},
 		{"a transaction that meets five", repeated(conflict, 5), 6, nil, 310 * time.Millisecond},

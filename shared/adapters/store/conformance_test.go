@@ -56,7 +56,7 @@ func TestTokensConform(t *testing.T) {
 	})
 }
 
-// refreshes combines the stores of the refresh worker.
+// refreshes combines the stores that the refresh worker uses.
 type refreshes struct {
 	store.Refresh
 	tokens.Store
@@ -125,7 +125,7 @@ func TestCatalogHealthConforms(t *testing.T) {
 	})
 }
 
-// conclude stores the result of a callback.
+// conclude stores a callback's result.
 func (s stores) conclude(tb testing.TB, c flow.Conclusion) {
 	tb.Helper()
 	expect.NoError(tb, s.flow.BeginAttempt(tb.Context(), c.Attempt, stateOf(c.Attempt.Tenant)))
@@ -149,7 +149,7 @@ func TestSessionsConform(t *testing.T) {
 	})
 }
 
-// TestMemoryModelsConform checks that the models of package memory, which volume tests use, behave like the tables.
+// TestMemoryModelsConform checks that the models of package memory, which the volume tests use, behave like the tables.
 func TestMemoryModelsConform(t *testing.T) {
 	t.Parallel()
 	storetest.Files(t, func(testing.TB) export.Files { return &memory.Files{} })

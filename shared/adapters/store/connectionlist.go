@@ -24,13 +24,13 @@ func (s Connections) HasConnectionsAt(ctx context.Context, tenant org.Tenant, en
 	return found[endpointID], err
 }
 
-// ConnectedEndpoints finds the endpoints at which patients of any organisation are connected.
+// ConnectedEndpoints looks up the endpoints at which patients of any organisation are connected.
 type ConnectedEndpoints struct {
 	Organisations Organisations
 	Connections   Connections
 }
 
-// ConnectedAt implements publish.Connected. It reads the mode's connections once, regardless of the number of
+// ConnectedAt implements publish.Connected. It reads the mode's connections only once, regardless of the number of
 // endpoints.
 func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
 	endpoints map[string]bool,
@@ -51,7 +51,7 @@ func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
 	return found, nil
 }
 
-// connectedAt adds to found the endpoints at which a tenant has connections. It stops when all are found.
+// connectedAt adds to found the endpoints at which a tenant has connections. It stops once all endpoints are found.
 func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoints, found map[string]bool) error {
 	var after map[string]types.AttributeValue
 	for len(found) < len(endpoints) {
@@ -59,7 +59,7 @@ func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoin
 		if err != nil {
 			return err
 		}
-		for _, listed := range page.Items { // the index has only the keys
+		for _, listed := range page.Items { // the index contains only the keys
 			row, err := get(ctx, s.DB, s.Table, key{item(listed).text("pk"), item(listed).text("sk")})
 			if err != nil {
 				return err
@@ -78,7 +78,7 @@ func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoin
 // connectionPage is the page size of connection lists.
 const connectionPage = 200
 
-// page lists one page of a tenant's connections.
+// page returns one page of a tenant's connections.
 func (s Connections) page(ctx context.Context, tenant org.Tenant, limit int32,
 	after item,
 ) (*dynamodb.QueryOutput, error) {

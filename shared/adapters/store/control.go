@@ -14,19 +14,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Organisations stores organisations, and lists them for operators.
+// Organisations stores organisations and lists them for operators.
 type Organisations Control
 
-// Callers stores organisations' credentials and the time of each key's last use.
+// Callers stores organisations' credentials and when each key was last used.
 type Callers Control
 
-// Directory stores organisations with their credentials.
+// Directory stores organisations and their credentials.
 type Directory struct {
 	Organisations
 	Callers
 }
 
-// NewDirectory returns the Directory of a table.
+// NewDirectory returns a Directory that uses the Control table.
 func NewDirectory(control Control) Directory {
 	return Directory{Organisations: Organisations(control), Callers: Callers(control)}
 }
@@ -91,7 +91,7 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 		PrivacyPolicyURI: row.text("privacy_policy_uri"), WebsiteURI: row.text("website_uri"),
 		TermsURI: row.text("terms_uri"), Accent: row.text("accent"),
 		Plan: org.Plan(row.text("plan")), Status: org.Status(row.text("status")),
-		// Rows written before live access was granted explicitly have no stage; their organisations keep their access.
+		// Rows written before live access had to be granted lack this attribute; their organisations retain live access.
 		LiveAccess: cmp.Or(org.LiveAccess(row.text("live_access")), org.LiveGranted),
 		FoundedBy:  row.text("founded_by"),
 		CreatedAt:  row.time("created_at"), Rev: row.int("rev"),
@@ -99,15 +99,15 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 	if err := row.json("emails", &o.Emails); err != nil {
 		return org.Organisation{}, err
 	}
-	// written before addresses were verified; these have received notices ever since
+	// written before addresses were verified; these addresses have always received notices
 	if row.text("verified_emails") == "" {
 		o.VerifiedEmails = o.Emails
 	}
 	return o, errors.Join(row.json("live_review", &o.LiveReview), row.json("verified_emails", &o.VerifiedEmails))
 }
 
-// CreateOrganisation stores an organisation in both modes and lists it in the directory. It returns fault.Conflict if
-// it exists.
+// CreateOrganisation stores an organisation in both modes and adds it to the directory. It returns fault.Conflict if
+// the organisation exists.
 func (s Organisations) CreateOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 4)
 	for _, tenant := range o.Tenants() {
@@ -121,7 +121,7 @@ func (s Organisations) CreateOrganisation(ctx context.Context, o org.Organisatio
 	return transact(ctx, s.DB, writes...)
 }
 
-// SaveOrganisation replaces revision o.Rev of an organisation, which is the same in both modes. It returns
+// SaveOrganisation replaces revision o.Rev of an organisation, which is identical in both modes. It returns
 // fault.Conflict if the stored revision differs.
 func (s Organisations) SaveOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 2)
@@ -135,7 +135,7 @@ func (s Organisations) SaveOrganisation(ctx context.Context, o org.Organisation)
 	return transact(ctx, s.DB, writes...)
 }
 
-// RemoveOrganisation removes revision o.Rev of an organisation in both modes, and from the directory. It returns
+// RemoveOrganisation removes revision o.Rev of an organisation in both modes and from the directory. It returns
 // fault.Conflict if the stored revision differs.
 func (s Organisations) RemoveOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 4)
@@ -155,7 +155,7 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("accent", o.Accent)
 	row.setText("plan", string(o.Plan))
 	row.setText("status", string(o.Status))
-	// a row without a stage would count as granted
+	// a row without this attribute would count as granted
 	row.setText("live_access", string(cmp.Or(o.LiveAccess, org.LiveNone)))
 	row.setText("founded_by", o.FoundedBy)
 	row.setTime("created_at", o.CreatedAt)
@@ -163,7 +163,7 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 		row.setJSON("verified_emails", o.VerifiedEmails))
 }
 
-// Tenants lists the tenants of every organisation, for operators.
+// Tenants lists both tenants of every organisation, for operators.
 func (s Organisations) Tenants(ctx context.Context) ([]org.Tenant, error) {
 	rows, err := list(ctx, s.DB, s.Table, directoryPartition, "")
 	if err != nil {
@@ -178,7 +178,7 @@ func (s Organisations) Tenants(ctx context.Context) ([]org.Tenant, error) {
 	return tenants, nil
 }
 
-// CreateCredential stores a credential and the lookup row of its public id in one transaction.
+// CreateCredential stores a credential and its lookup row by public ID in one transaction.
 func (s Callers) CreateCredential(ctx context.Context, c org.Credential) error {
 	row, err := credentialItem(c)
 	if err != nil {
@@ -191,7 +191,8 @@ func (s Callers) CreateCredential(ctx context.Context, c org.Credential) error {
 	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, pointer))
 }
 
-// SaveCredential stores a changed credential. It returns fault.Conflict if it has changed since it was read.
+// SaveCredential stores a changed credential. It returns fault.Conflict if the stored one has changed since it was
+// read.
 func (s Callers) SaveCredential(ctx context.Context, c org.Credential) error {
 	row, err := credentialItem(c)
 	if err != nil {
@@ -200,8 +201,8 @@ func (s Callers) SaveCredential(ctx context.Context, c org.Credential) error {
 	return replace(ctx, s.DB, s.Table, row, c.Rev)
 }
 
-// RemoveCredential removes revision c.Rev of a credential and its public id. It returns fault.Conflict if the stored
-// revision differs.
+// RemoveCredential removes revision c.Rev of a credential and its lookup row by public ID. It returns fault.Conflict if
+// the stored revision differs.
 func (s Callers) RemoveCredential(ctx context.Context, c org.Credential) error {
 	return transact(ctx, s.DB, removal(s.Table, credentialKey(c.Tenant, c.ID), c.Rev), unlist(s.Table, publicIDKey(c.ID)))
 }
@@ -220,7 +221,7 @@ func credentialItem(c org.Credential) (item, error) {
 	return row, row.setJSON("allowed_origins", c.AllowedOrigins)
 }
 
-// list reads, with strong consistency, the rows of a partition whose sort keys have a prefix.
+// list returns a partition's rows whose sort keys begin with prefix, read with strong consistency.
 func list(ctx context.Context, db DB, table, partition, prefix string) ([]item, error) {
 	in := &dynamodb.QueryInput{
 		TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
@@ -233,7 +234,7 @@ func list(ctx context.Context, db DB, table, partition, prefix string) ([]item, 
 	return queryAll(ctx, db, in)
 }
 
-// queryAll reads all pages of a query.
+// queryAll returns the rows of all pages of a query.
 func queryAll(ctx context.Context, db DB, in *dynamodb.QueryInput) ([]item, error) {
 	var rows []item
 	for {

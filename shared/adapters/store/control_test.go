@@ -89,7 +89,7 @@ func TestCreateOrganisationStoresBothModesAndListing(t *testing.T) {
 func TestTenantsReadsAllDirectoryPages(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	// A page is 1 MB: long ids keep the number of rows small.
+	// A page is 1 MB; long IDs keep the number of rows small.
 	padding := fmt.Sprintf("%0900d", 0)
 	const rows = 1300
 	for i := range rows {
@@ -126,14 +126,14 @@ func TestCredentialIsFoundByPublicID(t *testing.T) {
 		t.Errorf("credential (-want +got):\n%s", diff)
 	}
 	expect.Conflict(t, "creating it again", s.callers.CreateCredential(t.Context(), want))
-	// Another tenant can't take over the public id, and the failed attempt leaves no rows.
+	// Another tenant can't take over the public ID, and the failed attempt creates no rows.
 	foreign := credentialOf(org.Tenant{Mode: org.Test, OrgID: orgB})
 	expect.Conflict(t, "taking the public id", s.callers.CreateCredential(t.Context(), foreign))
 	_, err = s.callers.Credential(t.Context(), foreign.Tenant, foreign.ID)
 	expect.NotFound(t, "the other tenant's credential", err)
 }
 
-func TestSaveCredentialRequiresRevisionRead(t *testing.T) {
+func TestSaveCredentialRequiresCurrentRevision(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	first := credentialOf(tenant)
@@ -173,7 +173,7 @@ func TestSubscriptionsListsOwnTenantOnly(t *testing.T) {
 		expect.Conflict(t, "creating it again", s.hooks.CreateSubscription(t.Context(), sub))
 		want = append(want, sub)
 	}
-	// another row of the same partition
+	// stored in the same partition
 	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA()))
 	got, err := s.hooks.Subscriptions(t.Context(), tenant)
 	expect.NoError(t, err)
@@ -266,7 +266,7 @@ func TestRegistrationPrefersEndpointOverPlatform(t *testing.T) {
 	}
 }
 
-func TestClientAuthIsOwnersOrShared(t *testing.T) {
+func TestClientAuthReturnsOwnersOrShared(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	own := catalog.ClientAuth{ID: "own", Method: catalog.AuthSecretBasic, Secret: []byte("sealed")}

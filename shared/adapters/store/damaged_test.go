@@ -14,7 +14,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// A row may contain a secret or a patient's data, so its error reports the damaged attribute and nothing else.
+// TestDamagedRowErrorHidesContent checks that the error for a damaged row names the attribute and nothing else, since
+// the row may contain a secret or a patient's data.
 func TestDamagedRowErrorHidesContent(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -72,7 +73,7 @@ func TestClientErrorNamesTableAndOperation(t *testing.T) {
 	}
 	flows := store.Flow{DB: client, Table: made.Names()["FlowTable"]}
 	expect.NoError(t, flows.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
-	// a transaction reports its reason, and the table of the failed write
+	// a transaction's error contains the reason and the table of the failed write
 	err = flows.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant))
 	if got, want := fault.SpotOf(err),
 		(fault.Spot{Table: flows.Table, Operation: "TransactWriteItems", Class: "ConditionalCheckFailed"}); got != want {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// DeletionRequests stores requests to delete organisations and their progress.
+// DeletionRequests stores requests to delete organisations, including their progress.
 type DeletionRequests Work
 
 // Deletion implements deletion.Rows.
@@ -66,7 +66,7 @@ func (s DeletionRequests) SaveDeletion(ctx context.Context, d deletion.Deletion)
 	return replace(ctx, s.DB, s.Table, row, d.Rev)
 }
 
-// Deletions reads and removes the rows of a deleted organisation (deletion.Store).
+// Deletions reads and removes a deleted organisation's rows (deletion.Store).
 type Deletions struct {
 	Erasures
 	DeletionRequests
@@ -75,7 +75,7 @@ type Deletions struct {
 	control Control
 }
 
-// NewDeletions adds the table Control to the tables of erasures.
+// NewDeletions returns a Deletions that uses the tables of erasures and the Control table.
 func NewDeletions(erasures Erasures, control Control) Deletions {
 	return Deletions{
 		Erasures: erasures, DeletionRequests: DeletionRequests(erasures.work), Organisations: Organisations(control),

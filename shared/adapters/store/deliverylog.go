@@ -18,7 +18,7 @@ import (
 // DeliveryLog reads deliveries, their events and their attempts.
 type DeliveryLog struct {
 	DB    EventDB
-	Table string // the Work table
+	Table string // name of the Work table
 }
 
 // DeliveriesBefore implements deliverylog.Rows. The index is eventually consistent.
@@ -48,7 +48,7 @@ func (s DeliveryLog) DeliveriesBefore(
 		row := item(attributes)
 		found, ok := parseRowKey(row.text("pk"))
 		if !ok || row.text("org_order") == upto.text("org_order") {
-			continue // the cursor's own row
+			continue // the row at the cursor
 		}
 		made, err := time.Parse(stamp, row.text("org_order")[:len(stamp)])
 		if err != nil {
@@ -118,7 +118,7 @@ func (s DeliveryLog) Attempts(ctx context.Context, tenant org.Tenant, deliveryID
 	return attempts, nil
 }
 
-// rows reads rows by partition key. Keys must be unique.
+// rows reads rows by partition key. The keys must be unique.
 func (s DeliveryLog) rows(ctx context.Context, tenant org.Tenant, kind due.Kind,
 	ids []string,
 ) (map[string]item, error) {
@@ -132,7 +132,7 @@ func (s DeliveryLog) rows(ctx context.Context, tenant org.Tenant, kind due.Kind,
 	return EventLog(s).rows(ctx, keys)
 }
 
-// attemptLogPrefix is the prefix of the sort keys that attemptLogKey returns.
+// attemptLogPrefix is the prefix of sort keys returned by attemptLogKey.
 const attemptLogPrefix = "ATT#"
 
 func attemptLogOf(row item) (webhook.Attempt, error) {

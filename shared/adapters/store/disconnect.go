@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Disconnections stores the end of a connection that an organisation gives up (disconnect.Store).
+// Disconnections stores the end of a connection that an organisation disconnects (disconnect.Store).
 type Disconnections struct {
 	Connections
 	Tasks
@@ -42,14 +42,14 @@ func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) 
 	if len(e.Upstream) > 0 {
 		row := newItem(upstreamKey(c.Tenant, c.ID))
 		row.setBytes("sealed", e.Upstream)
-		// The connection's revision guards this write. An existing row belongs to an earlier authorization, which this one
-		// replaced.
+		// The connection's revision guards this write. If a row exists, it belongs to an earlier authorization that the
+		// current one replaced.
 		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.Sets.Table, Item: row}})
 	}
 	return transact(ctx, s.Tasks.DB, writes...)
 }
 
-// Requests stores the immediate part of a disconnection that a worker will complete (disconnect.RequestStore).
+// Requests stores the immediate part of a disconnection; a worker completes the rest (disconnect.RequestStore).
 type Requests struct {
 	Connections
 	Tasks
@@ -57,7 +57,7 @@ type Requests struct {
 	Chains Audit
 }
 
-// EndFile implements disconnect.RequestStore like Disconnections.EndFile.
+// EndFile implements disconnect.RequestStore in the same way as Disconnections.EndFile.
 func (s Requests) EndFile(ctx context.Context, task export.Task, now time.Time) error {
 	return s.ExpireFiles(ctx, task, now, now)
 }
@@ -68,9 +68,9 @@ func (s Requests) RequestEnd(ctx context.Context, e disconnect.Ending, head audi
 		s.Chains.extending(head, row)...)...)
 }
 
-// ending changes a connection and fails its pending task. It requires the newest task to be the one that was read, so
-// that no task can open concurrently: OpenTask checks the connection and this transaction checks the tasks, so the
-// second of the two fails.
+// ending changes a connection and fails its pending task. It requires that the newest task is the one that was read.
+// OpenTask checks the connection and this transaction checks the tasks, so if both run concurrently, the second one
+// fails.
 func ending(connections, work string, e disconnect.Ending) []types.TransactWriteItem {
 	c := e.Connection
 	newest := &types.ConditionCheck{
@@ -90,7 +90,8 @@ func ending(connections, work string, e disconnect.Ending) []types.TransactWrite
 	return writes
 }
 
-// failing ends a pending task, even if a worker is processing it: every write of a worker requires a pending task.
+// failing ends a pending task, even if a worker is processing it, because every write by a worker requires a pending
+// task.
 func failing(table string, task export.Task, event webhook.Event) []types.TransactWriteItem {
 	end := change{
 		table: table, key: taskKey(task.Tenant, task.ID),
@@ -100,7 +101,7 @@ func failing(table string, task export.Task, event webhook.Event) []types.Transa
 		values: item{
 			":failed": text(string(task.Status)), ":pending": text(string(export.Pending)),
 			":reason": text(string(task.FailureReason)), ":finished": moment(task.FinishedAt), ":kept": moment(task.FilesUntil),
-			":shard": text(shardOf(task.ID)), // the task may have been waiting in line
+			":shard": text(shardOf(task.ID)), // the task may be waiting for a slot of the tenant's share
 		},
 	}
 	return []types.TransactWriteItem{end.write(), putNew(table, eventItem(event))}

@@ -22,7 +22,7 @@ func (s stores) disconnections() store.Disconnections {
 	return store.Disconnections{Connections: s.conns, Tasks: s.tasks, Sets: s.tokens}
 }
 
-// endingOf returns the end of the rows that s.open stored: an authorized connection, its first tokens and its one
+// endingOf returns the Ending for the rows that s.open stored: an authorized connection, its first tokens and its only
 // pending task.
 func endingOf(of org.Tenant) disconnect.Ending {
 	c := connectionOf(of)
@@ -69,7 +69,7 @@ func TestEndConnectionStoresEverythingAtomically(t *testing.T) {
 	expect.NoError(t, err)
 }
 
-func TestEndConnectionRemovesWaitingExportFromLine(t *testing.T) {
+func TestEndConnectionRemovesWaitingExportFromQueue(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.open(t, tenant)
@@ -91,7 +91,8 @@ func TestEndConnectionRemovesWaitingExportFromLine(t *testing.T) {
 	}
 }
 
-// Each part of an ending is based on rows that were read. If any of them has changed since, nothing is stored.
+// TestEndConnectionStoresNothingAfterChange checks that nothing is stored if any of the rows on which an ending is
+// based has changed since it was read.
 func TestEndConnectionStoresNothingAfterChange(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*disconnect.Ending){
@@ -179,5 +180,5 @@ func TestEndConnectionIsTenantIsolated(t *testing.T) {
 	if after := s.writes.Load(); after != before {
 		t.Errorf("foreign calls changed rows: %d writes", after-before)
 	}
-	expect.NoError(t, s.disconnections().EndConnection(t.Context(), endingOf(tenant))) // the tenant was the only obstacle
+	expect.NoError(t, s.disconnections().EndConnection(t.Context(), endingOf(tenant))) // only the tenant was wrong
 }

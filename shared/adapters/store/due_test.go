@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// allDue lists the due rows of every shard, ordered by time.
+// allDue lists the due rows from every shard, ordered by time.
 func (s stores) allDue(t *testing.T, before time.Time) []due.Item {
 	t.Helper()
 	var all []due.Item
@@ -31,7 +31,7 @@ func (s stores) allDue(t *testing.T, before time.Time) []due.Item {
 	return all
 }
 
-// dueConnections lists the due rows of every shard of the Connection table, ordered by time.
+// dueConnections lists the due rows from every shard of the Connection table, ordered by time.
 func (s stores) dueConnections(t *testing.T, before time.Time) []due.Item {
 	t.Helper()
 	timers := store.Timers{DB: s.db, Table: s.names["ConnectionTable"]}
@@ -45,8 +45,9 @@ func (s stores) dueConnections(t *testing.T, before time.Time) []due.Item {
 	return all
 }
 
-// After every change of a row the index contains the time at which it is next due, or no entry once it is finished.
-func TestDueFollowsNextStepOfRow(t *testing.T) {
+// TestDueReflectsNextDueTimeOfRow checks that after every change of a row, the index contains the time at which the row
+// is next due, or no entry if it is finished.
+func TestDueReflectsNextDueTimeOfRow(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	far := now.Add(1000 * time.Hour)
@@ -104,7 +105,7 @@ func TestDueFollowsNextStepOfRow(t *testing.T) {
 	check("delivering")
 }
 
-func TestFailedTaskIsDueForItsFiles(t *testing.T) {
+func TestFailedTaskRemainsDueUntilFilesAreDeleted(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	task := s.claim(t)
@@ -139,7 +140,7 @@ func TestDueListsDueRowsOldestFirst(t *testing.T) {
 		expect.NoError(t, s.events.CreateEvent(t.Context(), event))
 	}
 	shards, seen := 0, map[string]bool{}
-	before := now.Add(30*time.Second + 31*time.Second) // the 32nd of them
+	before := now.Add(30*time.Second + 31*time.Second) // when the 32nd is due
 	for shard := range store.DueShards {
 		items, err := s.timers.Due(t.Context(), shard, before)
 		expect.NoError(t, err)
@@ -182,9 +183,9 @@ func TestPostponeSucceedsForOneSweeper(t *testing.T) {
 	expect.Conflict(t, "postponing a row that is gone", s.timers.Postpone(t.Context(), item, now))
 }
 
-// In the Connection table, as elsewhere, only one scheduler at a time claims a row, and saving the connection sets its
-// next due time.
-func TestConnectionIsDueWithItsTokens(t *testing.T) {
+// TestConnectionDueTimeIsClaimedOnceAndSetBySave checks that only one scheduler at a time claims a row of the
+// Connection table, and that saving the connection sets its next due time.
+func TestConnectionDueTimeIsClaimedOnceAndSetBySave(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	far := now.Add(10000 * time.Hour)

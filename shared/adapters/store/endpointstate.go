@@ -13,15 +13,15 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// EndpointState stores the state of a token endpoint that all functions share: one row with its slots and its breaker,
-// and one row of counters for each minute. A slot ends at its expiry, even if it is still stored.
+// EndpointState stores the state of a token endpoint that all functions share: one row with its slots and its circuit
+// breaker, and one row of counters per minute. A slot is free once it has expired, even if it is still stored.
 type EndpointState struct {
 	DB    DB
-	Table string // the Flow table
+	Table string // name of the Flow table
 }
 
 const (
-	// endpointIdle is the time by which an endpoint's row outlives the last slot taken. It exceeds the time for which a
+	// endpointIdle is how long an endpoint's row remains after its last slot was taken. It exceeds the time for which a
 	// breaker stays open.
 	endpointIdle = 48 * time.Hour
 	// keepCounts is the lifetime of a minute's counters.
@@ -30,7 +30,7 @@ const (
 
 func endpointStateKey(endpoint string) key { return key{"HOST#" + endpoint, meta} }
 
-// minuteKey sorts by time; lastMinute sorts after every minute.
+// minuteKey returns the key of a minute's counters, which sorts by time. lastMinute sorts after every minute.
 func minuteKey(endpoint string, at time.Time) key {
 	return key{endpointStateKey(endpoint).pk, "M#" + at.UTC().Format("200601021504")}
 }
@@ -55,7 +55,7 @@ func (s EndpointState) ReleaseSlot(ctx context.Context, endpoint string, slot in
 	c.set += ", #holder"
 	_, err := update(ctx, s.DB, c)
 	if errors.Is(err, fault.Conflict) {
-		return nil // another owner holds it now
+		return nil // another owner now holds the slot
 	}
 	return err
 }
@@ -76,7 +76,8 @@ func (s EndpointState) Breaker(ctx context.Context, endpoint string) (refresh.Br
 	return refresh.Breaker{Failures: int(row.int("failures")), OpenUntil: row.time("open_until")}, nil
 }
 
-// SaveBreaker implements refresh.EndpointState. It does not set the row's expiry, which the preceding TakeSlot has set.
+// SaveBreaker implements refresh.EndpointState. It does not set the row's expiry, because the preceding TakeSlot has
+// set it.
 func (s EndpointState) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
 	asSeen := "failures = :seen AND open_until = :seen_until"
 	if seen.Failures == 0 && seen.OpenUntil.IsZero() {

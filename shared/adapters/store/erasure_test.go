@@ -24,7 +24,7 @@ func (s stores) erasures() store.Erasures {
 	return store.NewErasures(s.conns, s.work, s.tokens, s.db)
 }
 
-// rows counts the rows of a partition.
+// rows returns the number of rows in a partition.
 func (s stores) rows(t *testing.T, table, pk string) int {
 	t.Helper()
 	out, err := s.db.Query(t.Context(), &dynamodb.QueryInput{
@@ -81,7 +81,8 @@ func TestErasureRoundTripsAndIsFoundWhenDue(t *testing.T) {
 	expect.NotFound(t, "the other mode's", err)
 }
 
-// A worker that was processing a connection when it was erased finds its rows missing and stores nothing.
+// TestErasedConnectionIsNotRecreated checks that a worker that was processing a connection when it was erased finds no
+// rows and stores nothing.
 func TestErasedConnectionIsNotRecreated(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -156,7 +157,7 @@ func TestErasedConnectionIsNotRecreated(t *testing.T) {
 	}
 }
 
-func TestExportsListsFromNewest(t *testing.T) {
+func TestExportsListsNewestFirst(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)

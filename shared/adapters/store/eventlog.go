@@ -17,31 +17,31 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// EventDB is the part of the DynamoDB client that reads the list of events.
+// EventDB is the part of the DynamoDB client that an EventLog uses.
 type EventDB interface {
 	Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 	BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
 		o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 }
 
-// EventLog lists the events of a tenant in the order of their creation.
+// EventLog lists a tenant's events in the order of their creation.
 type EventLog struct {
 	DB    EventDB
-	Table string // the Work table
+	Table string // name of the Work table
 }
 
 const (
 	// maxBatch is the maximum number of rows that DynamoDB reads in one call (BatchGetItem).
 	maxBatch = 100
-	// readTries bounds the calls for a batch's unprocessed keys.
+	// readTries is the maximum number of calls made to read a batch's unprocessed keys.
 	readTries = 8
 )
 
-// EventsAfter lists events after last, oldest first by (created, id), and reports whether there are more. It uses only
-// the tenant, time and id of last, which need not exist. It lists only events created before the given time: the index
-// receives entries with a delay and in any order, so a list is complete only for old enough events. It returns limit
-// events, at most 100. It returns fewer, but at least one, if there are more and some were deleted meanwhile. It
-// returns fault.Unavailable if DynamoDB is too busy.
+// EventsAfter lists the events after last, oldest first by (created, id), and reports whether there are more. It uses
+// only the tenant, time and ID of last, which need not exist. It lists only events created before the given time: the
+// index receives entries with a delay and in any order, so a list is complete only for events that are old enough. It
+// returns up to limit events, at most 100. If there are more but some were deleted in the meantime, it returns fewer,
+// but at least one. It returns fault.Unavailable if DynamoDB is too busy.
 func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before time.Time,
 	limit int,
 ) ([]webhook.Event, bool, error) {
@@ -63,7 +63,7 @@ func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before ti
 	return nil, false, nil
 }
 
-// entries reads limit entries of the index between two cursors, and reports whether there are more.
+// entries returns up to limit entries of the index between two cursors, and reports whether there are more.
 func (s EventLog) entries(ctx context.Context, list, after, before string, limit int) ([]item, bool, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byOrg"),
@@ -85,7 +85,7 @@ func (s EventLog) entries(ctx context.Context, list, after, before string, limit
 	return entries, len(entries) > 0 && (len(out.Items) > limit || len(out.LastEvaluatedKey) > 0), nil
 }
 
-// read reads the events of entries, in their order, without deleted ones.
+// read returns the events of entries in the same order, omitting deleted ones.
 func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, error) {
 	rows, err := s.rows(ctx, entries)
 	if err != nil {
@@ -107,8 +107,8 @@ func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, er
 	return events, nil
 }
 
-// rows reads the rows of entries by partition key. It uses strong consistency: a replica that lags behind the index
-// would make an event appear deleted, and a reader would skip it for good.
+// rows reads the rows of entries, by partition key. It uses strong consistency: if a replica lagged behind the index,
+// an event would appear deleted, and readers would skip it permanently.
 func (s EventLog) rows(ctx context.Context, entries []item) (map[string]item, error) {
 	rows := make(map[string]item, len(entries))
 	keys := make([]map[string]types.AttributeValue, len(entries))

@@ -27,7 +27,7 @@ func (s stores) eventLog() store.EventLog {
 	return store.EventLog{DB: s.db, Table: s.names["WorkTable"]}
 }
 
-// numbered returns event number n, which has a distinct body.
+// numbered returns event number n, whose body is unique.
 func numbered(of org.Tenant, n int, created time.Time) webhook.Event {
 	return webhook.Event{
 		ID: fmt.Sprintf("e0000000-0000-4000-8000-%012d", n), Tenant: of, Type: webhook.ExportProgressed,
@@ -35,7 +35,7 @@ func numbered(of org.Tenant, n int, created time.Time) webhook.Event {
 	}
 }
 
-// addEvents stores n events of a tenant, four at each time, in a different order from the list's. It returns them in
+// addEvents stores n events of a tenant, four per timestamp, in an order different from the list's. It returns them in
 // the list's order.
 func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []webhook.Event {
 	t.Helper()
@@ -49,10 +49,10 @@ func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []
 	return events
 }
 
-// beginning returns the cursor before a tenant's first event.
+// beginning returns a cursor before a tenant's first event.
 func beginning(of org.Tenant) webhook.Event { return webhook.Event{Tenant: of} }
 
-// follow reads all events after last in pages. It calls between after every page.
+// follow reads all events after last, page by page, calling between after every page.
 func follow(t *testing.T, log store.EventLog, last webhook.Event, before time.Time, limit int,
 	between func(),
 ) []webhook.Event {
@@ -117,8 +117,9 @@ func TestEventsAfterReadsPagesInOrderOnce(t *testing.T) {
 	}
 }
 
-// Events arrive during reading: the reader gets those after its cursor and misses those before it.
-func TestEventsAfterReadsEventsArrivingMeanwhile(t *testing.T) {
+// TestEventsAfterReadsEventsStoredDuringRead stores events while reading. The reader must receive those after its
+// cursor and miss those before it.
+func TestEventsAfterReadsEventsStoredDuringRead(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := s.addEvents(t, tenant, 20, now)
@@ -142,7 +143,7 @@ func TestEventsAfterListsOnlyTenantsEvents(t *testing.T) {
 	_, err := s.tasks.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
 	expect.NoError(t, err)
 	got := follow(t, s.eventLog(), beginning(tenant), now.Add(time.Hour), 10, nothing)
-	// Besides tasks and deliveries, the tenant has its connection's event and fanOut's.
+	// In addition to tasks and deliveries, the tenant has its connection's event and fanOut's.
 	if len(got) != 2 || !slices.ContainsFunc(got, func(e webhook.Event) bool { return e.ID == eventID && e.FannedOut }) {
 		t.Errorf("the list holds %v", got)
 	}
@@ -153,8 +154,9 @@ func TestEventsAfterListsOnlyTenantsEvents(t *testing.T) {
 	}
 }
 
-// Expired rows remain until DynamoDB deletes them, so the list begins at the given time.
-func TestEventsAfterRespectsBounds(t *testing.T) {
+// TestEventsAfterRespectsTimeBounds checks that the list begins at the given time, because expired rows remain until
+// DynamoDB deletes them.
+func TestEventsAfterRespectsTimeBounds(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	const day = 24 * time.Hour
@@ -189,7 +191,8 @@ func late(t *testing.T, lag func() time.Duration) stores {
 	return s
 }
 
-// The index still contains deleted events. The reader skips those entries, even a full page of them.
+// TestEventsAfterSkipsDeletedEvents checks that the reader skips entries of deleted events, which the index still
+// contains, even if they fill a page.
 func TestEventsAfterSkipsDeletedEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -218,8 +221,9 @@ func TestEventsAfterSkipsDeletedEvents(t *testing.T) {
 	})
 }
 
-// Writers continuously store events up to 1.5 seconds after their time, the index shows them up to 13 seconds later,
-// and a reader polls for events older than 15 seconds. The reader gets every event once and in order.
+// TestEventsAfterReadsEveryEventOnceDespiteConcurrentWriters checks that the reader receives every event once and in
+// order. Writers continuously store events up to 1.5 seconds after their timestamp, the index contains them up to 13
+// seconds later, and the reader polls for events older than 15 seconds.
 func TestEventsAfterReadsEveryEventOnceDespiteConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -234,7 +238,7 @@ func TestEventsAfterReadsEveryEventOnceDespiteConcurrentWriters(t *testing.T) {
 			pace := rand.New(rand.NewPCG(5, uint64(w)))
 			writers.Go(func() {
 				for i := range 50 {
-					// Whole seconds, so that two writers often use the same time.
+					// Timestamps are whole seconds, so that two writers often use the same one.
 					e := numbered(tenant, i*4+(i+w)%4, time.Now().Truncate(time.Second))
 					<-time.After(time.Duration(pace.IntN(500)) * time.Millisecond)
 					if err := s.events.CreateEvent(t.Context(), e); err != nil {
@@ -267,7 +271,7 @@ func TestEventsAfterReadsEveryEventOnceDespiteConcurrentWriters(t *testing.T) {
 	})
 }
 
-// meddled is a database whose batch results a test controls.
+// meddled is a database client whose batch results the test controls.
 type meddled struct {
 	*dynamodb.Client
 
@@ -293,7 +297,8 @@ func (m meddled) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInpu
 
 type batchCall = func() (*dynamodb.BatchGetItemOutput, error)
 
-// DynamoDB may leave part of a batch unprocessed if it is busy or the rows are large.
+// TestEventLogRetriesUnprocessedKeys covers batches of which DynamoDB processes only a part because it is busy or the
+// rows are large.
 func TestEventLogRetriesUnprocessedKeys(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -325,7 +330,7 @@ func TestEventLogRetriesUnprocessedKeys(t *testing.T) {
 
 func TestEventsAfterReturnsReadFailure(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // fakes the waits between two tries
+	synctest.Test(t, func(t *testing.T) { // uses a fake clock for the waits between tries
 		s := late(t, func() time.Duration { return 0 })
 		s.addEvents(t, tenant, 2, now)
 		checkUnreadable(t, s)

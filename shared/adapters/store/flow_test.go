@@ -99,7 +99,7 @@ func TestTakeStateSucceedsOnce(t *testing.T) {
 	won := expect.Winners(t, 20, func(ctx context.Context, _ int) error {
 		_, err := s.flow.TakeState(ctx, stateOf(tenant).Hash, "binding", now)
 		if errors.Is(err, fault.NotFound) {
-			return fault.Stale() // the loser's error; race counts winners
+			return fault.Stale() // the losing call's error; race counts the winners
 		}
 		return err
 	})
@@ -180,7 +180,8 @@ func TestConcludeAttemptSucceedsOnce(t *testing.T) {
 	expect.NotFound(t, "the tokens of the second conclusion", err)
 }
 
-// Whichever row blocks the transaction, no other row is written and the attempt stays open.
+// TestConcludeAttemptStoresAllRowsOrNone checks that if any row blocks the transaction, no other row is written and the
+// attempt stays open.
 func TestConcludeAttemptStoresAllRowsOrNone(t *testing.T) {
 	t.Parallel()
 	taken := flow.Conclusion{
@@ -189,7 +190,7 @@ func TestConcludeAttemptStoresAllRowsOrNone(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		blocker func(c *flow.Conclusion) // adds the obstacle to c
+		blocker func(c *flow.Conclusion) // makes the transaction for c fail
 	}{
 		{"connection", func(c *flow.Conclusion) { c.Tokens, c.Events = tokens.Row{}, nil }},
 		{"tokens", func(c *flow.Conclusion) { c.Connection, c.Events = connection.Connection{}, nil }},
@@ -226,7 +227,7 @@ func TestConcludeAttemptStoresAllRowsOrNone(t *testing.T) {
 	}
 }
 
-func TestConcludeAttemptStoresOnlyErrorOfFailedAttempt(t *testing.T) {
+func TestConcludeAttemptStoresOnlyErrorWhenAttemptFails(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
@@ -235,7 +236,7 @@ func TestConcludeAttemptStoresOnlyErrorOfFailedAttempt(t *testing.T) {
 	expect.Conflict(t, "a second end", s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
 }
 
-func TestConcludeAttemptStoresResult(t *testing.T) {
+func TestConcludeAttemptStoresGrantOrError(t *testing.T) {
 	t.Parallel()
 	granted := flow.Ending{
 		ConnectionID: connID, ConnectionStatus: connection.Authorized, Scope: "patient/*.read",

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// inquiryList is the list of a tenant's inquiries in the index byOrg.
+	// inquiryList is the list of a tenant's inquiries in the byOrg index.
 	inquiryList   = "INQUIRY"
 	keepInquiries = 90 * 24 * time.Hour // docs/operate/retention.md
-	keepAnswered  = 48 * time.Hour      // retention of a day's answer counter
+	keepAnswered  = 48 * time.Hour      // retention of a day's counter of answers
 )
 
-// Inquiries stores patients' inquiries and counts the answers of a day.
+// Inquiries stores patients' inquiries and counts the answers per day.
 type Inquiries Work
 
-// CreateInquiry implements inquiry.Store. The inquiry outlives its event, because people read it and check only
-// occasionally.
+// CreateInquiry implements inquiry.Store. The inquiry is stored longer than its event, because it is read by people who
+// check only occasionally.
 func (s Inquiries) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhook.Event,
 	notices ...notice.Notice,
 ) error {
@@ -56,7 +56,7 @@ func (s Inquiries) InquiriesBefore(ctx context.Context, tenant org.Tenant, befor
 	return placesBefore(ctx, s.DB, s.Table, listKey(tenant, inquiryList), before, limit)
 }
 
-// Inquiry implements inquiry.InboxRows. DynamoDB deletes a row some time after its expiry.
+// Inquiry implements inquiry.InboxRows. It returns an expired row until DynamoDB deletes it.
 func (s Inquiries) Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
 	row, err := get(ctx, s.DB, s.Table, inquiryKey(tenant, id))
 	if err != nil {
@@ -73,7 +73,7 @@ func (s Inquiries) Inquiry(ctx context.Context, tenant org.Tenant, id string) (i
 	return i, row.json("answers", &i.Answers)
 }
 
-// SaveInquiry implements inquiry.InboxRows. Unchanged rows have no revision.
+// SaveInquiry implements inquiry.InboxRows. A row that was never changed has no revision.
 func (s Inquiries) SaveInquiry(ctx context.Context, i inquiry.Inquiry) error {
 	answers := item{}
 	if err := answers.setJSON(":answers", i.Answers); err != nil {

@@ -18,8 +18,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Operators' views of rows (package operator). Operators can also read rows that are otherwise unreadable, and see
-// which attributes are damaged.
+// The methods below show rows to operators (package operator). Operators can also read damaged rows and see which
+// attributes are damaged.
 
 // ConnectionsBefore implements operator.ConnectionRows.
 func (s Connections) ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string,
@@ -72,7 +72,7 @@ func (s Tasks) InspectTask(ctx context.Context, tenant org.Tenant,
 	return task, row.time("due_at"), damaged, nil
 }
 
-// unreadable lists the attributes that have the wrong kind or, if named like a time, contain no valid time.
+// unreadable lists the attributes that have the wrong type or, if their name is that of a time, contain no valid time.
 func (r item) unreadable(names ...string) []fault.Spot {
 	var damaged []fault.Spot
 	for _, name := range names {
@@ -89,18 +89,19 @@ func (r item) unreadable(names ...string) []fault.Spot {
 	return damaged
 }
 
-// placesBefore is placesIn for the index byOrg.
+// placesBefore is like placesIn, for the byOrg index.
 func placesBefore(ctx context.Context, db DB, table, list, before string,
 	limit int,
 ) (places []string, more bool, err error) {
 	return placesIn(ctx, db, index{table, "byOrg", "org_list"}, list, before, limit)
 }
 
-// index is an index of a table, whose lists are ordered by org_order.
+// index is a table's index, whose lists are ordered by org_order.
 type index struct{ table, name, list string }
 
-// placesIn returns the cursors of rows in a list of an index, newest first: their creation and id, as in org_order.
-// before is the cursor after which the list starts, empty for the beginning. The index is eventually consistent.
+// placesIn returns the cursors of the rows in an index's list, newest first. A cursor consists of the row's creation
+// time and ID, as in org_order. The list starts after the cursor before, or at the beginning if before is empty. The
+// index is eventually consistent.
 func placesIn(ctx context.Context, db DB, of index, list, before string,
 	limit int,
 ) (places []string, more bool, err error) {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// damage replaces attributes of a row by unreadable values.
+// damage replaces attributes of a row with unreadable values.
 func (s stores) damage(t *testing.T, table, pk string, values map[string]types.AttributeValue) {
 	t.Helper()
 	for name, value := range values {

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// foreignTenants returns tenants that must not reach a row of tenant: the other mode, another organisation, and made-up
-// ones whose keys look like the start of a row's key.
+// foreignTenants returns tenants that must not access a row of tenant: the other mode, another organisation, and
+// fictitious ones whose keys look like the start of a row's key.
 func foreignTenants() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		"the other mode":             {Mode: org.Live, OrgID: orgA},
@@ -30,8 +30,8 @@ func foreignTenants() map[string]org.Tenant {
 	}
 }
 
-// The test calls every method that reaches a tenant's row with the right ids and a wrong tenant, on a store where all
-// rows exist. Reads must fail as for an unknown id, writes as for a missing row.
+// TestStoreMethodsAreTenantIsolated calls every method that accesses a tenant's row with the right IDs and a wrong
+// tenant, on a store where all rows exist. Reads must fail as for an unknown ID, and writes as for a missing row.
 func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 	t.Parallel()
 	methods := []struct {
@@ -144,7 +144,7 @@ func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 			return s.tasks.ForgetFile(ctx, pendingTask(of))
 		}},
 		{"Postpone", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			at := now.Add(time.Minute) // due time of the claimed task and the delivery in flight
+			at := now.Add(time.Minute) // when the claimed task and the delivery in flight are due
 			return s.timers.Postpone(ctx, due.Item{Tenant: of, Kind: due.Task, ID: taskID, At: at}, at.Add(time.Hour))
 		}},
 		{"Event", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
@@ -219,8 +219,8 @@ func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 		t.Errorf("foreign calls changed rows: %d writes", after-before)
 	}
 	for _, m := range methods {
-		// The tenant's own calls prove that the attacks failed only because of their tenant. These two end with fillAll's own
-		// state.
+		// The tenant's own calls show that the other calls failed only because of their tenant. These two can't succeed,
+		// because fillAll has already stored their result.
 		if m.name == "OpenTask without a previous one" || m.name == "ConcludeAttempt" {
 			continue
 		}
@@ -237,7 +237,7 @@ func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 	}
 }
 
-// noneIsMissing turns an empty list into the error of reading a missing row.
+// noneIsMissing returns the error of a missing row if the list is empty.
 func noneIsMissing(found []string, err error) error {
 	if err == nil && len(found) == 0 {
 		return fault.NotFound
@@ -264,7 +264,8 @@ func claimedTask(of org.Tenant) export.Task {
 	return task
 }
 
-// fillAll stores one row of every kind for tenant: a claimed task, a leased token set, a delivery in flight.
+// fillAll stores one row of every kind for tenant, including a claimed task, a leased token set and a delivery in
+// flight.
 func fillAll(t *testing.T, s stores) {
 	t.Helper()
 	ctx := t.Context()

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// mostJoined is the maximum number of writes in one transaction (DynamoDB's limit is 100).
+	// mostJoined is the maximum number of writes per transaction (DynamoDB's limit is 100).
 	mostJoined = 100
-	// longestJoin bounds how long a transaction waits for the one in progress, so that a call without a response delays
-	// only its own writes.
+	// longestJoin is the maximum time that a transaction waits for the one in progress, so that a call without a response
+	// delays only its own writes.
 	longestJoin = time.Second
 )
 
 // joined batches small transactions. Transactions that arrive while one is in progress are combined into the next one,
-// which saves calls; a transaction that arrives alone is written at once. In a combined transaction each part still
-// succeeds or fails by its own conditions. It is safe for concurrent use.
+// which saves calls. A transaction that arrives alone is written immediately. In a combined transaction, each part
+// succeeds or fails by its own conditions. joined is safe for concurrent use.
 type joined struct {
 	db DB
 
@@ -27,14 +27,14 @@ type joined struct {
 	waiting []*joining
 }
 
-// joining is a transaction that waits for the one in progress.
+// joining is a transaction waiting for the one in progress.
 type joining struct {
 	ctx    context.Context //nolint:containedctx // its caller waits
 	writes []types.TransactWriteItem
 	done   chan error
 }
 
-// transact writes all or nothing. It returns fault.Conflict if a condition fails.
+// transact writes all of the writes or none. It returns fault.Conflict if a condition fails.
 func (j *joined) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
 	mine := j.wait(ctx, writes)
 	if mine == nil {
@@ -54,8 +54,8 @@ func (j *joined) transact(ctx context.Context, writes ...types.TransactWriteItem
 	return <-mine.done
 }
 
-// wait queues a transaction behind the one in progress. If none is in progress, it returns nil and the caller proceeds
-// with its own.
+// wait queues a transaction behind the one in progress. If none is in progress, it returns nil, and the caller must
+// write its own immediately.
 func (j *joined) wait(ctx context.Context, writes []types.TransactWriteItem) *joining {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -81,7 +81,7 @@ func (j *joined) leave(mine *joining) bool {
 	return false
 }
 
-// next starts the waiting transactions, as many as fit into one.
+// next starts as many of the waiting transactions as fit into one.
 func (j *joined) next() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -101,8 +101,8 @@ func (j *joined) next() {
 	}()
 }
 
-// together writes a group in one transaction. If that fails, it writes each part separately to find those that can't be
-// written.
+// together writes a group in one transaction. If that fails, it writes each part separately, so that only parts whose
+// own conditions fail are rejected.
 func (j *joined) together(group []*joining, writes []types.TransactWriteItem) {
 	if len(group) > 1 && transact(group[0].ctx, j.db, writes...) == nil {
 		for _, one := range group {

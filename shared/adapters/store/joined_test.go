@@ -16,14 +16,14 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// barrier is a client whose first transaction blocks until the test opens it.
+// barrier is a client whose first transaction blocks until the test releases it.
 type barrier struct {
 	store.DB
 
 	open chan struct{}
 
 	mu    sync.Mutex
-	sizes []int // number of writes in each transaction
+	sizes []int // number of writes per transaction
 }
 
 func (b *barrier) TransactWriteItems(
@@ -59,7 +59,8 @@ func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 	return all
 }
 
-// recordAll records the attempts of deliveries: the first blocks until the barrier opens, then the others follow.
+// recordAll records the deliveries' attempts. The first call blocks until the barrier is released; the others follow
+// it.
 func recordAll(t *testing.T, s stores, all []webhook.Delivery, meanwhile func(b *barrier)) (*barrier, []error) {
 	t.Helper()
 	b := &barrier{DB: s.work.DB, open: make(chan struct{})}
@@ -80,7 +81,7 @@ func recordAll(t *testing.T, s stores, all []webhook.Delivery, meanwhile func(b 
 	return b, failures
 }
 
-func TestRecordAttemptJoinsAttemptsThatEndMeanwhile(t *testing.T) {
+func TestRecordAttemptBatchesAttemptsEndingTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStores(t)
@@ -100,7 +101,7 @@ func TestRecordAttemptJoinsAttemptsThatEndMeanwhile(t *testing.T) {
 	})
 }
 
-func TestRecordAttemptFailsAloneInGroup(t *testing.T) {
+func TestRecordAttemptFailureDoesNotAffectGroup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStores(t)

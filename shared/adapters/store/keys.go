@@ -17,8 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// key is the primary key of a row. Every key of the service is created in this file (docs/develop/architecture.md,
-// Data).
+// key is a row's primary key. This file creates all of the service's keys (docs/develop/architecture.md, Data).
 type key struct {
 	pk, sk string
 }
@@ -31,31 +30,32 @@ const meta = "META"
 func organisationKey(t org.Tenant) key          { return key{t.Key(), meta} }
 func credentialKey(t org.Tenant, id string) key { return key{t.Key(), credentialPrefix + id} }
 
-// keyUseKey returns the key of a private key's last use. Functions that accept API keys may write to this partition
-// only.
+// keyUseKey returns the key of the row that records a private key's last use. Functions that accept API keys may write
+// only to this partition.
 func keyUseKey(t org.Tenant, id string) key { return key{keyUsesPartition(t), id} }
 func keyUsesPartition(t org.Tenant) string  { return t.Key() + "#KEYUSE" }
 
-// Subscriptions have their own partition, which the webhook worker may write to.
+// subscriptionKey returns a subscription's key. Subscriptions have their own partition, which the webhook worker may
+// write to.
 func subscriptionKey(t org.Tenant, id string) key {
 	return key{subscriptionsPartition(t), subscriptionPrefix + id}
 }
 func subscriptionsPartition(t org.Tenant) string { return t.Key() + "#HOOKS" }
 
-// healthKey sorts after its subscription, so that one query reads both.
+// healthKey returns the key of a subscription's health. It sorts after the subscription, so that one query reads both.
 func healthKey(t org.Tenant, id string) key {
 	return key{subscriptionsPartition(t), subscriptionPrefix + id + healthSuffix}
 }
 func publicIDKey(id string) key { return key{"PUB#" + id, meta} }
 func endpointKey(id string) key { return key{"ENDP#" + id, meta} }
 
-// wayKey returns the key of a brand's way to an endpoint. Each has its own partition, since thousands of brands share
-// one server.
+// wayKey returns the key of a brand's way to an endpoint. Each way has its own partition, since thousands of brands
+// share one server.
 func wayKey(endpoint, brand string) key  { return key{"ENDP#" + endpoint + "#" + brand, meta} }
 func clientAuthKey(id, owner string) key { return key{"CLIENT#" + id, owner} }
 func directoryKey(t org.Tenant) key      { return key{directoryPartition, t.Key()} }
 
-// registrationKey returns the key of a registration at an endpoint or a platform, of one tenant or shared.
+// registrationKey returns the key of a registration with an endpoint or a platform, for one tenant or shared.
 func registrationKey(place catalog.Place, owner string) key {
 	if place.EndpointID != "" {
 		return key{"REG#" + place.EndpointID, owner}
@@ -63,17 +63,17 @@ func registrationKey(place catalog.Place, owner string) key {
 	return key{"REG#" + place.Mode + "#" + strings.ToLower(place.PlatformType), owner}
 }
 
-// Accounts belong to no tenant: a person may be a member of several organisations. A membership is stored twice: with
-// its account, whose partition every request of the dashboard reads, and with its organisation, which lists its
-// members.
+// Keys of accounts. An account belongs to no tenant, because its owner may be a member of several organisations. A
+// membership is stored twice: with its account, whose partition every dashboard request reads, and with its
+// organisation, to list the members.
 func accountKey(id string) key { return key{accountPartition(id), meta} }
 
 // recoveryCodesKey returns the key of an account's recovery codes. They have their own row, so that older releases,
-// which overwrite entire accounts, preserve them.
+// which overwrite the entire account row, preserve them.
 func recoveryCodesKey(account string) key { return key{accountPartition(account), "RECOVERYCODES"} }
 
-// recoveryKey returns the key of an account's recovery. It has its own partition, since a function that may stop a
-// recovery must not change the account.
+// recoveryKey returns the key of an account's recovery. It has its own partition, so that a function that may cancel a
+// recovery can't change the account.
 func recoveryKey(account string) key { return key{accountPartition(account) + "#RECOVERY", meta} }
 
 func membershipKey(account, o string) key {
@@ -89,7 +89,7 @@ func membershipsPartition(id string) string { return accountPartition(id) + "#OR
 func membersPartition(o string) string      { return organisationPrefix + o }
 func domainKey(name string) key             { return key{"DOMAIN#" + name, meta} }
 
-// addressKey returns the key of an e-mail address. It contains a hash, because keys appear in AWS's own logs.
+// addressKey returns the key of an e-mail address. It contains a hash, because AWS's own logs contain keys.
 func addressKey(address string) key {
 	sum := sha256.Sum256([]byte(account.Fold(address)))
 	return key{"ADDR#" + hex.EncodeToString(sum[:]), meta}
@@ -106,11 +106,11 @@ const (
 	endpointsPartition = "DIR#ENDP"
 	clientsPartition   = "DIR#CLIENT"
 	placesPartition    = "DIR#REG"
-	// everyone is the sort key of a registration or client authentication that all tenants share.
+	// everyone is the sort key of registrations and client authentication settings that all tenants share.
 	everyone = "*"
 )
 
-// clientListedKey and registrationListedKey return keys of the operators' lists.
+// clientListedKey and registrationListedKey return keys of entries in the operators' lists.
 func clientListedKey(owner org.Tenant, id string) key {
 	return key{clientsPartition, clientAuthKey(id, "").pk + "#" + ownerKey(owner)}
 }
@@ -119,7 +119,7 @@ func registrationListedKey(owner org.Tenant, place catalog.Place) key {
 	return key{placesPartition, registrationKey(place, "").pk + "#" + ownerKey(owner)}
 }
 
-// parseTenant parses the result of Tenant.Key.
+// parseTenant parses a tenant's key, as returned by Tenant.Key.
 func parseTenant(text string) (org.Tenant, bool) {
 	name, id, _ := strings.Cut(text, "#")
 	mode, ok := org.ParseMode(name)
@@ -130,12 +130,12 @@ func parseTenant(text string) (org.Tenant, bool) {
 func connectionKey(t org.Tenant, id string) key { return rowKey(t, due.Connection, id) }
 func tokensKey(t org.Tenant, id string) key     { return key{t.Key() + "#CONN#" + id, "TOKENS"} }
 
-// upstreamKey returns the key of a disconnected connection's tokens until the health system has revoked them. It has
-// its own partition, so that permissions can distinguish them from tokens in use.
+// upstreamKey returns the key of a disconnected connection's tokens, which are stored until the health system has
+// revoked them. It has its own partition, so that permissions can distinguish these tokens from tokens in use.
 func upstreamKey(t org.Tenant, id string) key { return key{t.Key() + "#UPSTREAM#" + id, meta} }
 
-// vaultKey finds a person's connection at a facility for one external id; personKey finds each of a person's
-// connections.
+// vaultKey returns the key of a person's connection to a facility under one external ID. personKey returns the key of
+// one of a person's connections.
 func vaultKey(t org.Tenant, hash, facility string) key {
 	return key{t.Key() + "#VAULT#" + hash, facility}
 }
@@ -146,8 +146,8 @@ func personPartition(t org.Tenant, hash string) string { return t.Key() + "#PERS
 func stateKey(hash string) key  { return key{"STATE#" + hash, meta} }
 func ticketKey(hash string) key { return key{"START#" + hash, meta} }
 
-// identityStateKey and identityTicketKey return keys for sign-ins at identity providers, so that a state of one kind is
-// not valid for another.
+// identityStateKey and identityTicketKey return keys for sign-ins at identity providers. They differ from those of
+// portals, so that neither kind's state is valid for the other.
 func identityStateKey(hash string) key  { return key{"IDSTATE#" + hash, meta} }
 func identityTicketKey(hash string) key { return key{"IDSTART#" + hash, meta} }
 
@@ -159,7 +159,7 @@ func sessionKey(hash string) key  { return key{"SESSION#" + hash, meta} }
 func deviceKey(hash string) key   { return key{"DEVICE#" + hash, meta} }
 func ceremonyKey(hash string) key { return key{"CEREMONY#" + hash, meta} }
 
-// mailboxKey returns the key of the mails sent to a mailbox, by its keyed hash.
+// mailboxKey returns the key of the e-mails sent to a mailbox, which is identified by a keyed hash.
 func mailboxKey(t org.Tenant, hash string) key { return key{"MAILBOX#" + t.Key() + "#" + hash, meta} }
 
 func emailTokenKey(t org.Tenant, hash string) key {
@@ -174,33 +174,33 @@ func latestKey(t org.Tenant, connection string) key {
 	return key{t.Key() + "#LATEST#" + connection, meta}
 }
 
-// inquiryKey returns the key of a patient's inquiry to an organisation, by the id of its event.
+// inquiryKey returns the key of a patient's inquiry to an organisation. id is the ID of the inquiry's event.
 func inquiryKey(t org.Tenant, id string) key {
 	return key{t.Key() + "#" + inquiryList + "#" + id, meta}
 }
 
-// answersKey returns the key of the number of answers to inquiries that a tenant sent on a day.
+// answersKey returns the key of the number of inquiries that a tenant answered on a day.
 func answersKey(t org.Tenant, day time.Time) key {
 	return key{t.Key() + "#ANSWERS", day.UTC().Format(time.DateOnly)}
 }
 
-// shareKey returns the key of a tenant's share of the export workers.
+// shareKey returns the key of the row that limits a tenant's use of the export workers.
 func shareKey(t org.Tenant) key { return rowKey(t, due.Share, t.OrgID) }
 
-// lineShard is the shard of the index byDue that lists the tasks waiting for a slot of a tenant's share. The sweeper
+// lineShard is the shard of the byDue index that lists the tasks waiting for a slot of a tenant's share. The sweeper
 // ignores it.
 func lineShard(t org.Tenant) string { return t.Key() + "#LINE" }
 
-// erasureKey returns the key of a request to erase a connection. Its id does not reveal the connection.
+// erasureKey returns the key of a request to erase a connection. The request's ID does not reveal the connection.
 func erasureKey(t org.Tenant, id string) key { return key{t.Key() + "#ERASURE#" + id, meta} }
 
-// erasedKey returns the key of the record that a connection with this vaultKey was erased. It lives as long as an
-// attempt.
+// erasedKey returns the key of the row stating that the connection with this vaultKey was erased. The row is stored as
+// long as an attempt.
 func erasedKey(t org.Tenant, hash, facility string) key {
 	return key{t.Key() + "#ERASED#" + hash, facility}
 }
 
-// erasuresShard is the shard of the index byDue that lists erasures in progress. The sweeper ignores it.
+// erasuresShard is the shard of the byDue index that lists erasures in progress. The sweeper ignores it.
 const erasuresShard = "ERASURES"
 
 // deletionKey returns the key of a request to delete an organisation.
@@ -210,18 +210,18 @@ func deletionKey(orgID string) key {
 
 const (
 	deletionSuffix = "#DELETION"
-	// deletionsShard is the shard of the index byDue that lists deletions in progress. The sweeper ignores it.
+	// deletionsShard is the shard of the byDue index that lists deletions in progress. The sweeper ignores it.
 	deletionsShard = "DELETIONS"
 )
 
-// usageKey returns the key of a tenant's usage on a day.
+// usageKey returns the key of a tenant's usage counters for a day.
 func usageKey(t org.Tenant, day string) key { return key{usagePartition(t), day} }
 func usagePartition(t org.Tenant) string    { return t.Key() + "#USAGE" }
 
-// noticeKey returns the key of an e-mail to be sent.
+// noticeKey returns the key of a pending e-mail.
 func noticeKey(t org.Tenant, id string) key { return rowKey(t, due.Notice, id) }
 
-// tefcaKey returns the key of an attempt of TEFCA mode. Its partition also contains the located records.
+// tefcaKey returns the key of a TEFCA attempt. Its partition also contains the located records.
 func tefcaKey(t org.Tenant, id string) key { return rowKey(t, due.Attempt, id) }
 
 func facilityKey(t org.Tenant, attempt, facility string) key {
@@ -240,10 +240,11 @@ func publicationKey(mode string) key        { return key{"PUBLICATION#" + mode, 
 func overridesPartition(mode string) string { return "OVERRIDE#" + mode }
 func sourceKey(id string) key               { return key{sourcesPartition, id} }
 
-// sourcesPartition contains the sources of both modes, a few hundred.
+// sourcesPartition contains the sources of both modes, a few hundred in total.
 const sourcesPartition = "SOURCE"
 
-// overrideKey returns the key of an override. A record has at most one of each kind, except for aliases and portals.
+// overrideKey returns the key of an override. A record has at most one override of each kind, except aliases and
+// portals.
 func overrideKey(mode string, o ledger.Override) key {
 	sort := string(o.Kind) + "#" + o.ID
 	if o.Kind == ledger.Alias || o.Kind == ledger.Portal {
@@ -252,7 +253,7 @@ func overrideKey(mode string, o ledger.Override) key {
 	return key{overridesPartition(mode), sort}
 }
 
-// Keys of the health of the catalogue's endpoints.
+// Keys of the health of catalogue endpoints.
 func roundsKey() key { return key{"HEALTH", meta} }
 
 func healthPointerKey(mode string) key            { return key{"POINTER#" + mode + "#HEALTH", meta} }
@@ -266,7 +267,8 @@ func discoveredURLsKey(mode, endpoint string) key {
 // Keys of the Sandbox table.
 func sandboxKey(name string) key { return key{"SANDBOX#" + name, meta} }
 
-// Keys of the Audit table. An organisation has one chain for both modes; the empty id is for shared resources.
+// Keys of the Audit table. An organisation has one chain for both modes. The empty ID denotes the chain of shared
+// resources.
 func auditKey(orgID string, seq int64) key {
 	return key{auditPartition(orgID), fmt.Sprintf("%s%012d", auditPrefix, seq)}
 }
@@ -282,7 +284,7 @@ func auditPartition(orgID string) string {
 
 const (
 	auditPrefix = "ROW#"
-	lastSeq     = 999_999_999_999 // twelve digits
+	lastSeq     = 999_999_999_999 // has twelve digits
 )
 
 func kindName(kind due.Kind) string {
@@ -309,7 +311,7 @@ func rowKey(t org.Tenant, kind due.Kind, id string) key {
 	return key{t.Key() + "#" + kindName(kind) + "#" + id, meta}
 }
 
-// kind returns the part of a row's key that names its type: TASK, CONN, CRED.
+// kind returns the part of a row's key that identifies its type: TASK, CONN, CRED.
 func (r item) kind() string {
 	words := strings.Split(r.text("pk"), "#")
 	if _, isTenants := org.ParseMode(words[0]); !isTenants {
@@ -343,12 +345,12 @@ func parseRowKey(pk string) (due.Item, bool) {
 	return due.Item{}, false
 }
 
-// DueShards is the number of partitions of the due index.
+// DueShards is the number of shards of the byDue index.
 const DueShards = 16
 
 func shardName(shard int) string { return fmt.Sprintf("DUE#%02d", shard) }
 
-// setDue makes the row due for the sweeper at a time.
+// setDue makes the row due at the given time, when the sweeper processes it.
 func (r item) setDue(id string, at time.Time) {
 	r["due_shard"], r["due_at"] = text(shardOf(id)), moment(at)
 }
@@ -359,16 +361,16 @@ func shardOf(id string) string {
 	return shardName(int(h.Sum32() % DueShards))
 }
 
-// listed adds the row to the organisation's list of its kind, ordered by creation.
+// listed adds the row to the organisation's list of its kind, ordered by creation time.
 func (r item) listed(t org.Tenant, kind, id string, created time.Time) {
 	r["org_list"], r["org_order"] = text(listKey(t, kind)), text(created.UTC().Format(stamp)+"#"+id)
 }
 
-// listKey returns the key of a tenant's list of a kind in the index byOrg.
+// listKey returns the byOrg index key of a tenant's list of one kind.
 func listKey(t org.Tenant, kind string) string { return t.Key() + "#" + kind }
 
-// externalList returns the list of a tenant's connections with an external id in the index byExternal, or "" for a
-// connection without one.
+// externalList returns the byExternal index key of a tenant's connections with an external ID, or "" for a connection
+// without one.
 func externalList(t org.Tenant, external secret.Mark) string {
 	if len(external.Sum) == 0 {
 		return ""

@@ -15,10 +15,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// long returns a text of n bytes that takes six times as much in JSON.
+// long returns a text of n bytes whose JSON encoding is six times as long.
 func long(n int) string { return strings.Repeat("<", n) }
 
-// sealing returns data unencrypted, with the overhead of encryption added.
+// sealing simulates encryption: it returns the data unencrypted, padded by the overhead of encryption.
 type sealing struct{}
 
 func (sealing) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {
@@ -29,8 +29,8 @@ func (sealing) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) ([
 	return sealed[512:], nil
 }
 
-// TestRowsFitItemLimitAtAllBounds checks that all bounds of docs/develop/architecture.md, reached at once, stay
-// below DynamoDB's item limit, which the embedded one enforces.
+// TestRowsFitItemLimitAtAllBounds checks that rows that reach all bounds of docs/develop/architecture.md at once stay
+// below DynamoDB's item limit, which the embedded DynamoDB enforces.
 func TestRowsFitItemLimitAtAllBounds(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -76,7 +76,7 @@ func TestRowsFitItemLimitAtAllBounds(t *testing.T) {
 	expect.NoError(t, err)
 	task.Status, task.Scope = export.Success, export.Scope{Asked: long(4 << 10), Granted: set.Scope}
 	task.Stats.TotalByResourceType = map[string]int{}
-	for i := range 300 { // more than FHIR has types
+	for i := range 300 { // exceeds the number of FHIR types
 		name := fmt.Sprintf("%s%03d", strings.Repeat("T", 40), i)
 		task.Stats.TotalByResourceType[name] = 1 << 62
 		task.Outcome = append(task.Outcome, export.TypeOutcome{

@@ -16,11 +16,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// holding is a lease that two workers, 0 and 1, use.
+// holding is a lease that two workers, 0 and 1, compete for.
 type holding struct {
-	quiet bool // releasing it reports nothing
+	quiet bool // whether releasing it reports no result
 	take  func(who int, at, until time.Time) error
-	keep  func(who int, until time.Time) error // nil if it can't be renewed
+	keep  func(who int, until time.Time) error // nil if the lease can't be renewed
 	leave func(who int, at time.Time) error
 }
 
@@ -61,7 +61,7 @@ func taskHolding(t *testing.T, s stores, of org.Tenant) holding {
 	var held [2]export.Task
 	for who := range held {
 		held[who] = pendingTask(of)
-		held[who].Generation = -1 // a generation that no token set has
+		held[who].Generation = -1 // no token set has this generation
 	}
 	return holding{
 		take: func(who int, at, until time.Time) error {
@@ -112,19 +112,19 @@ func noticeHolding(t *testing.T, s stores, of org.Tenant) holding {
 	}
 }
 
-// rule is the model of a lease.
+// rule models a lease.
 type rule struct {
 	named  bool
-	holder int // -1 for none
+	holder int // -1 if there is none
 	until  time.Time
-	at     time.Time // now
+	at     time.Time // current time
 }
 
 // worker returns 0 for A, a and x, and 1 for B, b and y.
 func worker(event rune) int { return strings.IndexRune("ABabxy", event) % 2 }
 
-// after returns the model after an event and whether the event succeeds. A and B take the lease for a minute, a and b
-// renew it, x and y release it. At | a minute passes, at > slightly more. An event that fails changes nothing.
+// after returns the model after an event, and whether the event succeeds. A and B take the lease for a minute, a and b
+// renew it, x and y release it. At "|" a minute passes, and at ">" slightly more. A failing event changes nothing.
 func (r rule) after(event rune) (next rule, works bool) {
 	who, next := worker(event), r
 	switch event {
@@ -148,8 +148,8 @@ func (r rule) after(event rune) (next rule, works bool) {
 	return next, works
 }
 
-// orders returns all sequences of n of the events. A failing event comes last, because the rest would equal another
-// sequence.
+// orders returns all sequences of n events. A failing event ends its sequence, because the rest would be covered by
+// another one.
 func (r rule) orders(events string, n int) []string {
 	if n == 0 {
 		return []string{""}
@@ -168,7 +168,7 @@ func (r rule) orders(events string, n int) []string {
 	return all
 }
 
-// play applies events to a lease and compares each result with the model.
+// play applies a sequence of events to a lease and compares each result with the model's.
 func (r rule) play(t *testing.T, h holding, events string) {
 	t.Helper()
 	for i, event := range events {
@@ -190,7 +190,7 @@ func (r rule) play(t *testing.T, h holding, events string) {
 	}
 }
 
-func TestLeaseHasOneHolderWhateverTheOrderOfEvents(t *testing.T) {
+func TestLeaseHasAtMostOneHolder(t *testing.T) {
 	t.Parallel()
 	for name, hold := range map[string]func(*testing.T, stores, org.Tenant) holding{
 		"slot": slotHolding, "tokens": tokensHolding, "task": taskHolding, "delivery": deliveryHolding,

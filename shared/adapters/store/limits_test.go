@@ -17,8 +17,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// The database's bucket gives the same result as the arithmetic in memory, for any limit and pace.
-func TestTakeDecidesLikeGCRAArithmetic(t *testing.T) {
+// TestTakeMatchesInMemoryGCRA checks that the stored bucket decides like the in-memory calculation, for any limit
+// and request rate.
+func TestTakeMatchesInMemoryGCRA(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	var buckets atomic.Int64
@@ -37,7 +38,7 @@ func TestTakeDecidesLikeGCRAArithmetic(t *testing.T) {
 			}
 			var want ratelimit.Decision
 			tat, want = ratelimit.GCRA(tat, at, limit)
-			tat = tat.Truncate(time.Microsecond) // the precision of a row
+			tat = tat.Truncate(time.Microsecond) // a row's precision
 			if got != want {
 				r.Fatalf("decision at %v = %+v, want %+v", at, got, want)
 			}
@@ -76,7 +77,7 @@ func TestTakeLimitsBurstToQuota(t *testing.T) {
 	}
 }
 
-// meddling changes the table between a failed condition and the next try.
+// meddling changes the table after a condition fails and before the next try.
 type meddling struct {
 	*dynamodb.Client
 
@@ -124,7 +125,7 @@ func TestTakeStartsNewBucketWhenRowVanishes(t *testing.T) {
 	_, err := s.flow.Take(t.Context(), "bucket", limit, now)
 	expect.NoError(t, err)
 	db := &meddling{Client: s.db}
-	db.meddle = func(in *dynamodb.UpdateItemInput) { // DynamoDB may delete the row at its expiry in the same way
+	db.meddle = func(in *dynamodb.UpdateItemInput) { // DynamoDB may delete the expired row in the same way
 		_, failure := s.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: in.TableName, Key: in.Key})
 		expect.NoError(t, failure)
 	}

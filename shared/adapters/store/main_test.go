@@ -28,15 +28,15 @@ const (
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: orgA}
-	// now has more digits than a row stores.
+	// now has a higher precision than rows store.
 	now = time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC)
 )
 
-// stores contains all stores over the tables that template.yaml declares, in the test's own AWS.
+// stores contains all stores, over the tables that template.yaml declares, in the test's own embedded AWS.
 type stores struct {
 	db            *dynamodb.Client
 	writes        *writes
-	names         map[string]string // maps logical ids to table names
+	names         map[string]string // table names by logical ID
 	control       store.Control
 	organisations store.Organisations
 	callers       store.Callers
@@ -73,7 +73,7 @@ func newStores(tb testing.TB) stores {
 	return s
 }
 
-// over returns the stores on another client.
+// over returns the stores with a different client.
 func over(db store.DB, names map[string]string) stores {
 	s := stores{
 		names:     names,
@@ -104,7 +104,7 @@ func (s stores) connect(t *testing.T, of org.Tenant) {
 	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), conclusionOf(of)))
 }
 
-// open stores a pending task of a new connection.
+// open stores a new connection with a pending task.
 func (s stores) open(t *testing.T, of org.Tenant) export.Task {
 	t.Helper()
 	s.connect(t, of)
@@ -159,7 +159,7 @@ func deliveryOf(of org.Tenant) webhook.Delivery {
 	}
 }
 
-// fanOut stores an event and its one delivery, which is in flight for one minute.
+// fanOut stores an event and its only delivery, which is in flight for one minute.
 func (s stores) fanOut(t *testing.T, of org.Tenant) webhook.Delivery {
 	t.Helper()
 	event, delivery := eventOf(of, eventID), deliveryOf(of)

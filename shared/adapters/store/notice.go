@@ -15,24 +15,24 @@ import (
 // Notices stores notices until they are sent.
 type Notices Work
 
-// Mailings stores notices together with the rows that their e-mails need: the recipients' organisations and the
-// subscriptions to disable.
+// Mailings stores notices, and the rows that their e-mails require: the recipients' organisations and the subscriptions
+// to disable.
 type Mailings struct {
 	Notices
 	OrganisationHooks
 }
 
-// NewMailings returns the Mailings of both tables.
+// NewMailings returns a Mailings that uses both tables.
 func NewMailings(work Work, control Control) Mailings {
 	return Mailings{Notices: Notices(work), OrganisationHooks: NewOrganisationHooks(control)}
 }
 
-// Notify implements notice.Rows. The row is the outbox.
+// Notify implements notice.Rows. It stores the notice as a pending row, from which it is sent later.
 func (s Notices) Notify(ctx context.Context, n notice.Notice) error {
 	if err := create(ctx, s.DB, s.Table, noticeItem(n)); !errors.Is(err, fault.Conflict) {
 		return err
 	}
-	return nil // the notice exists already
+	return nil // the notice already exists
 }
 
 // noticeItem returns the row of a pending notice.
@@ -56,8 +56,8 @@ func noticeItem(n notice.Notice) item {
 	return row
 }
 
-// ClaimNotice claims a pending notice for the caller until leaseUntil. It returns fault.Conflict if there is none, if
-// another caller holds it, or if it is not yet due.
+// ClaimNotice claims a pending notice for the caller until leaseUntil. It returns fault.Conflict if the notice does not
+// exist, is held by another caller, or is not yet due.
 func (s Notices) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now,
 	leaseUntil time.Time,
 ) (notice.Notice, error) {
@@ -77,8 +77,8 @@ func (s Notices) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, 
 	}, nil
 }
 
-// FinishNotice stores the outcome of the caller's claimed notice, which is then no longer due. It returns
-// fault.Conflict if another claim has taken over.
+// FinishNotice stores the outcome of a notice that the caller has claimed, after which the notice is no longer due. It
+// returns fault.Conflict if another caller has claimed the notice since.
 func (s Notices) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.Outcome, at time.Time) error {
 	c := s.unclaimNotice(n, change{
 		set:    "SET outcome = :outcome, settled_at = :at",
@@ -89,8 +89,8 @@ func (s Notices) FinishNotice(ctx context.Context, n notice.Notice, outcome noti
 	return err
 }
 
-// PostponeNotice releases the caller's claimed notice, to be sent at a later time. It returns fault.Conflict if another
-// claim has taken over.
+// PostponeNotice releases a notice that the caller has claimed and makes it due at a later time. It returns
+// fault.Conflict if another caller has claimed the notice since.
 func (s Notices) PostponeNotice(ctx context.Context, n notice.Notice, until time.Time) error {
 	_, err := update(ctx, s.DB, s.unclaimNotice(n, change{
 		set: "SET next_at = :next, due_at = :next", values: item{":next": moment(until)},
@@ -98,15 +98,14 @@ func (s Notices) PostponeNotice(ctx context.Context, n notice.Notice, until time
 	return err
 }
 
-// unclaimNotice extends c to end the claim of a notice.
+// unclaimNotice extends c to end a notice's claim.
 func (s Notices) unclaimNotice(n notice.Notice, c change) change {
 	c.table, c.key, c.when = s.Table, noticeKey(n.Tenant, n.ID), "attribute_exists(due_at)"
 	return leaseOf("fence").release(leaseOf("fence").held(c, number(n.Fence)))
 }
 
-// DisableForNotice disables the subscription that a notice reports as disabled. It returns fault.Conflict if the
-// subscription has changed since. The function that wrote the notice may have crashed before it disabled the
-// subscription.
+// DisableForNotice disables the subscription that a notice reports as disabled, in case the function that wrote the
+// notice crashed before it did so. It returns fault.Conflict if the subscription has changed since.
 func (s Hooks) DisableForNotice(ctx context.Context, n notice.Notice) error {
 	c := s.disable(n.Tenant, n.SubscriptionID, n.Reason, n.At)
 	c.when += " AND rev = :rev"

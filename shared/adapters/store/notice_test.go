@@ -36,7 +36,7 @@ func TestNotifyStoresNoticeOnce(t *testing.T) {
 	}
 }
 
-func TestClaimNoticeHasOneClaimantUntilFinished(t *testing.T) {
+func TestClaimNoticeAdmitsOneClaimantUntilFinished(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	wantDue := func(want ...time.Time) {
@@ -96,7 +96,7 @@ func TestClaimNoticeHasOneClaimantUntilFinished(t *testing.T) {
 	expect.Conflict(t, "a claim of a finished one", err)
 }
 
-func TestDisableAsToldDisablesUnchangedSubscriptionOnly(t *testing.T) {
+func TestDisableForNoticeRequiresUnchangedSubscription(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.hooks.CreateSubscription(t.Context(), subscriptionA()))

@@ -11,8 +11,9 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// Rows of earlier releases contain no verification. Their addresses have received notices ever since.
-func TestOrganisationOfEarlierReleaseKeepsItsNoticeAddresses(t *testing.T) {
+// TestOrganisationFromEarlierReleaseKeepsNoticeAddresses checks that addresses in rows without a verification, as
+// written by earlier releases, continue to receive notices.
+func TestOrganisationFromEarlierReleaseKeepsNoticeAddresses(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	made := organisationA()

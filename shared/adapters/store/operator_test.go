@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestOperatorListsContainAllEntries checks that lists contain the entries of every owner until the revision that was
-// read is removed.
+// TestOperatorListsContainAllEntries checks that lists contain the entries of every owner until an entry is removed at
+// the revision that was read.
 func TestOperatorListsContainAllEntries(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -66,7 +66,7 @@ func TestCredentialsListAndRemoveByTenant(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := credentialOf(tenant)
-	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA())) // shares the partition
+	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA())) // stored in the same partition
 	expect.NoError(t, s.callers.CreateCredential(t.Context(), want))
 	for of, expected := range map[org.Tenant][]org.Credential{tenant: {want}, {Mode: org.Live, OrgID: orgA}: {}} {
 		got, err := s.callers.Credentials(t.Context(), of)
@@ -83,8 +83,8 @@ func TestCredentialsListAndRemoveByTenant(t *testing.T) {
 	expect.NotFound(t, "the public id of a removed credential", err)
 }
 
-// TestMoveAndRemoveSubscriptionResetHealth checks that a webhook with a new URL starts without the failures of the
-// old one.
+// TestMoveAndRemoveSubscriptionResetHealth checks that a webhook with a new URL starts without the failures of the old
+// URL.
 func TestMoveAndRemoveSubscriptionResetHealth(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

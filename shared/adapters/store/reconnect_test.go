@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// reconnecting begins a second attempt for a connection and returns its conclusion: revision rev of the connection, and
-// tokens of the given version.
+// reconnecting starts a second attempt for a connection and returns its conclusion, with revision rev of the connection
+// and tokens of the given version.
 func (s stores) reconnecting(t *testing.T, id string, rev, version int64) flow.Conclusion {
 	t.Helper()
 	attempt, state := attemptOf(tenant), stateOf(tenant)
@@ -124,7 +124,7 @@ func TestReconnectStoresNothingAfterConcurrentChange(t *testing.T) {
 	}
 }
 
-func TestRefreshAndReconnectExcludeEachOther(t *testing.T) {
+func TestRefreshAndReconnectAreMutuallyExclusive(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)

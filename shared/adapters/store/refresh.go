@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Refresh stores the changes made while maintaining tokens: connections, the end of their tokens, and the corresponding
+// Refresh stores the changes that maintaining tokens causes: updated connections, ended tokens, and the corresponding
 // events.
 type Refresh struct {
 	connections Connections
@@ -20,7 +20,7 @@ type Refresh struct {
 	events      Events
 }
 
-// NewRefresh returns a Refresh over the three tables.
+// NewRefresh returns a Refresh that uses the three tables.
 func NewRefresh(connections Connections, held Tokens, events Events) Refresh {
 	return Refresh{connections: connections, tokens: held, events: events}
 }
@@ -55,7 +55,8 @@ func (s Refresh) Upstream(ctx context.Context, tenant org.Tenant, id string) ([]
 	return row.bytes("sealed"), nil
 }
 
-// ForgetUpstream implements refresh.Store. A changed row belongs to a later authorisation.
+// ForgetUpstream implements refresh.Store. If the row has changed, it belongs to a later authorisation and is not
+// deleted.
 func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error {
 	values := item{}
 	values.setBytes(":sealed", sealed)

@@ -36,13 +36,13 @@ func (s stores) connection(t *testing.T) connection.Connection {
 	return c
 }
 
-// revoked returns the connection after a refusal.
+// revoked returns the connection after the health system has refused a refresh.
 func revoked(c connection.Connection) connection.Connection {
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: "invalid_grant"}
 	return c
 }
 
-// raw reads a row as stored.
+// raw returns a row exactly as stored.
 func (s stores) raw(t *testing.T, table, pk, sk string) map[string]any {
 	t.Helper()
 	out, err := s.db.GetItem(t.Context(), &dynamodb.GetItemInput{
@@ -66,7 +66,8 @@ func (s stores) rawTokens(t *testing.T) map[string]any {
 	return s.raw(t, "TokensTable", tenant.Key()+"#CONN#"+connID, "TOKENS")
 }
 
-// A write replaces the complete connection, so an attribute that is not read would be lost.
+// TestSaveConnectionKeepsEveryAttribute checks that no attribute is lost: a write replaces the entire connection,
+// including any attribute that was not read.
 func TestSaveConnectionKeepsEveryAttribute(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -103,7 +104,7 @@ func TestRevokeConnectionRemovesTokensAndDueTime(t *testing.T) {
 	}
 }
 
-// upstream stores the tokens that a disconnection leaves for revocation.
+// upstream stores the tokens that a disconnection has left to be revoked.
 func (s stores) upstream(tb testing.TB, of org.Tenant, sealed string) {
 	tb.Helper()
 	_, err := s.db.PutItem(tb.Context(), &dynamodb.PutItemInput{
@@ -145,7 +146,8 @@ func TestRefreshIsTenantIsolated(t *testing.T) {
 	expect.NoError(t, err)
 }
 
-// leased returns the first version with a lease taken now; started is the time of the lease that was read.
+// leased returns the first version of a token set with a lease taken now. started is the time of the lease that was
+// read.
 func leased(owner string, version int64, started time.Time) tokens.Row {
 	row := tokensOf(tenant)
 	row.Version, row.LeaseOwner, row.LeaseUntil, row.RefreshStartedAt = version, owner, now.Add(time.Minute), started

@@ -18,7 +18,7 @@ type Sandbox struct {
 	Table string
 }
 
-// Put implements oauth.Store of the sandbox. It needs no condition, since concurrent writers can't break an invariant
+// Put implements the sandbox's oauth.Store. It needs no condition, since concurrent writers can't violate an invariant
 // of these rows.
 func (s Sandbox) Put(ctx context.Context, name string, value []byte, expires time.Time) error {
 	if _, err := s.DB.PutItem(ctx, &dynamodb.PutItemInput{
@@ -30,7 +30,7 @@ func (s Sandbox) Put(ctx context.Context, name string, value []byte, expires tim
 	return nil
 }
 
-// Get implements oauth.Store of the sandbox.
+// Get implements the sandbox's oauth.Store.
 func (s Sandbox) Get(ctx context.Context, name string) ([]byte, bool, error) {
 	row, err := get(ctx, s.DB, s.Table, sandboxKey(name))
 	if errors.Is(err, fault.NotFound) {
@@ -39,7 +39,7 @@ func (s Sandbox) Get(ctx context.Context, name string) ([]byte, bool, error) {
 	return row.bytes("value"), err == nil, err
 }
 
-// Swap implements oauth.Store of the sandbox: a compare-and-swap on the value, or a create if old is nil.
+// Swap implements the sandbox's oauth.Store. It is a compare-and-swap on the value, or creates the row if old is nil.
 func (s Sandbox) Swap(ctx context.Context, name string, old, value []byte, expires time.Time) (bool, error) {
 	in := &dynamodb.PutItemInput{
 		TableName: &s.Table, Item: sandboxItem(name, value, expires), ConditionExpression: aws.String(absent),

@@ -18,22 +18,23 @@ import (
 )
 
 const (
-	// keepShares is the lifetime of a tenant's share after one of its slots was taken. It equals the lifetime of tasks.
+	// keepShares is how long a tenant's share is stored after one of its slots was last taken. It equals the lifetime of
+	// tasks.
 	keepShares  = keepTasks
 	placePrefix = "place"
 	taskSuffix  = "_task"
 )
 
-// Places stores tenants' shares: the holders of their slots, and whether tasks are waiting in line.
+// Places stores tenants' shares: who holds each slot, and whether tasks are waiting for one.
 type Places Work
 
-// Shares stores shares together with the tasks that hold, or wait for, their slots.
+// Shares stores shares and the tasks that hold or wait for their slots.
 type Shares struct {
 	Places
 	Tasks
 }
 
-// NewShares returns the Shares of a table.
+// NewShares returns a Shares that uses the Work table.
 func NewShares(work Work) Shares {
 	return Shares{Places: Places(work), Tasks: Tasks(work)}
 }
@@ -113,15 +114,15 @@ func (s Places) LeavePlace(ctx context.Context, place share.Place) (share.Row, e
 	return shareOf(row), nil
 }
 
-// placeLease returns the lease of a slot. It is renewed and released like every lease. To take it, the slot and the
-// line must be unchanged since they were read, because a slot's availability also depends on the line. Its fence is the
-// task's.
+// placeLease returns a slot's lease. It is renewed and released like any other lease. Taking it requires that the slot
+// and the line are unchanged since they were read, because a slot's availability also depends on the line. Its fence is
+// that of the task.
 func placeLease(number int) lease {
 	names := placeNames(number)
 	return lease{until: names["#until"], holder: names["#claim"]}
 }
 
-// AnnounceLine implements share.Rows. It has no condition, since a task is waiting whatever the row contains.
+// AnnounceLine implements share.Rows. It has no condition, since a task is waiting regardless of the row's contents.
 func (s Places) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: shareKey(tenant),
@@ -132,7 +133,7 @@ func (s Places) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, d
 		},
 	})
 	if errors.Is(err, fault.Conflict) {
-		return nil // the line was announced again since
+		return nil // the line has been announced again
 	}
 	return err
 }
@@ -146,7 +147,7 @@ func (s Places) EndLine(ctx context.Context, tenant org.Tenant, seen time.Time) 
 	return err
 }
 
-// JoinLine implements share.Rows. The index byDue lists the task in its tenant's line, ordered by creation.
+// JoinLine implements share.Rows. The byDue index lists the waiting tasks in the tenant's line, ordered by creation.
 func (s Tasks) JoinLine(ctx context.Context, task export.Task, at time.Time) error {
 	c := s.fenced(task, "SET waiting_since = :now, due_shard = :line, due_at = created_at REMOVE lease_until")
 	c.when += " AND attribute_exists(lease_until)"
@@ -177,7 +178,7 @@ func (s Places) Line(ctx context.Context, tenant org.Tenant, limit int) ([]share
 	return line, nil
 }
 
-// placed returns an update of a slot by the claim of the task that holds it.
+// placed returns an update of a slot, under the claim of the task that holds it.
 func (s Places) placed(place share.Place) change {
 	return placeLease(place.Number).held(change{
 		table: s.Table, key: shareKey(place.Tenant), when: "#task = :task",

@@ -1,7 +1,7 @@
-// Package store stores every domain's rows in DynamoDB, with one file per domain and all keys in keys.go. Every write
-// is conditional, every read for a decision is strongly consistent, there is no Scan, and every tenant row is accessed
-// through its tenant. The package contains no business rules, which belong to the domain; it returns fault.NotFound and
-// fault.Conflict.
+// Package store stores the rows of every domain in DynamoDB, with one file per domain and all keys in keys.go. Every
+// write is conditional, every read on which a decision is based is strongly consistent, there is no Scan, and a
+// tenant's rows are accessed only through the tenant. The package contains no business rules, which belong to the
+// domain. It returns fault.NotFound and fault.Conflict.
 package store
 
 import (
@@ -32,24 +32,24 @@ type DB interface {
 		o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// Work is the table of that name. Each kind of row has its own type, to which the table is converted, so that a wiring
-// shows the rows its function may access.
+// Work is the table of that name. Each kind of row has its own type, converted from Work, so that the wiring shows
+// which rows a function may access.
 type Work struct {
 	DB    DB
 	Table string
 }
 
-// Control is the table of that name. See Work.
+// Control is the table of that name. Like Work, it is converted to a type for each kind of row.
 type Control struct {
 	DB    DB
 	Table string
 }
 
-// firstPause is the wait after a write that conflicted with a transaction on the same row. It exceeds the time that a
-// transaction takes, and grows with each retry.
+// firstPause is the wait before the first retry of a write that conflicted with a transaction on the same row. It
+// exceeds a transaction's duration, and doubles with each retry.
 const firstPause = 10 * time.Millisecond
 
-// get reads one row with strong consistency. It returns fault.NotFound if it does not exist.
+// get reads one row with strong consistency. It returns fault.NotFound if the row does not exist.
 func get(ctx context.Context, db DB, table string, k key) (item, error) {
 	out, err := db.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &table, Key: k.attributes(),
@@ -64,7 +64,7 @@ func get(ctx context.Context, db DB, table string, k key) (item, error) {
 	return out.Item, nil
 }
 
-// create writes a row that must not exist yet. It returns fault.Conflict if it does.
+// create creates a row. It returns fault.Conflict if the row exists.
 func create(ctx context.Context, db DB, table string, row item) error {
 	return persist(ctx, func() error {
 		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
@@ -75,7 +75,7 @@ func create(ctx context.Context, db DB, table string, row item) error {
 	})
 }
 
-// replace writes a row over revision rev. It returns fault.Conflict if the stored revision differs.
+// replace replaces revision rev of a row. It returns fault.Conflict if the stored revision differs.
 func replace(ctx context.Context, db DB, table string, row item, rev int64) error {
 	row.setInt("rev", rev+1)
 	return persist(ctx, func() error {
@@ -103,7 +103,7 @@ func update(ctx context.Context, db DB, u change) (item, error) {
 	return row, failure
 }
 
-// remove deletes the row of u and returns the row before deletion. If the condition fails, it returns fault.Conflict,
+// remove deletes the row that u identifies and returns its contents. If the condition fails, it returns fault.Conflict,
 // with the row in types.ConditionalCheckFailedException.
 func remove(ctx context.Context, db DB, u change) (item, error) {
 	var row item
@@ -162,13 +162,13 @@ func removal(table string, k key, rev int64) types.TransactWriteItem {
 	}}
 }
 
-// unlist deletes a row that depends on another one being removed. It may be missing; a webhook, for example, has no
+// unlist deletes a row that depends on another row being removed. It may not exist: a webhook, for example, has no
 // health row before its first delivery.
 func unlist(table string, k key) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{TableName: &table, Key: k.attributes()}}
 }
 
-// transact writes all or nothing. It returns fault.Conflict if a condition fails.
+// transact writes all of the writes or none. It returns fault.Conflict if a condition fails.
 func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) error {
 	return persist(ctx, func() error {
 		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
@@ -176,8 +176,8 @@ func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) err
 	})
 }
 
-// persist performs a write and translates its failure. A collision with a transaction in progress does not settle the
-// condition, so persist retries the write, after pauses that differ between the colliding writers.
+// persist performs a write and translates its error. If the write collides with a transaction in progress, its
+// condition was not decided, so persist retries it, after pauses that differ between the colliding writers.
 func persist(ctx context.Context, write func() error) error {
 	again := retry.Policy{Tries: retry.Tries, Again: collided, Pause: firstPause, Random: rand.Float64}
 	return translate(again.Do(ctx, write))
@@ -205,7 +205,7 @@ func collided(err error) bool {
 	return met
 }
 
-// translate converts a failed condition to fault.Conflict. No other function does.
+// translate converts a failed condition to fault.Conflict. It is the only function that does.
 func translate(err error) error {
 	if err == nil {
 		return nil

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// sweepAfter is the delay after which the sweeper processes a new row whose message is missing.
+	// sweepAfter is the delay after which the sweeper processes a new row whose message was lost.
 	sweepAfter = 30 * time.Second
 	keepTasks  = 90 * 24 * time.Hour // docs/operate/retention.md
 	keepEvents = 15 * 24 * time.Hour
 )
 
-// Tasks stores export tasks and the id of each connection's latest task. A report of a task's progress or end, or a
-// repeated event, is stored together with the task.
+// Tasks stores export tasks and the ID of each connection's latest task. An event that reports a task's progress or
+// end, or that is resent, is stored in the same transaction.
 type Tasks Work
 
 // LatestTask implements export.TaskStore.
@@ -47,7 +47,7 @@ func taskOf(row item, tenant org.Tenant, id string) (export.Task, error) {
 	return task, nil
 }
 
-// readTask reads the readable attributes of a task and returns an error for each unreadable one.
+// readTask reads a task's valid attributes and returns an error for each damaged one.
 func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged []error) {
 	task = export.Task{
 		ID: id, Tenant: tenant, ConnectionID: row.text("connection_id"), Previous: row.text("previous"),
@@ -77,8 +77,9 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 	return task, damaged
 }
 
-// isPutOff reports whether lease_until is the time to which the task is postponed. put_off contains the generation that
-// YieldTask created, so that any later claim invalidates it, including a claim by a release without this attribute.
+// isPutOff reports whether lease_until is the time until which the task is postponed. The attribute put_off contains
+// the generation that YieldTask created, so that any later claim invalidates it, even one by a release without this
+// attribute.
 func isPutOff(row item) bool {
 	return row.text("status") == string(export.Pending) && row.int("put_off") > 0 &&
 		row.int("put_off") == row.int("generation")
@@ -94,8 +95,8 @@ func (s Tasks) ResendEvent(ctx context.Context, task export.Task, event webhook.
 	return transact(ctx, s.DB, count.write(), putNew(s.Table, eventItem(event)))
 }
 
-// ClaimTask implements worker.Store. lease_until alone determines when a task can be claimed, whether it is leased or
-// postponed; an earlier message has no effect.
+// ClaimTask implements worker.Store. Only lease_until determines when a task can be claimed, whether it is leased or
+// postponed. A message that arrives earlier has no effect.
 func (s Tasks) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now,
 	leaseUntil time.Time,
 ) (export.Task, error) {
@@ -149,8 +150,8 @@ func (s Tasks) ContinueTask(ctx context.Context, task export.Task, leaseUntil ti
 	return taskOf(row, task.Tenant, task.ID)
 }
 
-// YieldTask implements worker.Store. It increments the generation, so that a late write of the same run, for example
-// its heartbeat, can't shorten the wait.
+// YieldTask implements worker.Store. It increments the generation, so that a late write by the same run, such as its
+// heartbeat, can't shorten the wait.
 func (s Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
 	set := "SET generation = generation + :one, setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, " +
 		"due_at = :due"
@@ -175,7 +176,7 @@ func (s Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt tim
 	return err
 }
 
-// FinishTask implements worker.Store. The task remains due until its files are deleted.
+// FinishTask implements worker.Store. The row remains due until the task's files are deleted.
 func (s Tasks) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
 	result := item{}
 	for name, value := range map[string]any{
@@ -213,7 +214,7 @@ func (s Tasks) ExpireFiles(ctx context.Context, task export.Task, now, lookAt ti
 	return err
 }
 
-// fenced returns an update of a pending task by the worker that holds its generation.
+// fenced returns an update of a pending task, under the generation that the worker holds.
 func (s Tasks) fenced(task export.Task, set string) change {
 	return leaseOf("generation").held(change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID), set: set,

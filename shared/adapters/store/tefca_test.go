@@ -24,7 +24,7 @@ import (
 
 const verificationID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21"
 
-// tefca returns the stores of TEFCA mode.
+// tefca returns the stores for TEFCA mode.
 func (s stores) tefca() store.TEFCAConnections {
 	return store.TEFCAConnections{
 		TEFCA: store.TEFCA{Flow: store.Flow{DB: s.db, Table: s.names["FlowTable"]}, Work: s.work}, Ends: s.flow,
@@ -105,7 +105,8 @@ func TestTEFCAAttemptRoundTrips(t *testing.T) {
 	}
 }
 
-// TestTEFCATicketAndStateAreSeparateFromPortals also checks that a state of one kind is not valid for the other.
+// TestTEFCATicketAndStateAreSeparateFromPortals also checks that a TEFCA state is not valid for a portal and vice
+// versa.
 func TestTEFCATicketAndStateAreSeparateFromPortals(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -169,8 +170,8 @@ func TestTEFCAConcludeCreatesOneConnectionPerFacility(t *testing.T) {
 	}
 }
 
-// TestRemoveConnectionRemovesTEFCALookupRows also checks that the next attempt creates a new connection, but an attempt
-// that looked the old one up before the erasure does not.
+// TestRemoveConnectionRemovesTEFCALookupRows also checks that the next attempt creates a new connection, whereas an
+// attempt that looked up the old one before the erasure does not.
 func TestRemoveConnectionRemovesTEFCALookupRows(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -224,8 +225,7 @@ func TestRemoveConnectionRemovesTEFCALookupRows(t *testing.T) {
 	}
 }
 
-// concluding stores a facility of an attempt and returns a function that creates the conclusion of its first
-// connection.
+// concluding stores an attempt's facility and returns a function that creates the conclusion of its first connection.
 func (s stores) concluding(t *testing.T) func(id string) attempt.Conclusion {
 	t.Helper()
 	expect.NoError(t, s.tefca().CreateAttempt(t.Context(), verificationOf(tenant), verificationTicket(tenant)))

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TEFCAConnections stores the results of TEFCA-mode attempts: connections with their tokens, events and lookup rows. It
-// gets their rows from Conclusions, so that all connections are stored the same way.
+// TEFCAConnections stores the results of TEFCA attempts: connections with their tokens, events and lookup rows. It uses
+// Conclusions to build their rows, so that all connections are stored in the same way.
 type TEFCAConnections struct {
 	TEFCA
 
@@ -50,8 +50,8 @@ func (s TEFCAConnections) Known(ctx context.Context, tenant org.Tenant, vault,
 }
 
 // Conclude implements attempt.WorkStore. It writes the connection's lookup row in the same transaction. If two attempts
-// connect the same person at the same facility concurrently, one is refused, as is one whose connection was erased
-// since it was looked up.
+// connect the same person to the same facility concurrently, one fails. It also fails if the connection was erased
+// after it was looked up.
 func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) error {
 	conn := c.Connection
 	writes := []types.TransactWriteItem{
@@ -59,14 +59,14 @@ func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) er
 		s.Ends.connecting(conn), s.Ends.keeping(c.Tokens),
 	}
 	if conn.Rev > 0 {
-		// A pending upstream revocation of the old grant could end the new one as well.
+		// Revoking the old grant upstream could also end the new one, so the pending revocation is removed.
 		writes = append(writes, unlist(s.Ends.tokens.Table, upstreamKey(conn.Tenant, conn.ID)))
 	}
 	if c.Known != conn.ID {
 		named := newItem(vaultKey(conn.Tenant, conn.VaultKey, conn.DirectoryID))
 		named.setText("connection_id", conn.ID)
 		name := putNew(s.Ends.connections.Table, named)
-		if c.Known != "" { // it names an erased connection
+		if c.Known != "" { // the lookup row refers to an erased connection
 			name.Put.ConditionExpression = aws.String(absent + " OR connection_id = :known")
 			name.Put.ExpressionAttributeValues = item{":known": text(c.Known)}
 		}
@@ -82,7 +82,7 @@ func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) er
 	return transact(ctx, s.Work.DB, writes...)
 }
 
-// PersonsConnections lists the connections of a person, current or not.
+// PersonsConnections lists all of a person's connections, current or not.
 func (s Connections) PersonsConnections(ctx context.Context, tenant org.Tenant, person string) ([]string, error) {
 	var found []string
 	var after map[string]types.AttributeValue

@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tokens stores sealed token sets. A row without a token set is the tombstone of one that has ended. It keeps the
-// version, so that no set from before the end is ever stored again.
+// Tokens stores encrypted token sets. A row without a token set is the tombstone of one that has ended. It retains the
+// version, so that no earlier set is ever stored again.
 type Tokens struct {
 	DB    DB
 	Table string
@@ -75,8 +75,8 @@ func (s Tokens) RotateTokens(ctx context.Context, r tokens.Row) error {
 	return err
 }
 
-// endTokens replaces a token set by a tombstone. It increments the version, so that a concurrent refresh finds nothing
-// to replace and the set of a later reconnect is newer.
+// endTokens replaces a token set with a tombstone. It increments the version, so that a concurrent refresh can't
+// replace it and a later reconnect's set has a newer version.
 func endTokens(table string, tenant org.Tenant, connectionID string, version int64) change {
 	return change{
 		table: table, key: tokensKey(tenant, connectionID),

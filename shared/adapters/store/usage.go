@@ -12,7 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// keepUsage is 25 months, so that a month can be compared with the same month one and two years before.
+// keepUsage is the retention of daily counts: 25 months, so that a month can be compared with the same month one and
+// two years earlier.
 const keepUsage = 25 * 31 * 24 * time.Hour
 
 // UsageDays stores daily counts.
@@ -32,7 +33,7 @@ func (s UsageDays) SaveUsage(ctx context.Context, tenant org.Tenant, day string,
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// Usage implements usage.Days. Two months of rows fit easily into one query.
+// Usage implements usage.Days. Two months of rows easily fit into one query.
 func (s UsageDays) Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]usage.Counts, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, ConsistentRead: aws.Bool(true),

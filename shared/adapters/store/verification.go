@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// sendingsKept is the period in which a sending counts.
+// sendingsKept is the period for which an e-mail sent to a mailbox is counted.
 const sendingsKept = 24 * time.Hour
 
 // Sendings implements verification.SendStore.
@@ -27,7 +27,7 @@ func (s Flow) Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (
 	}
 	sent := verification.Sendings{Tenant: tenant, Mailbox: mailbox, Rev: row.int("rev")}
 	moments, networks := strings.Fields(row.text("sent_at")), strings.Fields(row.text("sent_from"))
-	older := len(moments) - len(networks) // sendings stored before networks were recorded
+	older := len(moments) - len(networks) // stored before networks were recorded
 	for i, micros := range moments {
 		at, err := strconv.ParseInt(micros, 10, 64)
 		if err != nil {
@@ -58,7 +58,7 @@ func (s Flow) CreateCode(ctx context.Context, c verification.Code, sent verifica
 		if one.Network != "" {
 			networks = append(networks, one.Network)
 		}
-		list.setInt("ttl", one.At.Add(sendingsKept+ttlGrace).Unix()) // the last one counts for a day
+		list.setInt("ttl", one.At.Add(sendingsKept+ttlGrace).Unix()) // the most recent one is counted for a day
 	}
 	list.setText("sent_at", strings.Join(moments, " "))
 	list.setText("sent_from", strings.Join(networks, " "))
@@ -69,7 +69,7 @@ func (s Flow) CreateCode(ctx context.Context, c verification.Code, sent verifica
 	return transact(ctx, s.DB, putNew(s.Table, row), written)
 }
 
-// TryCode implements verification.CheckStore with one conditional update, so that concurrent tries all count.
+// TryCode implements verification.CheckStore. It uses one conditional update, so that concurrent tries are all counted.
 func (s Flow) TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time,
 	most int,
 ) (verification.Code, error) {

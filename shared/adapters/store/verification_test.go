@@ -72,7 +72,8 @@ func TestVerificationRoundTripsCodeSendingsAndToken(t *testing.T) {
 	}
 }
 
-// If two callers submit the right code at the same time, only one gets a token.
+// TestExchangeCodeSucceedsOnce checks that if several callers submit the correct code at once, only one receives a
+// token.
 func TestExchangeCodeSucceedsOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -97,8 +98,9 @@ func TestTryCodeSucceedsUntilExpiry(t *testing.T) {
 	expect.Conflict(t, "the moment it expires", err)
 }
 
-// A concurrently counted sending is not lost, and no code is sent without being counted.
-func TestCreateCodeCountsConcurrentSendings(t *testing.T) {
+// TestCreateCodeCountsConcurrentEmails checks that no concurrent sending is lost from the count, and that no code is
+// sent without being counted.
+func TestCreateCodeCountsConcurrentEmails(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.verify(t)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Events stores events, together with the deliveries that they are fanned out to.
+// Events stores events and the deliveries that fanning them out creates.
 type Events Work
 
 // Deliveries stores deliveries and their attempts.
@@ -22,18 +22,18 @@ type EventDeliveries struct {
 	Deliveries
 }
 
-// NewEventDeliveries returns the EventDeliveries of a table.
+// NewEventDeliveries returns an EventDeliveries that uses the Work table.
 func NewEventDeliveries(work Work) EventDeliveries {
 	return EventDeliveries{Events: Events(work), Deliveries: Deliveries(work)}
 }
 
-// Webhooks stores events and deliveries together with their subscriptions.
+// Webhooks stores events and deliveries, and their subscriptions.
 type Webhooks struct {
 	EventDeliveries
 	Hooks
 }
 
-// NewWebhooks returns the Webhooks of both tables.
+// NewWebhooks returns a Webhooks that uses both tables.
 func NewWebhooks(work Work, control Control) Webhooks {
 	return Webhooks{EventDeliveries: NewEventDeliveries(work), Hooks: Hooks(control)}
 }
@@ -54,7 +54,7 @@ func eventOf(tenant org.Tenant, id string, row item) webhook.Event {
 	}
 }
 
-// CreateEvent stores an event that belongs to no other change, such as a test event. It returns fault.Conflict if it
+// CreateEvent stores an event that no other change causes, such as a test event. It returns fault.Conflict if the event
 // exists.
 func (s Events) CreateEvent(ctx context.Context, event webhook.Event) error {
 	return create(ctx, s.DB, s.Table, eventItem(event))
@@ -178,7 +178,7 @@ func (s Deliveries) recordAttempt(d webhook.Delivery, attempt webhook.Attempt) (
 	return []types.TransactWriteItem{s.unclaim(d).write(), putNew(s.Table, log)}, nil
 }
 
-// unclaim ends the claim of a delivery and stores the claimant's result.
+// unclaim ends a delivery's claim and stores the claimant's result.
 func (s Deliveries) unclaim(d webhook.Delivery) change {
 	c := leaseOf("fence").held(change{
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// EventBatches stores the events of several tenants for concurrent processing.
+// EventBatches reads and fans out events of several tenants together.
 type EventBatches struct {
 	Rows Events
 	Log  EventLog
@@ -37,21 +37,21 @@ func (s EventBatches) Events(ctx context.Context,
 
 // FanOutAll implements webhook.BatchStore.
 func (s EventBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) error {
-	writes := make([]types.TransactWriteItem, 0, 2*len(all)) // usually an event and its one delivery
+	writes := make([]types.TransactWriteItem, 0, 2*len(all)) // usually an event and its only delivery
 	for _, f := range all {
 		writes = append(writes, s.Rows.fanOut(f.Event, f.Deliveries)...)
 	}
 	return transact(ctx, s.Rows.DB, writes...)
 }
 
-// BatchedWebhooks is a Webhooks that records attempts ending at the same time in one transaction.
+// BatchedWebhooks is a Webhooks that records attempts in one transaction if they end at the same time.
 type BatchedWebhooks struct {
 	Webhooks
 
 	attempts *joined
 }
 
-// NewBatchedWebhooks returns the BatchedWebhooks of a process.
+// NewBatchedWebhooks returns a BatchedWebhooks. Create one per process.
 func NewBatchedWebhooks(rows Webhooks) BatchedWebhooks {
 	return BatchedWebhooks{rows, &joined{db: rows.Deliveries.DB}}
 }

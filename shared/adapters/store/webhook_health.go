@@ -76,8 +76,8 @@ func (s Hooks) ReviseHealth(ctx context.Context, tenant org.Tenant, subscription
 	return err
 }
 
-// unchanged returns the condition that a counter has not changed since it was read. The counter is missing before its
-// first change.
+// unchanged returns the condition that a counter has not changed since it was read. The row contains no counter before
+// its first change.
 func unchanged(name, value string, seen int) string {
 	if seen == 0 {
 		return " AND (attribute_not_exists(" + name + ") OR " + name + " = " + value + ")"
@@ -96,7 +96,7 @@ func (s Hooks) ClearFailures(ctx context.Context, tenant org.Tenant, subscriptio
 }
 
 // ReserveSlot implements webhook.HealthStore. Times are stored in microseconds, so that the next slot can be advanced
-// without reading it: each concurrent caller needs one call, or two if the endpoint was idle.
+// without reading it. Each concurrent caller needs one call, or two if the endpoint was idle.
 func (s Hooks) ReserveSlot(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration,
 ) (time.Time, error) {
@@ -156,8 +156,8 @@ func (s Hooks) disable(tenant org.Tenant, subscriptionID string, reason webhook.
 	}
 }
 
-// EnableSubscription enables a disabled subscription and resets its health. It returns fault.Conflict if it has changed
-// since it was read as sub.
+// EnableSubscription enables a disabled subscription and resets its health. It returns fault.Conflict if the
+// subscription has changed since sub was read.
 func (s Hooks) EnableSubscription(ctx context.Context, sub webhook.Subscription) error {
 	enable := change{
 		table: s.Table, key: subscriptionKey(sub.Tenant, sub.ID),

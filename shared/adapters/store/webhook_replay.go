@@ -25,7 +25,8 @@ func (s Deliveries) Delivery(ctx context.Context, tenant org.Tenant, id string) 
 func (s Deliveries) DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time,
 	limit int,
 ) ([]string, time.Time, error) {
-	// Rows are ordered by creation and id. A page that ends in the middle of a timestamp is continued from that timestamp.
+	// Rows are ordered by creation time and ID. If a page ends in the middle of a timestamp, the next page starts at that
+	// timestamp.
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		//nolint:gosec // limits are small
 		TableName: &s.Table, IndexName: aws.String("byOrg"), Limit: aws.Int32(int32(limit)),
@@ -70,7 +71,7 @@ func (s Deliveries) RestartDelivery(ctx context.Context, d webhook.Delivery) err
 			":held": text(string(webhook.Held)),
 		},
 	}
-	// A replayed event must live as long as the restarted schedule.
+	// A replayed event must be stored until the end of the restarted schedule.
 	keep := change{
 		table: s.Table, key: eventKey(d.Tenant, d.EventID), set: "SET #ttl = :ttl", when: "attribute_exists(pk)",
 		names: map[string]string{"#ttl": "ttl"}, values: item{":ttl": ttl},

@@ -8,27 +8,27 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Hooks stores webhook subscriptions with their health.
+// Hooks stores webhook subscriptions and their health.
 type Hooks Control
 
-// OrganisationHooks stores subscriptions together with their organisations.
+// OrganisationHooks stores subscriptions and their organisations.
 type OrganisationHooks struct {
 	Organisations
 	Hooks
 }
 
-// NewOrganisationHooks returns the OrganisationHooks of a table.
+// NewOrganisationHooks returns an OrganisationHooks that uses the Control table.
 func NewOrganisationHooks(control Control) OrganisationHooks {
 	return OrganisationHooks{Organisations: Organisations(control), Hooks: Hooks(control)}
 }
 
-// Setup stores an organisation's own settings: its credentials and subscriptions.
+// Setup stores an organisation's credentials and subscriptions.
 type Setup struct {
 	Callers
 	Hooks
 }
 
-// NewSetup returns the Setup of a table.
+// NewSetup returns a Setup that uses the Control table.
 func NewSetup(control Control) Setup {
 	return Setup{Callers: Callers(control), Hooks: Hooks(control)}
 }
@@ -39,7 +39,7 @@ func (s Hooks) Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.
 	if err != nil {
 		return nil, err
 	}
-	health := map[string]webhook.Health{} // health by sort key of its subscription
+	health := map[string]webhook.Health{} // health by the subscription's sort key
 	for _, row := range rows {
 		if of, ok := strings.CutSuffix(row.text("sk"), healthSuffix); ok {
 			health[of] = healthOf(row)
@@ -87,7 +87,7 @@ func (s Hooks) CreateSubscription(ctx context.Context, sub webhook.Subscription)
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// CreateDirectedEvent stores an event together with its one delivery, so that it is not fanned out. The organisation's
+// CreateDirectedEvent stores an event and its only delivery, so that the event is not fanned out. The organisation's
 // list of events omits it, since it is for one subscription.
 func (s Events) CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error {
 	row := eventItem(event)
@@ -98,8 +98,8 @@ func (s Events) CreateDirectedEvent(ctx context.Context, event webhook.Event, d 
 	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, deliveryItem(d)))
 }
 
-// SaveSubscription stores a changed subscription. It returns fault.Conflict if it was changed, or disabled, since it
-// was read.
+// SaveSubscription stores a changed subscription. It returns fault.Conflict if the subscription was changed or disabled
+// since it was read.
 func (s Hooks) SaveSubscription(ctx context.Context, sub webhook.Subscription) error {
 	row, err := subscriptionItem(sub)
 	if err != nil {
@@ -108,8 +108,8 @@ func (s Hooks) SaveSubscription(ctx context.Context, sub webhook.Subscription) e
 	return replace(ctx, s.DB, s.Table, row, sub.Rev)
 }
 
-// MoveSubscription stores a subscription with a new URL and resets its health. It returns fault.Conflict if it has
-// changed since it was read.
+// MoveSubscription stores a subscription with a new URL and resets its health. It returns fault.Conflict if the
+// subscription has changed since it was read.
 func (s Hooks) MoveSubscription(ctx context.Context, sub webhook.Subscription) error {
 	row, err := subscriptionItem(sub)
 	if err != nil {
@@ -118,8 +118,8 @@ func (s Hooks) MoveSubscription(ctx context.Context, sub webhook.Subscription) e
 	return transact(ctx, s.DB, putOver(s.Table, row, sub.Rev), unlist(s.Table, healthKey(sub.Tenant, sub.ID)))
 }
 
-// RemoveSubscription removes a subscription and its health. It returns fault.Conflict if it has changed since it was
-// read.
+// RemoveSubscription removes a subscription and its health. It returns fault.Conflict if the subscription has changed
+// since it was read.
 func (s Hooks) RemoveSubscription(ctx context.Context, sub webhook.Subscription) error {
 	return transact(ctx, s.DB, removal(s.Table, subscriptionKey(sub.Tenant, sub.ID), sub.Rev),
 		unlist(s.Table, healthKey(sub.Tenant, sub.ID)))

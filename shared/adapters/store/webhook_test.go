@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// An attempt of an outdated claim is not logged, and a recorded one is. Package storetest tests which claims may
-// record.
+// TestRecordAttemptLogsAttemptsOfCurrentClaimOnly checks that an attempt is logged only if it was recorded under the
+// current claim. Package storetest tests which claims may record attempts.
 func TestRecordAttemptLogsAttemptsOfCurrentClaimOnly(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

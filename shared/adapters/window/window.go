@@ -1,5 +1,5 @@
-// Package window serves the windows that our own pages open for a sign-in. A browser leaves once, with a start value
-// posted by one of our pages, and ends on a page that notifies the opener.
+// Package window serves the windows that the service's own pages open for a sign-in. The browser leaves for the portal
+// once, using a start value posted by one of these pages, and returns to a page that notifies the opener.
 package window
 
 import (
@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Prepared is the form that one of our pages posts to start an attempt, with the browser's headers on its source.
+// Prepared is the form that one of the service's pages posts to start an attempt, and the headers with which the
+// browser reports the form's origin.
 type Prepared struct {
 	Start  string `form:"start_value" required:"true"`
 	Site   string `header:"Sec-Fetch-Site"`
@@ -23,16 +24,16 @@ type Prepared struct {
 	Origin string `header:"Origin"`
 }
 
-// Leaver begins attempts that one of our pages has created.
+// Leaver starts attempts that one of the service's pages has created.
 type Leaver interface {
 	Leave(ctx context.Context, start secret.Text) (binding.Started, error)
 }
 
-// Leave starts an attempt if one of our pages, on the origin of baseURL, posts the start value. A form of any other
-// site is refused: it could bind one person's sign-in to another's attempt (docs/develop/threat-model.md).
+// Leave starts an attempt if one of the service's pages, on the origin of baseURL, posts the start value. It rejects a
+// form from any other site, which could bind one person's sign-in to another's attempt (docs/develop/threat-model.md).
 //
-// The response is a page that leads to the portal, rather than a redirect: Chromium applies the posting page's
-// form-action policy to every redirect after the form, the portal's included.
+// The response is a page that sends the browser to the portal, rather than a redirect: Chromium applies the posting
+// page's form-action policy to every redirect that follows the form, including the portal's.
 func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string,
 	flows Leaver,
 ) (httpapi.Answer, error) {
@@ -49,7 +50,7 @@ func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string
 	return httpapi.Document(s, cookies(visit, started)...), err
 }
 
-// RefuseDirectVisit refuses a browser that reached a start address by a link, a redirect or its address bar.
+// RefuseDirectVisit rejects a browser that reached a start URL through a link, a redirect or its address bar.
 func RefuseDirectVisit(context.Context, httpapi.Visit, struct{}) (httpapi.Answer, error) {
 	return httpapi.Answer{}, astray()
 }
@@ -59,23 +60,25 @@ const direct = "This page can't be opened directly. Return to the application, r
 
 func astray() error { return fault.BadRequest(direct) }
 
-// Opened returns RefuseDirectVisit's error for a start address that has no GET.
+// Opened returns the error for opening a start URL that has no GET: fault.MethodNotAllowed, with the text that
+// RefuseDirectVisit uses.
 func Opened() error {
 	return fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed, direct)
 }
 
-// Depart redirects the browser to the sign-in, with the cookie that binds the attempt to it.
+// Depart redirects the browser to the sign-in and sets the cookie that binds the attempt to the browser.
 func Depart(visit httpapi.Visit, started binding.Started) httpapi.Answer {
 	return httpapi.Redirect(started.URL, cookies(visit, started)...)
 }
 
-// cookies returns the cookie that binds the attempt to the browser, preceded by the removals that make room for it.
+// cookies returns the cookie that binds the attempt to the browser, preceded by expired cookies that delete surplus
+// ones.
 func cookies(visit httpapi.Visit, started binding.Started) []*http.Cookie {
 	expired := httpapi.ExpiredCookies(binding.SurplusCookies(visit.Cookies())...)
 	return append(expired, httpapi.HostCookie(started.CookieName, started.CookieValue.Reveal(), started.CookieAge))
 }
 
-// EndBinding removes the cookie of an attempt whose browser has come back.
+// EndBinding returns a cookie that deletes the binding cookie of an attempt whose browser has returned.
 func EndBinding(state string) *http.Cookie {
 	return &http.Cookie{
 		Name: binding.CookieName(state), Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
@@ -85,7 +88,7 @@ func EndBinding(state string) *http.Cookie {
 //go:embed sheets
 var sheets embed.FS
 
-// Sheet returns a page in the visitor's language, with scripts that run in sequence.
+// Sheet returns a page in the visitor's language, with scripts that run in the given order.
 func Sheet(visit httpapi.Visit, name string, mood httpapi.SheetIcon, scripts ...string) (httpapi.Sheet, error) {
 	body, err := sheets.ReadFile("sheets/" + name + "." + visit.Language() + ".html")
 	made := httpapi.Sheet{Language: visit.Language(), Icon: mood, Body: string(body)}
@@ -99,9 +102,9 @@ func Sheet(visit httpapi.Visit, name string, mood httpapi.SheetIcon, scripts ...
 	return made, err //nolint:wrapcheck // what is embedded is there
 }
 
-// End returns the last page of the window. It shows success, with the sheet named done, or the failure. The page that
-// opened the window gets the same result from the attempt, for which the window notifies it. The page contains no text
-// from another server. A window that shows a failure stays open, so that its reference can be read.
+// End returns the window's last page. It shows success, using the sheet named done, or the failure. The opener reads
+// the result from the attempt after the window notifies it. The page contains no text from other servers. A window that
+// shows a failure stays open, so that the user can read its reference.
 func End(ctx context.Context, visit httpapi.Visit, done string, failure error, state string) (httpapi.Answer, error) {
 	if failure == nil {
 		s, err := Sheet(visit, done, httpapi.Good, "nudge", "close")

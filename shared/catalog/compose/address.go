@@ -12,20 +12,20 @@ import (
 
 // server is a FHIR server, identified by its URL.
 type server struct {
-	base    string // without a trailing slash; the endpoint's id is derived from it
-	id      string // the endpoint's id, unless a list chooses one
+	base    string // without a trailing slash; the endpoint's ID is derived from it
+	id      string // endpoint's ID, unless a list chooses one
 	host    string
 	origin  string // as shown to operators (catalog.Host)
-	tenant  string // host and path without the FHIR release: equal for DSTU2 and R4 sides
-	code    string // last uncommon part of the path: often the customer's number at its vendor
-	isGiven bool   // the code is not a word: a vendor has assigned it to one customer
+	tenant  string // host and path without the FHIR release, so that DSTU2 and R4 versions are equal
+	code    string // last uncommon part of the path, often the vendor's number for the customer
+	isGiven bool   // whether the code is a number assigned by a vendor rather than a word
 	release string // FHIR release, if the path contains it
-	known   string // the platform whose profile contains its host; empty if none does
-	isOpen  bool   // it is publicly reachable, and secure enough for the mode
+	known   string // platform whose profile contains the host; may be empty
+	isOpen  bool   // whether it is publicly reachable and secure enough for the mode
 }
 
-// readServer reads an address; ok is false for what is no address of a FHIR server
-// (docs/reference/deviations.md, "Connecting").
+// readServer parses a URL. ok is false if it is not the URL of a FHIR server (docs/reference/deviations.md,
+// "Connecting").
 func readServer(mode, address string) (s server, ok bool) {
 	address = strings.TrimSpace(address)
 	if scheme, rest, found := strings.Cut(address, "://"); found {
@@ -71,7 +71,7 @@ func (s *server) readPath(path string) {
 	}
 }
 
-// The releases of FHIR that URLs name (FHIR R4, CapabilityStatement.fhirVersion).
+// FHIR releases that appear in URLs (FHIR R4, CapabilityStatement.fhirVersion).
 const (
 	releaseDSTU2 = "1.0.2"
 	releaseSTU3  = "3.0.2"
@@ -81,10 +81,10 @@ const (
 // hasNumber reports whether the code is long enough to be unique.
 func (s *server) hasNumber() bool { return s.isGiven && len(s.code) >= minNumber }
 
-// minNumber is the minimum length of such a code.
+// minNumber is the minimum length of a unique code.
 const minNumber = 12
 
-// isCommonPart reports whether a path part is so common that it does not distinguish servers.
+// isCommonPart reports whether a path part is too common to distinguish servers.
 func isCommonPart(part string) bool {
 	switch part {
 	case "", "api", "fhir", "fhirroute", "open", "v1", "v2", "v3", "v4", "argonaut", "uscore", "rest", "baser4",
@@ -110,7 +110,7 @@ func isPublic(host string) bool {
 	return true
 }
 
-// isOld reports whether a FHIR release is one that this service does not support: it supports R4.
+// isOld reports whether a FHIR release is older than R4 and therefore not supported.
 func isOld(release string) bool {
 	release = strings.ToLower(strings.TrimSpace(release))
 	switch {

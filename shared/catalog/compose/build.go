@@ -11,32 +11,32 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// maxAliases is the maximum number of a brand's names besides its own.
+// maxAliases is the maximum number of alternative names of a brand.
 const maxAliases = 50
 
 // draft is a catalogue under construction.
 type draft struct{ record.Catalog }
 
-// facts holds the facts about a server, from its best source.
+// facts holds the facts about a server, as stated by its best source.
 type facts struct {
 	server         *server
 	id             string
 	release        string
 	platform       string
-	listedPlatform string // the platform that its best source names, in lower case
+	listedPlatform string // platform that the best source states, in lower case
 	saidBy         *row
-	names          []string // endpoint names, without duplicates
-	isDoubted      bool     // listedPlatform is trusted only if an operator confirms it
+	names          []string // unique endpoint names
+	isDoubted      bool     // whether listedPlatform is untrusted until an operator confirms it
 	isOff          bool
-	isUsed         bool   // a brand uses it
-	portal         string // the name of a portal that uses it
+	isUsed         bool   // whether a brand uses the server
+	portal         string // name of a portal that uses the server
 	unconfirmed    since
 }
 
 // isUsable reports whether patients can be sent to the server.
 func (f *facts) isUsable() bool { return f.server.isOpen && !isOld(f.release) && !f.isOff }
 
-// since records how long something has been unconfirmed. One readable source is enough to confirm it.
+// since tracks how long something has been unconfirmed. One readable source is enough to confirm it.
 type since struct {
 	isConfirmed bool
 	latest      time.Time
@@ -59,14 +59,14 @@ func (s *since) state() record.State {
 	return record.State{UnconfirmedSince: &at}
 }
 
-// builder creates the records of brands whose ids are known.
+// builder creates the records of brands whose IDs are known.
 type builder struct {
 	*round
 
-	doubted []Wait // platforms that lists name for servers
+	doubted []Wait // platforms that lists state for servers but that are not trusted
 }
 
-// build creates the records.
+// build creates the records of a catalogue.
 func (c *builder) build(groups []*group, servers map[string]*facts) *draft {
 	made := &draft{record.Catalog{
 		Brands: make(map[string]record.Brand, len(groups)), Portals: map[string]record.Portal{},
@@ -91,14 +91,14 @@ func (c *builder) build(groups []*group, servers map[string]*facts) *draft {
 	return made
 }
 
-// surveyor collects the facts that lists contain about servers.
+// surveyor collects the facts about servers from the lists.
 type surveyor struct {
 	*round
 
-	derived map[string]string // servers by the ids of their endpoints, unless a list chooses others
+	derived map[string]string // server bases by endpoint ID, unless a list chooses the ID
 }
 
-// factsOfServers returns the facts about each server, by its base.
+// factsOfServers returns the facts about each server by its base URL.
 func (c *surveyor) factsOfServers() map[string]*facts {
 	all := map[string]*facts{}
 	chosen := map[string]string{}
@@ -127,7 +127,7 @@ func (c *surveyor) factsOfServers() map[string]*facts {
 	return all
 }
 
-// learn adds a row's facts about a server. The rows of better sources must come first.
+// learn adds the facts about a server from a row. Rows of better sources must be added first.
 func (c *surveyor) learn(f *facts, e endpoint, r *row, chosen map[string]string) {
 	f.unconfirmed.add(r.list.UnconfirmedSince)
 	if said := e.said.FHIRVersion; said != "" {
@@ -175,8 +175,8 @@ func (f *facts) record() record.Endpoint {
 	return e
 }
 
-// brand creates a brand's record without its portals. Each field comes from the best source, names and places from all
-// of them.
+// brand creates a brand's record without its portals. Names and places come from all sources, and every other field
+// from the best source.
 func (g *group) brand() record.Brand {
 	b := record.Brand{ID: g.id, Hidden: g.rows[0].listing.Hidden, Name: g.name()}
 	var aliases []string
@@ -201,7 +201,7 @@ func (g *group) brand() record.Brand {
 	return b
 }
 
-// name returns the best source's name of the brand. If the source has several, it returns the most frequent one.
+// name returns the brand's name in the best source, or the most frequent one if the source has several.
 func (g *group) name() string {
 	said := map[string]int{}
 	for _, r := range g.rows {
@@ -214,7 +214,7 @@ func (g *group) name() string {
 
 func sortName(name string) string { return names.SortName(name) }
 
-// aliasesOf returns the names whose words differ from the brand's own name, without duplicates.
+// aliasesOf returns the unique names whose words differ from the brand's own name.
 func aliasesOf(name string, all []string) []string {
 	seen := map[string]bool{sortName(name): true, "": true}
 	kept := []string{}
@@ -228,8 +228,8 @@ func aliasesOf(name string, all []string) []string {
 	return kept
 }
 
-// placesOf returns the places without duplicates, each as precisely as known: a state is omitted if a town or a ZIP
-// code in it is known.
+// placesOf returns the unique places. It omits a place known only by state if a town or a ZIP code in that state is
+// known.
 func placesOf(all []record.Location) []record.Location {
 	slices.SortFunc(all, func(a, b record.Location) int {
 		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State),

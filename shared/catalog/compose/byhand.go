@@ -8,8 +8,8 @@ import (
 // merger merges brands that an operator or a list declares to be the same.
 type merger struct{ *round }
 
-// mergeByHand merges brands that an operator or a hand-kept list declares to be the same. For each brand the first
-// declaration counts; operators come before lists.
+// mergeByHand merges brands that an operator or a hand-kept list declares to be the same. The first declaration for
+// each brand applies, with operators before lists.
 func (c *merger) mergeByHand(groups []*group) []*group {
 	byID := make(map[string]*group, len(groups))
 	for _, g := range groups {
@@ -29,19 +29,19 @@ func (c *merger) mergeByHand(groups []*group) []*group {
 			delete(byID, m.ID)
 		}
 		done[m.ID] = true
-		c.brands[m.ID] = into // an id that led elsewhere now leads here, without its rows
+		c.brands[m.ID] = into // an ID that pointed to another brand now points here, without its rows
 	}
 	return slices.DeleteFunc(groups, func(g *group) bool { return byID[g.id] != g })
 }
 
-// wasKnown reports whether an id was published before or has just been merged.
+// wasKnown reports whether an ID was published before or has just been merged.
 func (c *merger) wasKnown(id string) bool {
 	_, isBrand := c.in.Before.Brands[id]
 	_, isMerged := c.in.Before.Successors[id]
 	return isBrand || isMerged || c.brands[id] != ""
 }
 
-// merges returns the requested merges in an order that does not depend on the input's.
+// merges returns the requested merges in an order independent of the input's.
 func (c *merger) merges(groups []*group) []Override {
 	var all []Override
 	for _, o := range c.in.Overrides {
@@ -70,8 +70,8 @@ func (c *merger) merges(groups []*group) []Override {
 	return all
 }
 
-// mayMerge reports whether a list's row may merge a brand: one that the same list or only lesser lists contain. It may
-// merge a brand that is in no list any more if all of its servers were at the row's own hosts.
+// mayMerge reports whether a list's row may merge a brand. It may if only the same list or lesser lists contain the
+// brand. If no list contains the brand any longer, all of the brand's servers must have been at the row's own hosts.
 func (c *round) mayMerge(r *row, id string, from *group) bool {
 	if from != nil {
 		return r.list.Trusted || !slices.ContainsFunc(from.rows, func(other *row) bool {
@@ -86,7 +86,7 @@ func (c *round) mayMerge(r *row, id string, from *group) bool {
 	return true
 }
 
-// current returns a brand's id in this catalogue: its own, or the id of the brand it is merged into.
+// current returns a brand's ID in this catalogue: either its own ID or that of the brand it was merged into.
 func (c *merger) current(id string, byID map[string]*group) string {
 	for byID[id] == nil {
 		next, merged := c.brands[id]
@@ -101,7 +101,7 @@ func (c *merger) current(id string, byID map[string]*group) string {
 	return id
 }
 
-// override applies the operators' decisions other than merges.
+// override applies the operators' decisions, except merges.
 func (c *builder) override(made *draft) {
 	overrides := slices.Clone(c.in.Overrides)
 	slices.SortFunc(overrides, func(a, b Override) int {
@@ -109,7 +109,7 @@ func (c *builder) override(made *draft) {
 	})
 	for _, o := range overrides {
 		if o.Kind == Portal || o.Kind == Serves || o.Kind == Refuse {
-			continue // decisions about hosts, already applied
+			continue // decisions about hosts; already applied
 		}
 		id := made.Resolve(o.ID)
 		b, known := made.Brands[id]
@@ -131,7 +131,7 @@ func (c *builder) override(made *draft) {
 		case Named:
 			b.Aliases = aliasesOf(o.Value, append(b.Aliases, b.Name))
 			b.Name, b.SortName = o.Value, sortName(o.Value)
-		case Merge, Portal, Serves, Refuse: // already applied
+		case Merge, Portal, Serves, Refuse: // operators' decisions that are already applied
 		}
 		made.Brands[id] = b
 	}

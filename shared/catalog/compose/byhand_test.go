@@ -63,7 +63,7 @@ func TestComposeAppliesManualBrandMerges(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		overrides []compose.Override
-		merged    []string // ids merged by chosenC's list
+		merged    []string // IDs that chosenC's list merges
 		leads     map[string]string
 		conflicts int
 	}{
@@ -121,7 +121,7 @@ func TestComposeAppliesManualBrandMerges(t *testing.T) {
 	}
 }
 
-func TestComposeGivesIDChosenTwiceToFirst(t *testing.T) {
+func TestComposeAssignsIDChosenTwiceToFirstBrand(t *testing.T) {
 	t.Parallel()
 	c, report := made(t,
 		input(list("hand", chosen(chosenA, "Odo Clinic", "https://odo.example/r4"),
@@ -132,7 +132,7 @@ func TestComposeGivesIDChosenTwiceToFirst(t *testing.T) {
 	}
 }
 
-func TestComposeDropsEqualListingsWithSameKeyOnly(t *testing.T) {
+func TestComposeDropsEqualListingsOnlyIfKeysMatch(t *testing.T) {
 	t.Parallel()
 	same, other := at("Odo Clinic", "https://odo.example/r4"), at("Vela Clinic", "https://vela.example/r4")
 	other.Key = same.Key
@@ -166,7 +166,7 @@ func TestComposeInheritsPortalOfParentBrand(t *testing.T) {
 	}
 }
 
-func TestComposeUnitesPortalsWithSameKey(t *testing.T) {
+func TestComposeMergesPortalsWithSameKey(t *testing.T) {
 	t.Parallel()
 	of := func(name, key, address string) listing.Listing {
 		l := at(name, address)

@@ -10,17 +10,17 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// carrier carries over published records.
+// carrier retains published records that the lists no longer produce.
 type carrier struct{ *round }
 
-// carryOver keeps published records that the lists no longer produce. Ids of merged brands continue to lead to their
+// carryOver retains published records that the lists no longer produce. IDs of merged brands continue to point to their
 // successors, and the other records become tombstones. While a list is missing or empty and none of its versions was
-// ever accepted, it is unknown which records are gone: they stay and are marked as unconfirmed.
+// ever accepted, it is unknown which records are gone. They are retained and marked as unconfirmed.
 //
-// A record whose listings wait for an operator stays as published.
+// A record whose listings are waiting for an operator's approval remains as published.
 func (c *carrier) carryOver(made *draft) {
 	blind := c.blindSince()
-	stays := map[string]bool{} // ids of portals and endpoints
+	stays := map[string]bool{} // IDs of portals and endpoints
 	for _, id := range sortedKeys(c.in.Before.Brands) {
 		if _, isMade := made.Brands[id]; !isMade && c.brands[id] == "" {
 			b := c.in.Before.Brands[id]
@@ -36,7 +36,7 @@ func (c *carrier) carryOver(made *draft) {
 	c.succeed(made)
 }
 
-// carryParts keeps published portals and endpoints that the lists no longer produce.
+// carryParts retains published portals and endpoints that the lists no longer produce.
 func (c *carrier) carryParts(made *draft, stays map[string]bool, blind time.Time) {
 	for id, p := range c.in.Before.Portals {
 		if _, isMade := made.Portals[id]; !isMade {
@@ -59,7 +59,7 @@ func (c *carrier) carryParts(made *draft, stays map[string]bool, blind time.Time
 	}
 }
 
-// keep marks the portals and endpoints of a published brand to stay unchanged.
+// keep marks the portals and endpoints of a published brand, which then remain unchanged.
 func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 	for _, portal := range b.PortalIDs {
 		stays[portal] = !c.in.Before.Portals[portal].Gone()
@@ -70,7 +70,7 @@ func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 	}
 }
 
-// blindSince returns the time since which a list is completely missing, or zero if none is.
+// blindSince returns the time since which a list has been completely missing, or zero if none is.
 func (c *carrier) blindSince() time.Time {
 	var latest time.Time
 	for _, l := range c.in.Lists {
@@ -81,7 +81,7 @@ func (c *carrier) blindSince() time.Time {
 	return latest
 }
 
-// gone returns the state of a record that is in no list any more.
+// gone returns the state of a record that no list contains any longer.
 func (c *carrier) gone(before record.State, blind time.Time) record.State {
 	switch {
 	case before.RemovedAt != nil:
@@ -96,7 +96,7 @@ func (c *carrier) gone(before record.State, blind time.Time) record.State {
 	return record.State{RemovedAt: &c.now}
 }
 
-// succeed adds to each brand the ids merged into it, each in one step.
+// succeed adds to each brand the IDs merged into it, so that each ID points directly to its successor.
 func (c *carrier) succeed(made *draft) {
 	next := map[string]string{}
 	maps.Copy(next, c.in.Before.Successors)
@@ -118,7 +118,7 @@ func (c *carrier) succeed(made *draft) {
 	}
 }
 
-// has reports whether a record with this id exists.
+// has reports whether a record with this ID exists.
 func (m *draft) has(id string) bool {
 	_, isBrand := m.Brands[id]
 	_, isPortal := m.Portals[id]
@@ -126,7 +126,7 @@ func (m *draft) has(id string) bool {
 	return isBrand || isPortal || isEndpoint
 }
 
-// last returns the end of a chain of merges, or "" if the end does not exist.
+// last follows a chain of merges and returns its last ID, or "" if no record has that ID.
 func (m *draft) last(next map[string]string, id string) string {
 	for range next {
 		into, merged := next[id]
@@ -141,7 +141,7 @@ func (m *draft) last(next map[string]string, id string) string {
 	return ""
 }
 
-// date sets the time of each record's last change: now, or the previous time if it is unchanged.
+// date sets the time of each record's last change: now, or the previous time if the record is unchanged.
 func (c *carrier) date(made *draft) {
 	for id, b := range made.Brands {
 		before, known := c.in.Before.Brands[id]
@@ -203,7 +203,7 @@ func redate(made, before record.Catalog) {
 	}
 }
 
-// undated encodes a catalogue without the times at which its records changed or were removed.
+// undated encodes a catalogue without the times at which its records were changed or removed.
 func undated(of record.Catalog) string {
 	plain := record.Catalog{
 		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{},
@@ -223,7 +223,7 @@ func undated(of record.Catalog) string {
 		plain.Endpoints[id], bases[id] = e, e.FHIRBase
 	}
 	written, err := json.Marshal([]any{plain, bases})
-	if err != nil { // JSON can represent all of its values
+	if err != nil { // never happens: all values can be encoded as JSON
 		return ""
 	}
 	return string(written)
@@ -236,7 +236,7 @@ func undatedState(s record.State) record.State {
 	return s
 }
 
-// goneSince returns the state with the time of removal from before, if it was already removed then.
+// goneSince returns s with the removal time of before if the record was already removed then.
 func goneSince(s, before record.State) record.State {
 	if s.RemovedAt != nil && before.RemovedAt != nil {
 		s.RemovedAt = before.RemovedAt

@@ -1,6 +1,6 @@
-// Package compose creates a catalogue from lists (docs/adr/0023-the-catalogue.md,
-// docs/adr/0027-names-and-duplicates.md). It decides which listings describe one institution, which of its sources
-// takes precedence, which ids records keep, and what happens to records that are in no list any more. It is pure: the
+// Package compose builds a catalogue from lists (docs/adr/0023-the-catalogue.md,
+// docs/adr/0027-names-and-duplicates.md). It decides which listings describe the same institution, which of its sources
+// takes precedence, which IDs records have, and how to treat records that no list contains any longer. It is pure: the
 // same input produces the same catalogue, byte for byte, regardless of the order of lists and listings.
 package compose
 
@@ -14,66 +14,66 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// List holds a source's institutions of one mode.
+// List holds one mode's institutions from a source.
 type List struct {
-	Source   string // the source's id
-	Priority int    // if two sources differ, the higher priority takes precedence
-	Platform string // platform of servers for which the list names none; empty if unknown
-	// UnconfirmedSince is the time since which the source could not be read, or zero if it was read. Listings are the last
-	// accepted ones.
+	Source   string // ID of the source
+	Priority int    // if two sources contradict each other, the higher priority takes precedence
+	Platform string // platform of servers for which the list states none; may be empty
+	// UnconfirmedSince is the time since which the source has been unreadable, or zero if it was read. Listings are then
+	// the last accepted ones.
 	UnconfirmedSince time.Time
 	Listings         []listing.Listing
-	// Trusted marks a list of institutions that operators have created themselves; it has an operator's authority.
+	// Trusted marks a list of institutions that operators have created; it has the authority of an operator.
 	Trusted bool
 }
 
 // Override is an operator's decision about a brand or a host. It takes precedence over every list.
 type Override struct {
 	Kind OverrideKind
-	ID   string // of the brand, or one merged into it; for Serves and Refuse: the host (catalog.Host)
-	// for Merge: the id of the brand that replaces it; for Alias and Name: the text; for Portal: the host; for Serves: the
-	// platform
+	ID   string // of the brand, or of one merged into it; for Serves and Refuse, the host (catalog.Host)
+	// for Merge, the ID of the successor; for Alias and Name, the text; for Portal, the host; for Serves, the platform
 	Value string
 }
 
-// OverrideKind is the kind of a decision.
+// OverrideKind is the kind of an Override.
 type OverrideKind string
 
-// The kinds of overrides.
+// Kinds of overrides.
 const (
 	Hide  OverrideKind = "hide"
 	Show  OverrideKind = "show"
 	Merge OverrideKind = "merge"
 	Alias OverrideKind = "alias"
 	Named OverrideKind = "name"
-	// Portal allows a brand to have servers at a host; with EveryBrand, all brands.
+	// Portal allows a brand to have servers at a host; if the ID is EveryBrand, all brands.
 	Portal OverrideKind = "portal"
-	// Serves sets the platform of a host's servers.
+	// Serves sets the platform of the servers at a host.
 	Serves OverrideKind = "platform"
 	// Refuse excludes a host from the catalogue.
 	Refuse OverrideKind = "refuse"
 )
 
-// EveryBrand is the ID of a Portal override for a host shared by many institutions, such as a vendor's.
+// EveryBrand is the ID of a Portal override for a host that many institutions share, such as a vendor's.
 const EveryBrand = "*"
 
-// Input holds everything from which a catalogue is composed.
+// Input holds everything that determines a catalogue.
 type Input struct {
 	Mode      string         // "test" or "live"; applies to all lists
-	Before    record.Catalog // as last published; zero before the first publication
+	Before    record.Catalog // as last published; zero if nothing has been published
 	Lists     []List
 	Overrides []Override
-	// returns the platform whose profile knows the host of a FHIR base; empty, or nil, if none does
+	// Platform returns the platform whose profile contains the host of a FHIR base, or "" if there is none. Platform may
+	// be nil.
 	Platform func(base string) string
 	Now      time.Time
 }
 
-// Generic is the platform type of servers whose platform is unknown (platform.Generic).
+// Generic is the platform type of servers of unknown platform (platform.Generic).
 const Generic = "smart"
 
-// Compose composes the catalogue. Records of Before that are in no list any more are kept with RemovedAt; records of
-// lists that could not be read are kept with UnconfirmedSince. Composing the result again with the same lists yields
-// the same bytes at any later time.
+// Compose builds the catalogue. Records of Before that no list contains any longer are retained with RemovedAt. Records
+// of lists that could not be read are retained with UnconfirmedSince. Composing the result again with the same lists
+// yields the same bytes at any later time.
 func Compose(in Input) (record.Catalog, Report) {
 	made, report := compose(in)
 	if !in.isByHand() && !report.hasSetAside() {
@@ -86,11 +86,11 @@ func Compose(in Input) (record.Catalog, Report) {
 type state struct {
 	made   record.Catalog
 	report Report
-	key    string // encodes the catalogue without its times
+	key    string // the encoded catalogue without its times
 }
 
-// settled composes the catalogue from its own result until a result repeats. Then the result is either stable or part
-// of a cycle, from which settled always chooses the same member.
+// settled repeatedly composes the catalogue from its own result until a result repeats. The result is then either
+// stable or part of a cycle, from which settled always chooses the same member.
 func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Report) {
 	first := in.Before
 	seen := []state{{made: made, report: report, key: undated(made)}}
@@ -109,11 +109,11 @@ func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Rep
 	return made, report
 }
 
-// settling limits the rounds of composing until the result no longer changes. Ids chosen or merged by hand can
-// contradict what was published, and what waits depends on what was published, so that one round may not be enough.
+// settling is the maximum number of rounds until the result no longer changes. One round may not be enough: IDs chosen
+// or merged by hand can contradict what was published, and which servers wait depends on what was published.
 const settling = 32
 
-// isByHand reports whether any ids are chosen or merged by hand.
+// isByHand reports whether any IDs were chosen or merged by hand.
 func (in Input) isByHand() bool {
 	return slices.ContainsFunc(in.Overrides, func(o Override) bool { return o.Kind == Merge }) ||
 		slices.ContainsFunc(in.Lists, func(of List) bool {
@@ -121,8 +121,8 @@ func (in Input) isByHand() bool {
 		})
 }
 
-// round is one attempt to compose a catalogue from rows. Each step has its own type, with the state that only this step
-// needs.
+// round is one attempt to compose a catalogue from rows. Each step has its own type, which holds the state that only
+// this step needs.
 type round struct {
 	in        Input
 	now       time.Time
@@ -131,7 +131,7 @@ type round struct {
 	report    *reporter
 	names     *names.Reader
 	rows      []*row
-	brands    map[string]string // maps ids merged in this catalogue to their successors
+	brands    map[string]string // successors of the IDs merged in this catalogue
 }
 
 func compose(in Input) (record.Catalog, Report) {

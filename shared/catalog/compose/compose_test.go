@@ -18,7 +18,7 @@ import (
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// shared is a server that many institutions share.
+// shared is the base URL of a server that many institutions share.
 const shared = "https://api.ehr.example/fhir/r4"
 
 func at(name, address string, places ...record.Location) listing.Listing {
@@ -34,10 +34,10 @@ func list(source string, listings ...listing.Listing) compose.List {
 	return compose.List{Source: source, Listings: listings}
 }
 
-// crowd returns institutions with other names at the shared server, without which it would count as one institution's
-// own.
+// crowd returns institutions with different names at the shared server. Without them it would count as one
+// institution's own server.
 func crowd() compose.List {
-	const names = 9 // more than one institution's own server has
+	const names = 9 // exceeds the maximum for an institution's own server
 	others := make([]listing.Listing, 0, names)
 	for i := range names {
 		others = append(others, at(fmt.Sprintf("Marrow%c Clinic", 'a'+i), shared))
@@ -49,7 +49,7 @@ func input(lists ...compose.List) compose.Input {
 	return compose.Input{Mode: "live", Lists: lists, Now: noon}
 }
 
-// letting allows every brand to have servers at every host of the lists, as an operator can.
+// letting allows every brand to have servers at all hosts of the lists, as an operator can.
 func letting(in compose.Input) compose.Input {
 	for _, l := range in.Lists {
 		for _, of := range l.Listings {
@@ -66,7 +66,7 @@ func letting(in compose.Input) compose.Input {
 	return in
 }
 
-// made composes a catalogue and checks the invariants of all catalogues.
+// made composes a catalogue and checks the invariants that all catalogues satisfy.
 func made(t *testing.T, in compose.Input) (record.Catalog, compose.Report) {
 	t.Helper()
 	c, report := compose.Compose(in)
@@ -74,14 +74,14 @@ func made(t *testing.T, in compose.Input) (record.Catalog, compose.Report) {
 	return c, report
 }
 
-// failing is a test or one check of a property.
+// failing is a test or a single check of a property.
 type failing interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatal(args ...any)
 }
 
-// check finds ids that lead nowhere or take more than one step.
+// check reports IDs that don't point to a live record, or do so only indirectly.
 func check(tb failing, c record.Catalog) {
 	tb.Helper()
 	for id, b := range c.Brands {
@@ -112,7 +112,7 @@ func check(tb failing, c record.Catalog) {
 	}
 }
 
-// named returns the brands with a name, ordered by id, without tombstones.
+// named returns the brands with the given name, ordered by ID, without tombstones.
 func named(c record.Catalog, name string) []record.Brand {
 	var found []record.Brand
 	for _, b := range c.Brands {
@@ -154,7 +154,7 @@ func endpointsOf(c record.Catalog, b record.Brand) []record.Endpoint {
 	return all
 }
 
-func TestComposeDropsOldReleaseBesideR4(t *testing.T) {
+func TestComposeDropsDSTU2EndpointWhenServerHasR4(t *testing.T) {
 	t.Parallel()
 	c, report := made(t, input(
 		list("one", at("St. Odo Hospital", "https://fhir.odo.example/arr/api/FHIR/DSTU2/"),
@@ -211,7 +211,7 @@ func TestComposeActivatesPublicServersOnly(t *testing.T) {
 	}
 }
 
-func TestComposeKeepsSameNameInDifferentPlacesApart(t *testing.T) {
+func TestComposeSeparatesSameNameInDifferentPlaces(t *testing.T) {
 	t.Parallel()
 	c, _ := made(t, input(crowd(),
 		list("one", at("Family Medical Center", "https://one.ehr.example/t/4711", zip("02134")),
@@ -223,7 +223,7 @@ func TestComposeKeepsSameNameInDifferentPlacesApart(t *testing.T) {
 		list("six", at("Harrow Vein Care", "https://api2.ehr.example/a/88127", zip("02134")),
 			at("Harrow Vein Care", "https://api3.ehr.example/a/99127", zip("10001"))),
 	))
-	// One at each place, and one whose place is unknown.
+	// One per place, and one whose place is unknown.
 	if found := named(c, "Family Medical Center"); len(found) != 5 {
 		t.Errorf("%d are named Family Medical Center: %+v", len(found), found)
 	}
@@ -243,8 +243,8 @@ func TestComposeKeepsSameNameInDifferentPlacesApart(t *testing.T) {
 	}
 }
 
-// TestComposeDoesNotJoinListingWithVaguePlace checks that such a listing joins neither a brand with a common
-// name nor one of two candidates.
+// TestComposeDoesNotJoinListingWithVaguePlace checks that a listing with a vague place joins neither a brand with a
+// common name nor one of two candidates.
 func TestComposeDoesNotJoinListingWithVaguePlace(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -327,7 +327,7 @@ func TestComposeJoinsInstitutionAcrossLists(t *testing.T) {
 	}
 }
 
-func TestComposeIgnoresNPIOfSeveralNames(t *testing.T) {
+func TestComposeIgnoresNPISharedByDifferentNames(t *testing.T) {
 	t.Parallel()
 	of := func(name, address string) listing.Listing {
 		l := at(name, address)

@@ -19,7 +19,7 @@ func (f forest) root(i int) int {
 	return i
 }
 
-// join unites two sets and reports whether they were distinct.
+// join merges two sets and reports whether they were distinct.
 func (f forest) join(i, j int) bool {
 	i, j = f.root(i), f.root(j)
 	if i == j {

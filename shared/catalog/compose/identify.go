@@ -9,23 +9,23 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// group holds the rows of one brand.
+// group holds the rows of a brand.
 type group struct {
 	rows       []*row
-	candidates []string // possible ids, the best first
+	candidates []string // possible IDs, best first
 	id         string
-	own        []string // published brands that it contains, including itself
+	own        []string // published brands that the group contains, including itself
 }
 
-// identifier assigns ids to brands.
+// identifier assigns IDs to brands.
 type identifier struct {
 	*round
 	words
 
-	heirs map[string]*group // maps published brands set apart to the only group that each can still be
+	heirs map[string]*group // maps published brands set apart to the only group that may still be each one
 }
 
-// groups returns the brands, ordered by their first rows.
+// groups returns the brands, ordered by their first row.
 func (c *joiner) groups() []*group {
 	byRoot := map[int]*group{}
 	var groups []*group
@@ -42,9 +42,9 @@ func (c *joiner) groups() []*group {
 	return groups
 }
 
-// identify assigns an id to each brand. The first choice is an id that a hand-kept list has chosen. The second is the
-// published one, found by the brand's current attributes. The third is that of a removed brand that can only be this
-// one. Otherwise the id is new and derived from the brand's attributes.
+// identify assigns an ID to each brand. The first choice is an ID that a hand-kept list has chosen. The second is the
+// published ID, looked up by the brand's current attributes. The third is the ID of a removed brand that can only be
+// this one. Otherwise a new ID is derived from the brand's attributes.
 func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	c.name(groups, servers)
 	taken := map[string]*group{}
@@ -58,7 +58,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	c.renamed(groups, taken)
 	for _, g := range groups {
 		for i := 0; g.id == ""; i++ {
-			// if lists have chosen all others
+			// used if lists have chosen all others
 			id := c.derive("row", g.rows[0].list.Source, bytesOf(g.rows[0].listing), strconv.Itoa(i))
 			if i < len(g.candidates) {
 				id = g.candidates[i]
@@ -71,7 +71,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	}
 }
 
-// name lists the possible ids of each brand. An id that is possible for two brands belongs to neither.
+// name determines the possible IDs of each brand. An ID that is possible for two brands is assigned to neither.
 func (c *identifier) name(groups []*group, servers map[string]*facts) {
 	mixed := mixedNPIs(c.rows)
 	owners := map[string]*group{}
@@ -89,7 +89,7 @@ func (c *identifier) name(groups []*group, servers map[string]*facts) {
 	for i, g := range groups {
 		g.candidates = slices.DeleteFunc(g.candidates,
 			func(id string) bool { return shared[id] || c.withheld.reservedIDs[id] && c.heirs[id] != g })
-		if first := g.rows[0]; len(g.candidates) == 0 { // two brands for which the lists contain only the same name
+		if first := g.rows[0]; len(g.candidates) == 0 { // the lists contain nothing but the same name for two brands
 			g.candidates = []string{c.derive("listing", first.list.Source, first.listing.Key, bytesOf(first.listing))}
 			if owner := owners[g.candidates[0]]; owner != nil {
 				g.candidates = []string{c.derive("row", groups[i].rows[0].list.Source, bytesOf(first.listing))}
@@ -103,7 +103,7 @@ func (c *round) derive(parts ...string) string {
 	return ids.Derive(append([]string{"brand", c.in.Mode}, parts...)...)
 }
 
-// candidates returns the ids derived from a business identifier, from the name and a ZIP code, from the name and a
+// candidates returns the IDs derived from a business identifier, from the name and a ZIP code, from the name and a
 // server, and from the name and its key in a list.
 func (c *identifier) candidates(g *group, mixed map[string]bool) []string {
 	var classes [5][]string
@@ -137,9 +137,9 @@ func (c *identifier) candidates(g *group, mixed map[string]bool) []string {
 	return all
 }
 
-// chosen assigns the ids that hand-kept lists have chosen.
+// chosen assigns the IDs that hand-kept lists have chosen.
 func (c *identifier) chosen(groups []*group, taken map[string]*group) {
-	derived := map[string]*group{} // a list can't choose the id that is derived from another brand's attributes
+	derived := map[string]*group{} // IDs derived from other brands' attributes, which a list can't choose
 	for _, g := range groups {
 		for _, id := range g.candidates {
 			derived[id] = g
@@ -151,7 +151,7 @@ func (c *identifier) chosen(groups []*group, taken map[string]*group) {
 			id, ok := ids.ParseUUID(r.listing.ID)
 			switch {
 			case ok && !r.list.Trusted && r.list.Priority < best:
-				c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key) // the brand belongs to a better list
+				c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key) // the brand belongs to a better source
 			case !ok || g.id == id:
 			case taken[id] != nil && taken[id] != g || g.id != "" || derived[id] != nil && derived[id] != g && !r.list.Trusted:
 				c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key)
@@ -163,18 +163,18 @@ func (c *identifier) chosen(groups []*group, taken map[string]*group) {
 	}
 }
 
-// claim states that a group may be a published brand.
+// claim records that a group may be a published brand.
 type claim struct {
 	group *group
 	order int  // position of the group
-	is    bool // the id itself matches, not one merged into it
-	class int  // index of the candidate
+	is    bool // whether the brand's own ID matches, rather than one merged into it
+	class int  // index of the matching candidate
 }
 
-// published assigns the ids that brands had when published. If two published brands have become one, it keeps the id of
-// the brand that the best sources list at one of its previous hosts. Among several such brands, the one unchanged for
-// longest wins. The other ids lead to it from now on. If one brand has become two, the brand with the attributes from
-// which the id was derived keeps it, and the other gets back the id that was merged.
+// published assigns the IDs that brands had when they were published. If two published brands have become one, it
+// retains the ID of the brand that the best sources list at one of its previous hosts or, among several such brands, of
+// the one that has been unchanged for longest. The other IDs then point to it. If one brand has become two, the brand
+// with the attributes from which the ID was derived retains it, and the other gets back the ID that was merged.
 func (c *identifier) published(groups []*group, taken map[string]*group) {
 	claims := c.claims(groups)
 	won := map[*group][]string{}
@@ -191,7 +191,7 @@ func (c *identifier) published(groups []*group, taken map[string]*group) {
 		for _, id := range g.candidates {
 			target, merged := c.in.Before.Successors[id]
 			if g.id == "" && merged && taken[id] == nil && taken[target] != nil {
-				g.id = id // its brand was one of two that were merged
+				g.id = id // the ID's brand had been merged with another
 				taken[id] = g
 			}
 		}
@@ -216,8 +216,8 @@ func (c *identifier) claims(groups []*group) map[string]claim {
 	return claims
 }
 
-// chosenByLesser returns the published brands whose ids were chosen by rows of a group that belongs to a better list.
-// They are merged with it.
+// chosenByLesser returns the published brands whose IDs were chosen by rows of a group that belongs to a better list.
+// They are merged into that group.
 func (c *identifier) chosenByLesser(g *group) []string {
 	best, _ := (&unit{rows: g.rows}).best()
 	var all []string
@@ -236,7 +236,7 @@ func (a claim) before(b claim) bool {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.order, b.order)) < 0
 }
 
-// take assigns to a brand one of its own published ids and merges the others into it.
+// take assigns one of its own published IDs to a brand and merges the others into it.
 func (c *identifier) take(g *group, own []string, taken map[string]*group) {
 	if len(own) == 0 {
 		return
@@ -258,7 +258,7 @@ func (c *identifier) take(g *group, own []string, taken map[string]*group) {
 	g.own = own
 }
 
-// isBackedByBestSource reports whether the best sources list a brand at a host that it was published with.
+// isBackedByBestSource reports whether the best sources list a brand at a host with which it was published.
 func (c *round) isBackedByBestSource(g *group, b record.Brand) bool {
 	hosts := c.hostsOf(b)
 	best, _ := (&unit{rows: g.rows}).best()
@@ -278,7 +278,7 @@ func compareFirst(a, b bool) int {
 	return 1
 }
 
-// compareAge sorts brands by how long they have existed unchanged, the longest first.
+// compareAge orders brands by how long they have existed unchanged, longest first.
 func compareAge(a, b record.Brand) int {
 	return cmp.Or(compareFirst(!a.Gone(), !b.Gone()), a.LastUpdated.Compare(b.LastUpdated), cmp.Compare(a.ID, b.ID))
 }

@@ -1,11 +1,11 @@
 package compose
 
-// inherit gives a brand without portals those of the brand that it is part of (SMART App Launch 2.2, section 8: an
-// affiliated brand), and lists the servers of each row.
+// inherit gives a brand without portals the portals of its parent brand (SMART App Launch 2.2, section 8: an affiliated
+// brand), and lists each row's servers.
 func (c *reading) inherit(rows []*row) {
 	above := make(map[inList]*row, len(rows))
 	for _, r := range rows {
-		if at := (inList{r.list.Source, r.listing.Key}); above[at] == nil { // the first of two with the same key
+		if at := (inList{r.list.Source, r.listing.Key}); above[at] == nil { // the first row with this key
 			above[at] = r
 		}
 	}
@@ -28,8 +28,8 @@ func (c *reading) inherit(rows []*row) {
 // inList identifies a listing by its source and its key.
 type inList struct{ source, key string }
 
-// portalOwner returns the row whose portals r uses: r itself, or the nearest row above it that has portals. It returns
-// nil if there is none.
+// portalOwner returns the row whose portals r uses: r itself, or its nearest ancestor that has portals. It returns nil
+// if there is none.
 func (c *reading) portalOwner(r *row, own [][]*portal, above map[inList]*row) *row {
 	seen := map[*row]bool{}
 	of := r

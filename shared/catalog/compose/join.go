@@ -9,36 +9,37 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// Rule is the reason why two listings describe one institution.
+// Rule is the reason why two listings are considered to describe the same institution.
 type Rule string
 
-// The rules, the most reliable first.
+// Rules, most reliable first.
 const (
-	RuleIdentifier Rule = "identifier" // a shared business identifier
-	RuleNPI        Rule = "npi"        // a shared NPI, which no list assigns to several names
+	RuleIdentifier Rule = "identifier" // they share a business identifier
+	RuleNPI        Rule = "npi"        // they share an NPI that no list assigns to several names
 	RuleNameZIP    Rule = "name_zip"   // same name and ZIP code
-	// same name and vendor's customer number; or same name at an institution's own server, without different places
+	// same name and the same customer number at a vendor, or same name at an institution's own server, without different
+	// places
 	RuleNameTenant Rule = "name_tenant"
-	RuleNameServer Rule = "name_server" // same name at a server that many share, without different places
-	// a name that no other institution has, in the same state, if one side has no more precise place
+	RuleNameServer Rule = "name_server" // same name at a server that many institutions share, without different places
+	// a name that no other institution has, in the same state, if at least one side has no more precise place
 	RuleNameState Rule = "name_state"
 )
 
 const (
-	// fewNames is the maximum number of names at an institution's own server: hospitals list their departments and former
-	// names.
+	// fewNames is the maximum number of names at an institution's own server, since hospitals list their departments and
+	// former names.
 	fewNames = 8
-	// minCode is the minimum length of a vendor's customer number, and codeNames the maximum number of names that share
+	// minCode is the minimum length of a customer number at a vendor. codeNames is the maximum number of names that share
 	// one.
 	minCode   = 6
 	codeNames = 2
-	// rareWord is the maximum number of names that contain a distinctive word.
+	// rareWord is the maximum number of names in which a distinctive word occurs.
 	rareWord   = 10
-	minRare    = 4 // minimum letters of a rare word
-	wholeNames = 2 // minimum words of a distinctive name
+	minRare    = 4 // minimum number of letters in a rare word
+	wholeNames = 2 // minimum number of words in a distinctive name
 )
 
-// joiner joins the rows that describe one institution.
+// joiner joins the rows that describe the same institution.
 type joiner struct {
 	words
 
@@ -55,8 +56,8 @@ func newJoiner(rows []*row, report *reporter, reader *names.Reader) *joiner {
 	}
 }
 
-// join finds the rows that describe one institution. Rows with the same name in different places are joined only by an
-// identifier or by their customer number at a vendor.
+// join determines which rows describe the same institution. Rows with the same name in different places are joined only
+// if they share an identifier or their customer number at a vendor.
 func (c *joiner) join() {
 	c.joinIdentified()
 	byNameZIP := map[string]int{}
@@ -73,10 +74,10 @@ func (c *joiner) join() {
 	c.joinRare()
 }
 
-// joinServed joins rows with the same name by their servers.
+// joinServed joins rows with the same name that share a server.
 func (c *joiner) joinServed() {
 	own := ownServers(c.rows)
-	// rows by name and server
+	// rows by name and type of server
 	byNumber, coded, owned, many := map[string]int{}, map[string][]int{}, map[string][]int{}, map[string][]int{}
 	for i, r := range c.rows {
 		for _, s := range r.servers {
@@ -111,7 +112,7 @@ func (c *joiner) joinServed() {
 	}
 }
 
-// joinBy joins a row with the first one that has the same mark.
+// joinBy joins a row with the first row that has the same mark.
 func (c *joiner) joinBy(first map[string]int, mark string, i int, rule Rule) {
 	j, seen := first[mark]
 	if !seen {
@@ -146,8 +147,8 @@ func (c *joiner) joinIdentified() {
 	}
 }
 
-// mixedNPIs returns the NPIs that one list assigns to several names. They belong to a parent organisation and don't
-// distinguish its parts.
+// mixedNPIs returns the NPIs that one list assigns to several names. Such an NPI belongs to a parent organisation and
+// does not distinguish its parts.
 func mixedNPIs(rows []*row) map[string]bool {
 	type place struct{ source, npi string }
 	seen, mixed := map[place]string{}, map[string]bool{}
@@ -163,7 +164,7 @@ func mixedNPIs(rows []*row) map[string]bool {
 	return mixed
 }
 
-// owned holds the hosts, servers and vendor numbers that only a few names share.
+// owned holds the hosts, servers and customer numbers that only a few names share.
 type owned struct{ hosts, tenants, codes map[string]bool }
 
 func ownServers(rows []*row) owned {
@@ -180,7 +181,7 @@ func ownServers(rows []*row) owned {
 	return owned{hosts.upTo(fewNames), tenants.upTo(fewNames), codes.upTo(codeNames)}
 }
 
-// counts holds the distinct names per key.
+// counts holds the set of names for each key.
 type counts map[string]map[string]bool
 
 func (c counts) add(of, name string) {
@@ -202,12 +203,13 @@ func (c counts) upTo(most int) map[string]bool {
 
 // set is one of the sets of joined rows.
 type set struct {
-	row    int // any of its rows
+	row    int // any row of the set
 	zips   []string
 	states []string
 }
 
-// roots returns, in order, the sets that contain the given rows of one name, with all places of that name in each set.
+// roots returns, in order, the sets that contain the given rows of one name, with all places that each set has under
+// that name.
 func (c *joiner) roots(rows []int) []set {
 	byRoot := map[int]*set{}
 	for _, i := range rows {
@@ -229,8 +231,8 @@ func (c *joiner) roots(rows []int) []set {
 }
 
 // joinPlaced joins sets of one name unless they are in different places. It joins sets known only by state with each
-// other and with the single place known in that state. It joins sets without a place with each other and, if isTold,
-// with the single placed set.
+// other and with the only place known in that state. It joins sets without a place with each other and, if isTold, with
+// the only set that has a place.
 func (c *joiner) joinPlaced(sets []set, rule Rule, isTold bool) {
 	c.joinInStates(sets, rule)
 	var nowhere, somewhere []int
@@ -251,7 +253,7 @@ func (c *joiner) joinPlaced(sets []set, rule Rule, isTold bool) {
 }
 
 // joinNear joins rows with the same name and customer number whose places are near each other, since lists may contain
-// different sites or offices of one institution.
+// different sites or offices of the same institution.
 func (c *joiner) joinNear(rows []int) {
 	for k, i := range rows {
 		for _, j := range rows[:k] {
@@ -262,7 +264,7 @@ func (c *joiner) joinNear(rows []int) {
 	}
 }
 
-// near is the maximum distance between two sites of one institution, in km as computed by geo.
+// near is the maximum distance between two sites of one institution, in kilometres as computed by package geo.
 const near = 100
 
 func isNear(zip string, others []string) bool {
@@ -272,7 +274,7 @@ func isNear(zip string, others []string) bool {
 	})
 }
 
-// joinInStates joins sets known only by state with each other and with the single place known in that state.
+// joinInStates joins sets known only by state with each other and with the only place known in that state.
 func (c *joiner) joinInStates(sets []set, rule Rule) {
 	vague, exact := map[string][]int{}, map[string]map[int]bool{}
 	for _, s := range sets {
@@ -310,13 +312,13 @@ func (c *joiner) joinRare() {
 	}
 }
 
-// words counts the names that contain each word.
+// words counts, for each word, the names that contain it.
 type words struct {
 	seen   map[string]int
 	common *names.Reader
 }
 
-// count adds the words of names, each once per name.
+// count adds the words of names, counting each name once per word.
 func (w words) count(byName map[string][]int) {
 	for name := range byName {
 		for _, word := range sorted(strings.Fields(name)) {

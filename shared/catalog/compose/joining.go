@@ -8,21 +8,21 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// unit is a brand or a portal with the servers that lists assign to it.
+// unit is a brand or a portal, with the servers that lists assign to it.
 type unit struct {
-	group     *group          // the brand; for a portal, the brand of its best row with servers
-	isBrand   bool            // it is a brand, not a portal
-	isSettled bool            // it was published with its best rows
-	rows      []*row          // the rows that form it
-	claims    []serverClaim   // the rows' claims
-	isNew     bool            // it was published without hosts
-	before    map[string]bool // hosts that it was published with; none for a new unit
+	group     *group          // the brand; for a portal, the brand of its best row that has servers
+	isBrand   bool            // whether it is a brand rather than a portal
+	isSettled bool            // whether it was published with its best rows
+	rows      []*row          // rows that form the unit
+	claims    []serverClaim   // claims of the rows
+	isNew     bool            // whether it was published without hosts
+	before    map[string]bool // hosts with which it was published; empty for a new unit
 }
 
-// serverClaim is a row's statement that a server belongs to a unit.
+// serverClaim records that a row assigns a server to a unit.
 type serverClaim struct {
 	row    *row
-	own    *group // the row's group
+	own    *group // group of the row
 	server *server
 }
 
@@ -32,14 +32,14 @@ type doubt struct {
 
 	unit  *unit
 	why   Why
-	isNew bool // patients can't reach the server yet
+	isNew bool // whether patients can't reach the server yet
 }
 
-// assessor finds servers that need an operator's decision.
+// assessor determines which servers need an operator's decision.
 type assessor struct{ *round }
 
-// doubts lists the claims that need an operator's decision, for brands and for portals. Rows of several brands can name
-// the same portal.
+// doubts lists the claims that need an operator's decision, for brands and for portals. Rows of several brands may
+// refer to the same portal.
 func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	var all []doubt
 	reached := c.reachedBefore()
@@ -58,7 +58,8 @@ func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	return all
 }
 
-// unitOf returns a brand with its rows' claims, and adds these claims to the portals that the rows name.
+// unitOf returns a brand's unit with the claims of its rows, and adds these claims to the portals that the rows refer
+// to.
 func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[string]*unit) *unit {
 	was, isUsable := c.in.Before.Brands[g.id], g.isUsable(servers)
 	brand := &unit{group: g, isBrand: true, isSettled: was.Name == g.name(), rows: g.rows}
@@ -90,7 +91,7 @@ func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[strin
 	return brand
 }
 
-// claimsOf returns the claims of a row's portal: one for each of its servers that becomes an endpoint.
+// claimsOf returns the claims of a row's portal, one per server that becomes an endpoint.
 func claimsOf(g *group, r *row, p *portal, servers map[string]*facts, isUsable bool) []serverClaim {
 	var claims []serverClaim
 	for _, e := range p.endpoints {
@@ -101,19 +102,19 @@ func claimsOf(g *group, r *row, p *portal, servers map[string]*facts, isUsable b
 	return claims
 }
 
-// judge finds the claims of a unit that need an operator's decision. A host may belong to it
+// judge returns a unit's claims that need an operator's decision. A host may belong to the unit
 //
 // - if an operator has decided so;
-// - if a platform's profile knows it and a row of the best sources names it;
-// - if it was published with the host, and the best sources still list it at a previously published host;
-// - if it was not published yet, and all of the best sources name the host.
+// - if a platform's profile contains it and a row of the best sources lists it;
+// - if the unit was published with the host, and the best sources still list the unit at a previously published host;
+// - if the unit was not published yet, and all of the best sources list the host.
 func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	best, isBest := u.best()
 	if !isBest {
-		return nil // created by operators alone
+		return nil // created only by operators
 	}
 	byHost := map[string][]serverClaim{}
-	leading := map[string]bool{} // the best sources that name any server
+	leading := map[string]bool{} // best sources that list any server
 	settled := false
 	for _, claim := range u.claims {
 		host := claim.server.origin
@@ -137,14 +138,14 @@ func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	return all
 }
 
-// doubtful reports whether a host needs an operator's decision to belong to a unit, and the reason.
+// doubtful reports whether an operator must decide if a host belongs to a unit, and why.
 func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading map[string]bool, settled bool,
 	reached map[string]bool,
 ) (Why, bool) {
 	best, _ := u.best()
 	has := func(is func(serverClaim) bool) bool { return slices.ContainsFunc(claims, is) }
 	isKnown := !has(func(s serverClaim) bool { return s.server.known == "" })
-	by := map[string]bool{} // the best sources that name the host
+	by := map[string]bool{} // best sources that list the host
 	for _, claim := range claims {
 		if leading[claim.row.list.Source] && claim.row.list.Priority == best {
 			by[claim.row.list.Source] = true
@@ -166,7 +167,7 @@ func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading 
 	return NewHost, true
 }
 
-// best returns the highest priority of a unit's sources. ok is false if it was created by operators alone.
+// best returns the highest priority of a unit's sources. ok is false if only operators created it.
 func (u *unit) best() (priority int, ok bool) {
 	for _, r := range u.rows {
 		if !r.list.Trusted {
@@ -176,8 +177,8 @@ func (u *unit) best() (priority int, ok bool) {
 	return priority, ok
 }
 
-// wait sets a claim aside. Published brands of its rows stay unchanged, and those that already have the server keep
-// their ids.
+// wait sets a claim aside. Published brands of its rows remain unchanged, and those that already have the server retain
+// their IDs.
 func (c *assessor) wait(d doubt) {
 	read := d.row
 	if read.read != nil {
@@ -187,7 +188,7 @@ func (c *assessor) wait(d doubt) {
 		c.withheld.rows[read] = map[string]bool{}
 	}
 	if c.withheld.rows[read][d.server.base] {
-		return // once for a brand and its portal
+		return // reported once for a brand and its portal
 	}
 	c.withheld.rows[read][d.server.base] = true
 	for _, g := range []*group{d.unit.group, d.own} {
@@ -224,8 +225,8 @@ func (c *round) mayAdd(g *group, r *row, portal string) bool {
 }
 
 // hostsBefore returns the hosts with which a brand was published, and those of brands that an operator has merged into
-// it. If several published brands become one, a host that only some of them had counts only if the best sources name it
-// (ADR 41). Otherwise a list could publish a brand at the hospital's host and at one of its own, and then join the
+// it. If several published brands become one, a host that only some of them had counts only if the best sources list it
+// (ADR 41). Otherwise a list could publish a brand at the hospital's host and at a host of its own, and then join the
 // hospital.
 func (c *assessor) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	hosts := c.hostsOf(c.in.Before.Brands[g.id])
@@ -252,15 +253,15 @@ func (c *assessor) isMergedByHand(g *group, id string) bool {
 		func(o Override) bool { return o.Kind == Merge && o.ID == id && c.is(g, o.Value) })
 }
 
-// isAt reports whether a source with at least the given priority lists the brand at a host.
+// isAt reports whether a source of at least the given priority lists the brand at a host.
 func (g *group) isAt(host string, priority int) bool {
 	return slices.ContainsFunc(g.rows, func(r *row) bool {
 		return r.list.Priority >= priority && slices.ContainsFunc(r.servers, func(s *server) bool { return s.origin == host })
 	})
 }
 
-// hostsOf returns the hosts of a published brand's servers, including former ones if the brand is gone: its id may
-// return only with these.
+// hostsOf returns the hosts of a published brand's servers. If the brand is gone, they include former hosts, because
+// the ID may be used again only with these.
 func (c *round) hostsOf(b record.Brand) map[string]bool {
 	hosts := map[string]bool{}
 	for _, portal := range b.PortalIDs {
@@ -292,8 +293,8 @@ func (c *assessor) reachedBefore() map[string]bool {
 	return bases
 }
 
-// showHosts adds the hosts to the portals of brands with several portals, so that patients can distinguish them by the
-// one thing that a list can't forge: the location of a server.
+// showHosts adds hosts to the portals of brands with several portals, so that patients can tell them apart by a
+// server's location, which a list can't forge.
 func (m *draft) showHosts() {
 	shown := map[string]bool{}
 	for _, b := range m.Brands {

@@ -16,7 +16,7 @@ const (
 	hospitalURL = "https://fhir.hospital.example/r4"
 )
 
-// hospitalList returns the list of higher priority that names the hospital.
+// hospitalList returns the higher-priority list that contains the hospital.
 func hospitalList() compose.List {
 	l := at("Odo Hospital", hospitalURL, zip("02134"))
 	l.Key, l.NPIs = "hospital", []string{hospitalNPI}
@@ -24,7 +24,7 @@ func hospitalList() compose.List {
 	return compose.List{Source: "vendor", Priority: 70, Listings: []listing.Listing{l}}
 }
 
-// hostile returns a list of priority 0 with one institution at the attacker's server.
+// hostile returns a list of priority 0 that contains one institution at the attacker's server.
 func hostile(change func(*listing.Listing)) compose.List {
 	l := at("Evil Clinic", evil)
 	l.Key = "evil"
@@ -32,7 +32,7 @@ func hostile(change func(*listing.Listing)) compose.List {
 	return compose.List{Source: "hostile", Listings: []listing.Listing{l}}
 }
 
-// reached lists the FHIR bases that a brand offers to patients.
+// reached lists the FHIR bases that patients can reach through a brand.
 func reached(c record.Catalog, brand string) []string {
 	b := c.Brands[c.Resolve(brand)]
 	var bases []string
@@ -50,7 +50,7 @@ func reached(c record.Catalog, brand string) []string {
 	return slices.Compact(bases)
 }
 
-// joinings returns the ways in which one row of a list can try to join the hospital.
+// joinings returns the ways in which a list's row can try to join the hospital.
 func joinings(hospital record.Brand, endpoint record.Endpoint) map[string]func(*listing.Listing) {
 	return map[string]func(*listing.Listing){
 		"by its NPI":          func(l *listing.Listing) { l.NPIs = []string{hospitalNPI} },
@@ -72,7 +72,7 @@ func withServer(l *listing.Listing, address string) {
 	l.Portals[0].Endpoints = append(l.Portals[0].Endpoints, listing.Endpoint{Address: address})
 }
 
-func TestComposeKeepsUnknownHostOutOfHospital(t *testing.T) {
+func TestComposeRejectsUnknownHostForHospital(t *testing.T) {
 	t.Parallel()
 	honest, _ := made(t, input(hospitalList()))
 	hospital := only(t, honest, "Odo Hospital")
@@ -139,9 +139,9 @@ func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	}
 }
 
-// TestComposeIgnoresIDThatLesserListChooses covers a lesser list's row that joins the hospital
-// and chooses an id for it.
-func TestComposeIgnoresIDThatLesserListChooses(t *testing.T) {
+// TestComposeIgnoresIDChosenByLowerPriorityList covers a lower-priority list's row that joins the hospital and chooses
+// an ID for it.
+func TestComposeIgnoresIDChosenByLowerPriorityList(t *testing.T) {
 	t.Parallel()
 	chosen := hostile(func(l *listing.Listing) { l.ID = nobody })
 	joined := hostile(func(l *listing.Listing) {
@@ -159,9 +159,9 @@ func TestComposeIgnoresIDThatLesserListChooses(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsHostOfOlderBrandOutOfHospitalThatItJoins covers a row that was published at the hospital's host and
-// at one of its own, and takes the hospital's NPI.
-func TestComposeKeepsHostOfOlderBrandOutOfHospitalThatItJoins(t *testing.T) {
+// TestComposeRejectsOlderBrandsHostWhenItJoinsHospital covers a row that was published at the hospital's host and
+// at a host of its own, and then adopts the hospital's NPI.
+func TestComposeRejectsOlderBrandsHostWhenItJoinsHospital(t *testing.T) {
 	t.Parallel()
 	both := func(l *listing.Listing) { withServer(l, hospitalURL) }
 	first, _ := made(t, input(hostile(both)))
@@ -179,7 +179,7 @@ func TestComposeKeepsHostOfOlderBrandOutOfHospitalThatItJoins(t *testing.T) {
 	}
 }
 
-func TestComposeTrustsPlatformOfKnownHostOnly(t *testing.T) {
+func TestComposeTrustsPlatformOnlyForKnownHost(t *testing.T) {
 	t.Parallel()
 	said := at("Said Clinic", evil)
 	said.Portals[0].Endpoints[0].Platform = "epic"
@@ -206,7 +206,7 @@ func TestComposeTrustsPlatformOfKnownHostOnly(t *testing.T) {
 	}
 }
 
-// knownHosts returns the platform whose profile, in these tests, lists the host.
+// knownHosts returns the platform whose profile contains the host in these tests.
 func knownHosts(base string) string {
 	for host, platform := range map[string]string{
 		"https://fhir.epic.example/":   "epic",

@@ -14,14 +14,14 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// clinicList returns a list of the given priority with one clinic at a server.
+// clinicList returns a list of the given priority that contains one clinic at a server.
 func clinicList(source string, priority int, address string) compose.List {
 	l := at("Odo Hospital", address)
 	l.Key, l.NPIs = source, []string{hospitalNPI}
 	return compose.List{Source: source, Priority: priority, Listings: []listing.Listing{l}}
 }
 
-func TestComposeReportsWhyHostWaits(t *testing.T) {
+func TestComposeReportsReasonForWaitingHost(t *testing.T) {
 	t.Parallel()
 	const known, other = "https://fhir.epic.example/r4", "https://fhir.other.example/r4"
 	for name, c := range map[string]struct {
@@ -177,8 +177,8 @@ func TestComposeShowsHostsIfBrandHasSeveralPortals(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsServersPublishedBefore covers an upgrade: servers that the previous release published without a
-// decision stay, and none waits.
+// TestComposeKeepsServersPublishedBefore covers an upgrade: servers that the previous release published without an
+// operator's decision remain, and none of them waits.
 func TestComposeKeepsServersPublishedBefore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -213,9 +213,9 @@ func TestComposeKeepsServersPublishedBefore(t *testing.T) {
 	})
 }
 
-// TestComposeKeepsUnknownHostsOfLesserListsOut checks that lists of lower priority, in any sequence of steps, never
-// give a brand of a better list or a platform a server at an unapproved host.
-func TestComposeKeepsUnknownHostsOfLesserListsOut(t *testing.T) {
+// TestComposeRejectsUnknownHostsFromLowerPriorityLists checks that lower-priority lists, in any sequence of steps,
+// never give a better list's brand or a platform a server at an unapproved host.
+func TestComposeRejectsUnknownHostsFromLowerPriorityLists(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		honest := rapid.SliceOfN(rapid.Custom(anyListing), 1, 5).Draw(t, "honest")
@@ -262,7 +262,7 @@ func isEvil(base string) bool {
 	return host == "zz.evil.example" || host == "aa.evil.example"
 }
 
-// anyHostile returns a listing that claims every known attribute of published ones, at the attacker's servers.
+// anyHostile returns a listing at the attacker's servers that copies any attributes of published brands.
 func anyHostile(t *rapid.T, ours record.Catalog) listing.Listing {
 	l := anyListing(t)
 	ids := []string{"", nobody}

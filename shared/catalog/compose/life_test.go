@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// next composes a catalogue one hour after before.
+// next composes the lists one hour after the catalogue before.
 func next(t *testing.T, before record.Catalog, lists ...compose.List) (record.Catalog, compose.Report) {
 	t.Helper()
 	in := input(lists...)
@@ -19,7 +19,7 @@ func next(t *testing.T, before record.Catalog, lists ...compose.List) (record.Ca
 	return made(t, in)
 }
 
-func TestComposeUpdatesTimesOfChangedRecordsOnly(t *testing.T) {
+func TestComposeUpdatesTimesOnlyOfChangedRecords(t *testing.T) {
 	t.Parallel()
 	odo, vela := at("Odo Clinic", "https://odo.example/r4"), at("Vela Clinic", "https://vela.example/r4")
 	first, _ := made(t, input(list("one", odo, vela)))
@@ -121,7 +121,7 @@ func TestComposeKeepsBrandIDAcrossListChanges(t *testing.T) {
 	}
 }
 
-func TestComposeGivesNewIDToBrandElsewhere(t *testing.T) {
+func TestComposeAssignsNewIDToBrandInDifferentPlace(t *testing.T) {
 	t.Parallel()
 	first, _ := made(t, input(crowd(), list("one", at("Zorvath Clinic", "https://a.odo.example/r4", zip("02134")))))
 	second, report := next(t, first, crowd(), list("one", at("Zorvath Clinic", "https://b.vela.example/r4", zip("90001"))))
@@ -130,7 +130,7 @@ func TestComposeGivesNewIDToBrandElsewhere(t *testing.T) {
 	}
 }
 
-func TestComposeGivesAmbiguousIDToNoBrand(t *testing.T) {
+func TestComposeAssignsAmbiguousIDToNoBrand(t *testing.T) {
 	t.Parallel()
 	first, _ := made(t, input(list("one", at("Zorvath Clinic", "https://ehr.odo.example/r4"))))
 	id := only(t, first, "Zorvath Clinic").ID
@@ -141,9 +141,9 @@ func TestComposeGivesAmbiguousIDToNoBrand(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsListingsWithOnlyNameApart covers listings that differ only in details, so that their ids
-// must be derived from all of their content.
-func TestComposeKeepsListingsWithOnlyNameApart(t *testing.T) {
+// TestComposeSeparatesListingsWithOnlyName covers listings that differ only in details, so that their IDs have to be
+// derived from their entire content.
+func TestComposeSeparatesListingsWithOnlyName(t *testing.T) {
 	t.Parallel()
 	one, two := listing.Listing{Key: "7", Name: "Odo Clinic", Description: "one"},
 		listing.Listing{Key: "7", Name: "Odo Clinic", Description: "two"}
@@ -154,7 +154,7 @@ func TestComposeKeepsListingsWithOnlyNameApart(t *testing.T) {
 	}
 }
 
-// TestComposeMergesAndSplitsPublishedBrands covers two published brands that become one when a list says that they are
+// TestComposeMergesAndSplitsPublishedBrands covers two published brands that are merged when a list declares them to be
 // the same.
 func TestComposeMergesAndSplitsPublishedBrands(t *testing.T) {
 	t.Parallel()

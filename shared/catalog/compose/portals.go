@@ -14,12 +14,12 @@ import (
 type madePortal struct {
 	said        []saidPortal
 	bases       []string
-	brands      []string // names of its brands
+	brands      []string // names of the portal's brands
 	unconfirmed since
 }
 
-// portals creates a brand's portals and returns the brand's platform: that of the first server to which patients can be
-// sent. If a brand has such a server, its unusable servers are omitted.
+// portals creates a brand's portals and returns the brand's platform, which is that of the first server to which
+// patients can be sent. If the brand has such a server, its unusable servers are omitted.
 func (c *builder) portals(g *group, b record.Brand, servers map[string]*facts,
 	made map[string]*madePortal,
 ) (portalIDs []string, platform string) {
@@ -45,14 +45,14 @@ func (c *builder) portals(g *group, b record.Brand, servers map[string]*facts,
 	return sorted(portalIDs), cmp.Or(platform, Generic)
 }
 
-// isUsable reports whether patients of the brand can be sent to any of its servers.
+// isUsable reports whether the brand's patients can be sent to any of its servers.
 func (g *group) isUsable(servers map[string]*facts) bool {
 	return slices.ContainsFunc(g.rows, func(r *row) bool {
 		return slices.ContainsFunc(r.servers, func(s *server) bool { return servers[s.base].isUsable() })
 	})
 }
 
-// kept returns the servers of a portal that become endpoints.
+// kept returns a portal's servers that become endpoints.
 func (c *builder) kept(p *portal, r *row, isUsable bool, servers map[string]*facts) []string {
 	var bases []string
 	for _, e := range p.endpoints {
@@ -65,11 +65,11 @@ func (c *builder) kept(p *portal, r *row, isUsable bool, servers map[string]*fac
 	return sorted(bases)
 }
 
-// isKept reports whether a brand has the server as an endpoint. isUsable states whether patients can be sent to any of
-// the brand's servers.
+// isKept reports whether the server becomes one of a brand's endpoints. isUsable states whether patients can be sent to
+// any of the brand's servers.
 func (f *facts) isKept(isUsable bool) bool { return !isUsable || f.isUsable() || f.isOff }
 
-// portalID returns the id that a list has chosen, or one derived from the portal's key, its endpoints or its URL. It
+// portalID returns the ID that a list has chosen, or one derived from the portal's key, its endpoints or its URL. It
 // returns "" if none of these is known.
 func (c *round) portalID(p *portal, bases []string, servers map[string]*facts) string {
 	derive := func(parts ...string) string { return ids.Derive(append([]string{"portal", c.in.Mode}, parts...)...) }
@@ -91,13 +91,13 @@ func (c *round) portalID(p *portal, bases []string, servers map[string]*facts) s
 	return ""
 }
 
-// saidPortal is one row's description of a portal.
+// saidPortal is a row's description of a portal.
 type saidPortal struct {
-	order int // the row's order
+	order int // order of the row
 	said  *listing.Portal
 }
 
-// merge adds one row's description of a portal to it.
+// merge adds a row's description of a portal to the portal.
 func (c *builder) merge(made map[string]*madePortal, id string, p *portal, r *row, bases []string, brand string) {
 	m := made[id]
 	if m == nil {
@@ -112,8 +112,8 @@ func (c *builder) merge(made map[string]*madePortal, id string, p *portal, r *ro
 	}
 }
 
-// record returns the portal. Each field comes from the best source. A portal without a name gets the name of its only
-// brand or a generic one, since URLs are not published.
+// record returns the portal's record. Each field comes from the best source. A portal without a name gets that of its
+// only brand or a generic one, since URLs are not published.
 func (m *madePortal) record(id string, servers map[string]*facts) record.Portal {
 	p := record.Portal{ID: id}
 	slices.SortFunc(m.said, func(a, b saidPortal) int { return cmp.Compare(a.order, b.order) })

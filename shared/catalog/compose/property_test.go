@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// anyListing draws from few names, places and servers, so that many listings are equal or nearly equal.
+// anyListing generates listings from few names, places and servers, so that many are equal or nearly equal.
 func anyListing(t *rapid.T) listing.Listing {
 	pick := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, what) }
 	name := pick("prefix", "", "", "TX - ", "MA - ") +
@@ -110,7 +110,8 @@ func TestComposeIsOrderIndependentAndIdempotent(t *testing.T) {
 	})
 }
 
-// TestComposeResolvesEveryPublishedID checks that every published id still resolves, whatever the lists become.
+// TestComposeResolvesEveryPublishedID checks that every published ID still resolves, regardless of how the lists
+// change.
 func TestComposeResolvesEveryPublishedID(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -138,8 +139,8 @@ func TestComposeResolvesEveryPublishedID(t *testing.T) {
 	})
 }
 
-// TestComposeNeverJoinsTwoPlacesByName checks that rows joined by name, state, ZIP code and shared servers alone are in
-// one place.
+// TestComposeNeverJoinsTwoPlacesByName checks that all rows that were joined only by name, state, ZIP code and shared
+// servers are in one place.
 func TestComposeNeverJoinsTwoPlacesByName(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -153,7 +154,7 @@ func TestComposeNeverJoinsTwoPlacesByName(t *testing.T) {
 						[]string{shared, "https://odo.example/r4", "http://vela.example"}).Draw(t, "server")}}}}
 				}
 				if len(of.Locations) > 0 {
-					// a name that begins with a state may be in that state as well
+					// If a name begins with a state, the institution may also be in that state.
 					of.Name = of.Name[max(0, len(of.Name)-len("Odo Clinic")):]
 				}
 			}

@@ -14,14 +14,13 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// everyNth is the interval of the rows of public data that are composed outside of a soak. A soak and the benchmarks
-// compose all rows.
+// everyNth is the sampling interval for rows of public data. Soak tests and benchmarks compose all rows.
 const everyNth = 5
 
-// isSoak reports whether the test has time for all rows (make soak).
+// isSoak reports whether all rows should be tested (make soak).
 func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
-// sampled returns the input of the public data or, outside of a soak, of a sample of its rows.
+// sampled returns the input of the public data in a soak test, and otherwise of a sample of its rows.
 func sampled(t *testing.T) (in compose.Input, nth int) {
 	t.Helper()
 	in, nth = published(t), 1
@@ -38,7 +37,7 @@ func sampled(t *testing.T) (in compose.Input, nth int) {
 	return in, everyNth
 }
 
-// published returns the input of the public data for tests, which is stored beside the repository and never in it.
+// published returns the input of the public data, which is stored beside the repository and never in it.
 func published(tb testing.TB) compose.Input {
 	tb.Helper()
 	file, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "data", "catalog", "us-endpoints.ndjson.gz"))
@@ -58,7 +57,7 @@ func published(tb testing.TB) compose.Input {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	known := map[string]string{} // cached by origin, since many thousands share one
+	known := map[string]string{} // cached by origin, since thousands of rows share one
 	byHost := func(base string) string {
 		origin := catalog.Origin(base)
 		if known[origin] == "" {
@@ -73,8 +72,8 @@ func published(tb testing.TB) compose.Input {
 	}
 }
 
-// TestComposeReproducesRealCatalogue covers 47,653 rows with their duplicates and checks that the next import
-// keeps every id.
+// TestComposeReproducesRealCatalogue covers 47,653 rows, including duplicates, and checks that the next import retains
+// every ID.
 func TestComposeReproducesRealCatalogue(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -84,7 +83,7 @@ func TestComposeReproducesRealCatalogue(t *testing.T) {
 	first, report := compose.Compose(in)
 	check(t, first)
 	isMuch := report.Brands.Live >= 35000/nth && report.Brands.Live <= 42000 && report.Endpoints.Live >= 25000/nth
-	if !isMuch || report.Duplicates < 5000 && isSoak() { // a sample rarely contains both rows of a duplicate
+	if !isMuch || report.Duplicates < 5000 && isSoak() { // a sample rarely contains both listings of a duplicate
 		t.Errorf("%d brands of %d listings, %d with duplicates, %d endpoints", report.Brands.Live, report.Listings,
 			report.Duplicates, report.Endpoints.Live)
 	}

@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// TestComposePublicDataWaitsAtFewHosts counts the servers of the public data that wait, and their hosts: in a first
-// publication, and as a collector's list beside vendors' lists.
-func TestComposePublicDataWaitsAtFewHosts(t *testing.T) {
+// TestComposePublicDataLeavesFewHostsWaiting counts the waiting servers of the public data, and their hosts. It covers
+// a first publication and the combination of a collector's list with vendors' lists.
+func TestComposePublicDataLeavesFewHostsWaiting(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("much of one thing, in one goroutine")
@@ -40,8 +40,8 @@ func TestComposePublicDataWaitsAtFewHosts(t *testing.T) {
 	}
 }
 
-// ofVendors splits the data into a list for each platform, with the rows at hosts that its profile knows, and a list of
-// the largest other server.
+// ofVendors splits the data into one list per platform, with the rows at hosts in its profile, and a list for the
+// largest other server.
 func ofVendors(t *testing.T, all []listing.Listing) []compose.List {
 	t.Helper()
 	platforms, err := platform.NewRegistry()
@@ -70,7 +70,7 @@ func hostsOf(r compose.Report) int {
 	return len(hosts)
 }
 
-// counts logs how many servers wait at how many hosts, and the hosts with the most.
+// counts logs the number of waiting servers and hosts, and the hosts with the most waiting servers.
 func counts(t *testing.T, what string, r compose.Report) {
 	t.Helper()
 	why, by := make(map[compose.Why]int), map[string]int{}

@@ -8,16 +8,16 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Report is the result of composing a catalogue, for an operator.
+// Report summarises the composition of a catalogue for an operator.
 type Report struct {
 	Listings  int   `json:"listings"` // number of listings read
 	Brands    Count `json:"brands"`
 	Portals   Count `json:"portals"`
 	Endpoints Count `json:"endpoints"`
-	Suspended int   `json:"suspended"` // endpoints to which patients can't be sent
+	Suspended int   `json:"suspended"` // number of endpoints to which patients can't be sent
 
-	// Duplicates is the number of brands with more than one listing; Extra is the number of listings beyond the first of
-	// each, and Joined the number of these found by each rule.
+	// Duplicates is the number of brands with more than one listing. Extra is the number of their listings other than the
+	// first, and Joined counts these by rule.
 	Duplicates int          `json:"duplicates"`
 	Extra      int          `json:"extra"`
 	Joined     map[Rule]int `json:"joined"`
@@ -26,17 +26,17 @@ type Report struct {
 	Conflicts map[Conflict]Seen `json:"conflicts"`
 	Dropped   map[Drop]Seen     `json:"dropped"`
 
-	Waiting []Wait `json:"-"` // servers that wait for an operator's approval; there may be thousands
+	Waiting []Wait `json:"-"` // servers waiting for an operator's approval, possibly thousands
 }
 
-// Count is the number of records by state.
+// Count holds the number of records by state.
 type Count struct {
 	Live        int `json:"live"` // includes Unconfirmed
 	Unconfirmed int `json:"unconfirmed"`
 	Removed     int `json:"removed"`
 }
 
-// Cluster is a brand with its listings.
+// Cluster is a brand and its listings.
 type Cluster struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
@@ -44,41 +44,41 @@ type Cluster struct {
 	Sources  []string `json:"sources"`
 }
 
-// Seen is the number of occurrences, with the first few of them.
+// Seen counts occurrences and holds the first few of them.
 type Seen struct {
 	Count int      `json:"count"`
 	First []string `json:"first"`
 }
 
-// Conflict names a contradiction between lists or overrides.
+// Conflict is a kind of contradiction between lists or overrides.
 type Conflict string
 
-// Drop names the reason why something in a list is not in the catalogue.
+// Drop is the reason why an entry of a list is not in the catalogue.
 type Drop string
 
 const (
-	// two listings of one list have the same key and differ: both are kept
+	// two different listings of one list have the same key; both are used
 	conflictKey    Conflict = "key"
-	conflictPartOf Conflict = "part_of" // a brand is part of itself or of a missing brand
-	conflictID     Conflict = "id"      // an id is invalid, or chosen twice: the first keeps it
-	// two lists name different platforms of a server: the better source takes precedence
+	conflictPartOf Conflict = "part_of" // a brand is its own ancestor, or its parent is missing
+	conflictID     Conflict = "id"      // an ID is invalid, or chosen twice; the first brand gets it
+	// two lists state different platforms for a server; the better source takes precedence
 	conflictPlatform Conflict = "platform"
-	conflictRelease  Conflict = "release"  // the same for its FHIR release
-	conflictOverride Conflict = "override" // it names no brand, or forms a cycle
+	conflictRelease  Conflict = "release"  // likewise for its FHIR release
+	conflictOverride Conflict = "override" // an override refers to no brand, or forms a cycle
 
-	droppedCopy    Drop = "copy"    // a listing equal to another one with the same key in its list
-	droppedAddress Drop = "address" // an invalid server URL (fhir.ParseBase)
-	droppedOld     Drop = "old"     // the DSTU2 or STU3 side of a server that also has R4
-	droppedRefused Drop = "refused" // a server at a host that an operator has refused
+	droppedCopy    Drop = "copy"    // a listing equals another one with the same key in its list
+	droppedAddress Drop = "address" // a server URL is invalid (fhir.ParseBase)
+	droppedOld     Drop = "old"     // a DSTU2 or STU3 server also has an R4 version
+	droppedRefused Drop = "refused" // a server is at a host that an operator has refused
 )
 
-// firstFew and biggest limit the entries that the report names.
+// firstFew and biggest are the numbers of entries that the report lists.
 const (
 	firstFew = 20
 	biggest  = 20
 )
 
-// reporter counts while a catalogue is composed.
+// reporter counts while a catalogue is being composed.
 type reporter struct{ Report }
 
 func newReporter() *reporter {
@@ -102,14 +102,14 @@ func (s Seen) with(where string) Seen {
 	return s
 }
 
-// copied returns a reporter that continues from the counts of r.
+// copied returns a new reporter that starts with the counts of r.
 func (r *reporter) copied() *reporter {
 	next := &reporter{r.Report}
 	next.Joined, next.Conflicts, next.Dropped = maps.Clone(r.Joined), maps.Clone(r.Conflicts), maps.Clone(r.Dropped)
 	return next
 }
 
-// count adds a brand's listings.
+// count adds the counts of a brand's listings.
 func (r *reporter) count(g *group, b record.Brand) {
 	if len(g.rows) < 2 {
 		return
@@ -123,7 +123,7 @@ func (r *reporter) count(g *group, b record.Brand) {
 	r.Biggest = append(r.Biggest, Cluster{b.ID, b.Name, len(g.rows), sorted(sources)})
 }
 
-// summed returns the report of a composed catalogue.
+// summed returns the report on a composed catalogue.
 func (c *round) summed(made record.Catalog, doubted []Wait) Report {
 	r := c.report.Report
 	r.Listings, r.Waiting = c.withheld.listings, c.withheld.waiting(doubted)

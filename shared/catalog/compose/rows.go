@@ -14,30 +14,30 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// reading reads lists.
+// reading parses lists into rows.
 type reading struct {
 	in        Input
 	decisions hostDecisions // operators' decisions about hosts
 	report    *reporter
 	names     *names.Reader
-	servers   map[string]*server // by URL as written in lists; nil for an invalid URL
+	servers   map[string]*server // servers by URL as written in lists; nil for an invalid URL
 }
 
 // row is a listing prepared for comparison.
 type row struct {
-	order     int // position among all rows; better sources first
+	order     int // position among all rows, which starts with the best sources
 	list      *List
 	listing   *listing.Listing
 	name      names.Name
-	key       string // key of its name
+	key       string // name key
 	zips      []string
 	states    []string
 	locations []record.Location
 	npis      []string
-	portals   []*portal // including portals inherited from its parent brand
+	portals   []*portal // includes portals inherited from the parent brand
 	servers   []*server
-	isRefused bool // an operator has refused the hosts of all its servers
-	read      *row // the original row, if some of its servers were set aside
+	isRefused bool // whether an operator has refused the hosts of all its servers
+	read      *row // original row, if some of its servers were set aside
 }
 
 // portal is a row's portal.
@@ -53,7 +53,7 @@ type endpoint struct {
 	server *server
 }
 
-// readRows reads all lists. The order of the rows does not depend on the order of the lists.
+// readRows reads all lists. The order of the resulting rows is independent of the order of the lists.
 func (c *reading) readRows(lists []List) []*row {
 	lists = slices.Clone(lists)
 	var rows []*row
@@ -80,8 +80,8 @@ func (c *reading) readRows(lists []List) []*row {
 	return rows
 }
 
-// withoutCopies drops listings equal to another one with the same key. Listings with the same key and different content
-// are kept.
+// withoutCopies drops listings that equal another one with the same key. It retains listings with the same key and
+// different content.
 func (c *reading) withoutCopies(rows []*row) []*row {
 	var kept []*row
 	for _, r := range rows {
@@ -102,7 +102,7 @@ func (c *reading) withoutCopies(rows []*row) []*row {
 
 func bytesOf(l *listing.Listing) string {
 	written, err := json.Marshal(l)
-	if err != nil { // JSON can represent all of its values
+	if err != nil { // never happens: all values can be encoded as JSON
 		return ""
 	}
 	return string(written)
@@ -135,7 +135,7 @@ func (c *reading) read(r *row) {
 	}
 }
 
-// readLocation reads a place. If it has no state, the state is derived from the ZIP code.
+// readLocation parses a place. If the state is missing, it is derived from the ZIP code.
 func readLocation(said record.Location) record.Location {
 	l := record.Location{
 		City: strings.Join(strings.Fields(said.City), " "), State: strings.ToUpper(strings.TrimSpace(said.State)),
@@ -155,7 +155,7 @@ func readLocation(said record.Location) record.Location {
 	return l
 }
 
-// locate adds the places in the row's name and lists the row's places.
+// locate collects the row's places, including any in its name.
 func (r *row) locate() {
 	if r.name.State != "" && !slices.ContainsFunc(r.locations,
 		func(l record.Location) bool { return l.State == r.name.State }) {
@@ -204,7 +204,7 @@ func (c *reading) server(address string) *server {
 	return s
 }
 
-// sorted returns a list in order and without duplicates; it is never nil.
+// sorted returns the unique texts in order. The result is never nil.
 func sorted(texts []string) []string {
 	texts = slices.Clone(texts)
 	slices.Sort(texts)

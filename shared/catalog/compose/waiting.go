@@ -8,39 +8,39 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Wait is a server that a list contains and that is not in the catalogue, or whose platform is not trusted, until an
-// operator approves it (docs/adr/0041-joining-a-hospital.md).
+// Wait is a listed server that is not in the catalogue, or whose platform is not trusted, until an operator approves it
+// (docs/adr/0041-joining-a-hospital.md).
 type Wait struct {
 	Host     string
 	Why      Why
-	Source   string   // the listing's source
-	Listing  string   // the listing's name
-	BrandID  string   // the brand under which it would appear; empty for OfPlatform
-	Brand    string   // the brand's name
-	Present  []string // the brand's current hosts
-	Platform string   // the platform that the source names, for OfPlatform
-	IsKnown  bool     // a platform's profile knows the host
+	Source   string   // source of the listing
+	Listing  string   // name of the listing
+	BrandID  string   // brand that would contain the server; empty for OfPlatform
+	Brand    string   // name of the brand
+	Present  []string // current hosts of the brand
+	Platform string   // platform that the source states, for OfPlatform
+	IsKnown  bool     // whether a platform's profile contains the host
 }
 
-// Why is the reason why a server waits.
+// Why is the reason for which a server waits.
 type Why string
 
-// The reasons.
+// Reasons for waiting.
 const (
-	NewHost       Why = "new_host"       // the brand was published without it, and no platform's profile knows it
+	NewHost       Why = "new_host"       // the brand was published without the host, which no profile contains
 	LowerPriority Why = "lower_priority" // the brand belongs to a better source
-	// sources of the same priority list the unpublished brand at different hosts
+	// sources of equal priority list the unpublished brand at different hosts
 	Rivals     Why = "rivals"
-	Apart      Why = "apart"    // it was published for a brand that would be merged with a better source's
-	OfPlatform Why = "platform" // the source names a platform whose profile does not know the host
+	Apart      Why = "apart"    // the server was published for a brand that would be merged into a better source's
+	OfPlatform Why = "platform" // the source states a platform whose profile does not contain the host
 )
 
-// withheld collects the listings that stay out of the catalogue until an operator allows their hosts.
+// withheld collects the listings that are excluded from the catalogue until an operator allows their hosts.
 type withheld struct {
 	listings    int                      // number of listings read
 	rows        map[*row]map[string]bool // FHIR bases set aside, by original row
-	brands      map[string]bool          // published brands that stay unchanged if no group becomes them
-	reservedIDs map[string]bool          // published brands whose ids no other brand may take
+	brands      map[string]bool          // published brands that remain unchanged if no group becomes one of them
+	reservedIDs map[string]bool          // published brands whose IDs no other brand may receive
 	waits       []Wait
 }
 
@@ -50,7 +50,7 @@ func newWithheld(listings int) *withheld {
 	}
 }
 
-// remaining returns the rows without the servers set aside.
+// remaining returns the rows without the servers that were set aside.
 func (a *withheld) remaining(rows []*row) []*row {
 	left := make([]*row, 0, len(rows))
 	for _, r := range rows {
@@ -61,7 +61,7 @@ func (a *withheld) remaining(rows []*row) []*row {
 	return left
 }
 
-// withoutWithheld returns a row without the servers set aside, or nil if it has no other servers.
+// withoutWithheld returns a row without the servers that were set aside, or nil if it has no others.
 func (a *withheld) withoutWithheld(r *row) *row {
 	out := a.rows[r]
 	if len(out) == 0 {
@@ -85,9 +85,9 @@ func (a *withheld) withoutWithheld(r *row) *row {
 	return &left
 }
 
-// inheritApart finds the group that has all published portals of a brand set apart, without the servers set aside. If
-// it keeps the brand's id, nothing changes for patients. Otherwise each composition would keep the old brand and
-// publish another one beside it.
+// inheritApart looks for the group that, without the servers set aside, has all published portals of a brand set apart.
+// If that group retains the brand's ID, nothing changes for patients. Otherwise each composition would retain the old
+// brand and publish another one beside it.
 func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	c.heirs = map[string]*group{}
 	if len(c.withheld.reservedIDs) == 0 {
@@ -114,7 +114,7 @@ func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	maps.DeleteFunc(c.heirs, func(id string, _ *group) bool { return several[id] })
 }
 
-// portalsOf returns the ids of the portals that a group would be published with.
+// portalsOf returns the IDs of the portals with which a group would be published.
 func (c *identifier) portalsOf(g *group, servers map[string]*facts) map[string]bool {
 	all, isUsable := map[string]bool{}, g.isUsable(servers)
 	for _, r := range g.rows {
@@ -132,7 +132,8 @@ func (c *identifier) portalsOf(g *group, servers map[string]*facts) map[string]b
 	return all
 }
 
-// couldBe returns the published brands that a group may be, by its attributes or by the ids that its rows choose.
+// couldBe returns the published brands that a group may be, judging by its attributes or by the IDs that its rows
+// choose.
 func (c *identifier) couldBe(g *group) []string {
 	all := make([]string, 0, len(g.candidates)+len(g.rows))
 	for _, id := range g.candidates {
@@ -146,10 +147,10 @@ func (c *identifier) couldBe(g *group) []string {
 	return sorted(all)
 }
 
-// setAside removes the servers that need an operator's decision from the rows. It reports whether there were any; then
-// the caller composes again without them. It first removes servers that were never published. Only if there are none,
-// it removes published ones whose brand would become another's, starting with the lowest priority. A published brand
-// therefore never pays for a new row.
+// setAside removes the servers that need an operator's decision from the rows. It reports whether there were any, in
+// which case the caller composes again without them. It first removes servers that were never published. Only if there
+// are none, it removes published servers whose brand would become part of another, starting with the lowest priority. A
+// new row therefore never affects a published brand.
 func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 	doubts := c.doubts(groups, servers)
 	if len(doubts) == 0 {
@@ -166,7 +167,7 @@ func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 	return true
 }
 
-// waiting lists the waiting servers in an order that does not depend on the order of the lists.
+// waiting lists the waiting servers in an order independent of the order of the lists.
 func (a *withheld) waiting(doubted []Wait) []Wait {
 	all := slices.Concat(a.waits, doubted)
 	slices.SortFunc(all, func(a, b Wait) int {
@@ -178,7 +179,7 @@ func (a *withheld) waiting(doubted []Wait) []Wait {
 	return all
 }
 
-// doubt records that the platform of a server is not trusted.
+// doubt records that a server's platform is not trusted.
 func (c *builder) doubt(f *facts) {
 	if f.isDoubted {
 		c.doubted = append(c.doubted, Wait{
@@ -188,7 +189,7 @@ func (c *builder) doubt(f *facts) {
 	}
 }
 
-// hasSetAside reports whether any servers of lists were set aside.
+// hasSetAside reports whether any listed servers were set aside.
 func (r Report) hasSetAside() bool {
 	return slices.ContainsFunc(r.Waiting, func(w Wait) bool { return w.Why != OfPlatform })
 }

@@ -1,6 +1,6 @@
 // Package geo provides offline facts about places in the United States: the state of a ZIP code, the names of states,
-// and the approximate distance between two ZIP codes (docs/adr/0027-names-and-duplicates.md). It has no data on towns,
-// which come from lists.
+// and the approximate distance between two ZIP codes (docs/adr/0027-names-and-duplicates.md). It contains no data on
+// towns, which come from lists.
 package geo
 
 import (
@@ -10,25 +10,26 @@ import (
 	"strings"
 )
 
-// prefixes has a line for each three-digit ZIP code prefix: the digits, the state, and the latitude and longitude of
-// the area's approximate centre in degrees. All lines have the same width, so that one is found without reading the
-// others. The table is this project's own, by areas of the postal service. Unused and military prefixes have no state.
+// prefixes has one line per three-digit ZIP code prefix: the digits, the state, and the latitude and longitude of the
+// area's approximate centre in degrees. All lines have the same width, so that a line can be located without reading
+// the others. The table was created for this project, based on the postal service's areas. Unused and military prefixes
+// have no state.
 //
 //go:embed prefixes.txt
 var prefixes string
 
 const (
-	lineWidth = 20 // including the line break
+	lineWidth = 20 // includes the line break
 	noState   = "--"
 
-	earthRadius = 6371 // km
-	// Assumed distances in km between ZIP codes that differ only in the last digit, and only in the last two.
+	earthRadius = 6371 // in kilometres
+	// Assumed distances, in kilometres, between ZIP codes that differ only in the last digit or only in the last two.
 	sameFour   = 6.0
 	samePrefix = 20.0
 )
 
-// ZIP returns the five digits of a ZIP code, which may be followed by four more ("01234-5678", "012345678"). ok is
-// false for any other text.
+// ZIP returns the first five digits of a ZIP code, which may be followed by four more ("01234-5678", "012345678"). ok
+// is false for any other text.
 func ZIP(text string) (zip string, ok bool) {
 	zip = strings.TrimSpace(text)
 	if len(zip) == 10 && zip[5] == '-' {
@@ -41,15 +42,15 @@ func ZIP(text string) (zip string, ok bool) {
 	return zip[:5], true
 }
 
-// State returns the code of a ZIP code's state, district or territory, or "" if it is unknown.
+// State returns the code of the state, district or territory that a ZIP code belongs to, or "" if it is unknown.
 func State(zip string) string {
 	_, area, _ := find(zip)
 	return area.state
 }
 
-// Distance returns the approximate distance between two ZIP codes in km: from the centre of one three-digit area to
-// that of the other. Half of all ZIP codes are less than 30 km from that centre, nine of ten less than 75 km. ok is
-// false if one of the ZIP codes is unknown.
+// Distance returns the approximate distance between two ZIP codes in kilometres, measured between the centres of their
+// three-digit areas. Half of all ZIP codes are less than 30 km from that centre, and nine out of ten less than 75 km.
+// ok is false if either ZIP code is unknown.
 func Distance(a, b string) (km float64, ok bool) {
 	a, from, okFrom := find(a)
 	b, to, okTo := find(b)
@@ -61,16 +62,16 @@ func Distance(a, b string) (km float64, ok bool) {
 	case a[:4] == b[:4]:
 		return sameFour, true
 	}
-	return max(samePrefix, from.to(to)), true // the areas of one city have almost the same centre
+	return max(samePrefix, from.to(to)), true // areas of the same city have almost the same centre
 }
 
-// area is the area of the ZIP codes with the same three-digit prefix.
+// area is the area of all ZIP codes that share a three-digit prefix.
 type area struct {
 	state               string
-	latitude, longitude float64 // degrees
+	latitude, longitude float64 // in degrees
 }
 
-// find reads the line of a ZIP code's area.
+// find returns the area of a ZIP code.
 func find(text string) (zip string, found area, ok bool) {
 	zip, ok = ZIP(text)
 	if !ok {
@@ -87,7 +88,7 @@ func find(text string) (zip string, found area, ok bool) {
 	return zip, area{state, latitude, longitude}, errLatitude == nil && errLongitude == nil
 }
 
-// to returns the great-circle distance in km.
+// to returns the great-circle distance to b in kilometres.
 func (a area) to(b area) float64 {
 	const degree = math.Pi / 180
 	half := func(x, y float64) float64 { s := math.Sin((y - x) * degree / 2); return s * s }

@@ -35,8 +35,8 @@ func TestStateReturnsStateOfZIP(t *testing.T) {
 	}
 }
 
-// TestPrefixesHaveValidStates checks that every line has the right width and a valid state. A line of another width
-// would shift all later ones.
+// TestPrefixesHaveValidStates checks that every line has the correct width and a valid state. A line of a different
+// width would shift all later ones.
 func TestPrefixesHaveValidStates(t *testing.T) {
 	t.Parallel()
 	states := map[string]bool{}
@@ -52,16 +52,16 @@ func TestPrefixesHaveValidStates(t *testing.T) {
 		states[state] = true
 	}
 	for code := range geo.States() {
-		if !states[code] && code != "AS" && code != "MP" { // these two use those of Hawaii and Guam
+		if !states[code] && code != "AS" && code != "MP" { // these two share the prefixes of Hawaii and Guam
 			t.Errorf("no ZIP code is in %s", code)
 		}
 	}
 }
 
-func TestDistanceIsApproximatelyRight(t *testing.T) {
+func TestDistanceIsApproximatelyCorrect(t *testing.T) {
 	t.Parallel()
 	for pair, want := range map[[2]string]float64{
-		{"02134", "02134"}: 0, {"02134", "02135-0001"}: 6, {"02134", "02101"}: 20, // determined by the digits
+		{"02134", "02134"}: 0, {"02134", "02135-0001"}: 6, {"02134", "02101"}: 20, // estimated from the digits
 		{"10001", "07030"}: 20, {"02134", "10001"}: 306, {"10001", "90001"}: 3940, {"98101", "97201"}: 233,
 		{"60601", "53201"}: 131, {"33101", "32301"}: 645,
 		{"96801", "94101"}: 3860,

@@ -1,10 +1,11 @@
 package geo
 
-// StateName returns the name of the state, district or territory with a code ("MA"), or "" for an unknown code.
+// StateName returns the name of the state, district or territory with the given code ("MA"), or "" if the code is
+// unknown.
 func StateName(code string) string { return States()[code] }
 
-// States returns the names of the states, the district and the territories by their codes (USPS Publication 28,
-// appendix B). The caller owns the map.
+// States returns the names of the states, the district and the territories, by code (USPS Publication 28, appendix B).
+// The caller owns the map.
 func States() map[string]string {
 	return map[string]string{
 		"AK": "Alaska", "AL": "Alabama", "AR": "Arkansas", "AS": "American Samoa", "AZ": "Arizona", "CA": "California",

@@ -12,18 +12,18 @@ const endpointID = "0e000000-0000-4000-8000-000000000001"
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// step is one probe, the time since the previous one, and the real connections' results up to then.
+// step is a probe, the time since the previous one, and the results of real connections in between.
 type step struct {
 	after   time.Duration
 	cause   string
 	meets   health.Observed
 	want    health.State
-	wantFor string // the recorded cause
+	wantFor string // expected cause in the record
 }
 
 const quarter = 15 * time.Minute
 
-// TestAfterCombinesProbesAndConnections tests the complete rule.
+// TestAfterCombinesProbesAndConnections tests all the rules.
 func TestAfterCombinesProbesAndConnections(t *testing.T) {
 	t.Parallel()
 	works, fails := health.Observed{Answered: 3}, health.Observed{Failing: true}
@@ -101,8 +101,9 @@ func TestAfterCombinesProbesAndConnections(t *testing.T) {
 	}
 }
 
-// A busy server's probe does not affect its state, and the server is not probed again for as long as it requests.
-func TestAfterKeepsStateOfBusyServer(t *testing.T) {
+// TestAfterPreservesStateWhenServerIsBusy checks that a busy server's probe does not affect its state, and that the
+// server is not probed again before the delay that it requests.
+func TestAfterPreservesStateWhenServerIsBusy(t *testing.T) {
 	t.Parallel()
 	well := health.Record{EndpointID: endpointID}.After(health.Finding{Token: "t"}, health.Observed{}, noon)
 	busy := well.After(health.Finding{Cause: "limited", Busy: true, Wait: 5 * time.Hour}, health.Observed{},
@@ -117,8 +118,9 @@ func TestAfterKeepsStateOfBusyServer(t *testing.T) {
 	}
 }
 
-// A failing endpoint is probed again after 15 minutes; the wait then doubles each time, up to three days.
-func TestAfterBacksOffWhileEndpointFails(t *testing.T) {
+// TestAfterBacksOffWhileEndpointIsFailing checks that a failing endpoint is probed again after 15 minutes, and that the
+// wait then doubles each time, up to three days.
+func TestAfterBacksOffWhileEndpointIsFailing(t *testing.T) {
 	t.Parallel()
 	r, at, probes := health.Record{EndpointID: endpointID}, noon, 0
 	var waits []time.Duration
@@ -161,7 +163,7 @@ func TestDueAtProbesHealthyEndpointDaily(t *testing.T) {
 	}
 }
 
-func TestDueAtSpreadsFirstProbesOverDay(t *testing.T) {
+func TestDueAtSpreadsFirstProbesOverOneDay(t *testing.T) {
 	t.Parallel()
 	latest := func(endpoints int) (longest time.Duration) {
 		for n := range 1000 {

@@ -3,22 +3,23 @@ package health
 import "time"
 
 const (
-	// degradedAfter is the number of consecutive failed probes, of any kind, after which an endpoint is degraded.
+	// degradedAfter is the number of consecutive failed probes of any kind after which an endpoint is degraded.
 	degradedAfter = 2
-	// downAfter is the number of such probes after which it is down, provided that the first was at least downWithin ago.
+	// downAfter is the number of consecutive failed probes after which an endpoint is down, provided that the first was at
+	// least downWithin ago.
 	downAfter  = 3
 	downWithin = 30 * time.Minute
-	// longestWait bounds the delay that a server may request.
+	// longestWait is the longest delay that a server may request.
 	longestWait = 24 * time.Hour
-	// tokenCause is the Cause of an endpoint whose discovery works and whose token endpoint does not.
+	// tokenCause is the Cause of an endpoint whose discovery works but whose token endpoint does not.
 	tokenCause = "token_endpoint"
 	// busyCause is the Cause of a server that limits the rate of our requests.
 	busyCause = "limited"
 )
 
-// After returns the record after a probe's finding at now. o contains the results of connections since the first
-// consecutive failure, within the last hour at most. A single failed probe never means down. Successful real
-// connections outweigh a failed probe. Down requires several failures over a period. A success recovers at once.
+// After returns the record after a probe at time now. o contains the results of connections since the first consecutive
+// failure, at most an hour ago. A single failed probe never makes an endpoint Down: that takes several failures over a
+// period. Successful real connections outweigh a failed probe. A single success restores the endpoint immediately.
 func (r Record) After(f Finding, o Observed, now time.Time) Record {
 	next := r
 	next.State = r.state()

@@ -7,19 +7,19 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// wander is the daily shift of an endpoint's probe time, so that it does not coincide with nightly maintenance every
-	// night.
+	// wander is the range of the daily shift of an endpoint's probe time, so that the probe does not coincide with nightly
+	// maintenance every night.
 	wander = 2 * time.Hour
-	// firstProbes is the time per endpoint over which the first probes of a new catalogue are spread, at most a day in
-	// total.
+	// firstProbes is the time per endpoint over which the first probes of a new catalogue are spread. The total is at most
+	// a day.
 	firstProbes = 3 * time.Second
-	// retryFirst is the wait before a failed endpoint is probed again. It doubles each time, up to retryLongest.
+	// retryFirst is the wait before a failed endpoint is probed again. It doubles with each failure, up to retryLongest.
 	retryFirst   = 15 * time.Minute
 	retryLongest = 3 * day
 )
 
-// DueAt returns the time of an endpoint's next probe: the time in its record or, without a record, the endpoint's own
-// time after the publication of a catalogue with that many endpoints.
+// DueAt returns the time of an endpoint's next probe. It is the time in the endpoint's record or, without a record, a
+// time after publication that depends on the endpoint's ID and the number of endpoints in the catalogue.
 func DueAt(r Record, published time.Time, endpoints int) time.Time {
 	if !r.NextAt.IsZero() {
 		return r.NextAt
@@ -28,8 +28,9 @@ func DueAt(r Record, published time.Time, endpoints int) time.Time {
 	return published.Add(share(over, "first", r.EndpointID))
 }
 
-// nextDaily returns the endpoint's time on the next day (UTC). It is derived from a hash of its id and shifted slightly
-// by a hash of the date. It is 22 to 26 hours after the previous one, and at least half a day from now.
+// nextDaily returns the endpoint's probe time on the next day (UTC). It is derived from a hash of the endpoint's ID and
+// shifted slightly by a hash of the date. It is 22 to 26 hours after the previous one, and at least half a day from
+// now.
 func nextDaily(id string, now time.Time) time.Time {
 	for midnight := now.UTC().Truncate(day); ; midnight = midnight.Add(day) {
 		at := midnight.Add(share(day, "daily", id) + share(wander, midnight.Format(time.DateOnly), id))
@@ -39,13 +40,13 @@ func nextDaily(id string, now time.Time) time.Time {
 	}
 }
 
-// retryAfter returns the wait after a number of consecutive failures, with a jitter of ten per cent.
+// retryAfter returns the wait after a number of consecutive failures, with ten per cent jitter.
 func retryAfter(id string, failures int) time.Duration {
 	wait := min(retryFirst<<min(failures-1, 16), retryLongest)
 	return wait - wait/10 + share(wait/5, "retry", id)
 }
 
-// share returns a part of span chosen by a hash of words.
+// share returns a fraction of span determined by a hash of words.
 func share(span time.Duration, words ...string) time.Duration {
 	if span <= 0 {
 		return 0
@@ -54,6 +55,6 @@ func share(span time.Duration, words ...string) time.Duration {
 	for _, word := range words {
 		_, _ = h.Write([]byte(word + "\n"))
 	}
-	mixed := h.Sum64() * 0x9E3779B97F4A7C15            // the low bits of FNV depend on the last letters only
+	mixed := h.Sum64() * 0x9E3779B97F4A7C15            // the low bits of FNV depend only on the last letters
 	return time.Duration((mixed >> 11) % uint64(span)) //nolint:gosec // a span is positive and far below 2^63
 }

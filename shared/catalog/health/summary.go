@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// The format of a summary: the magic, followed by an entry for each endpoint that was ever probed, ordered by id. An
-// entry has the 16 bytes of the id, one of the state and four of the minute of the last check (since 1970, big-endian).
-// It is read in place, since a search must not wait for decoding.
+// Format of a summary: the magic, followed by one entry per endpoint that was ever probed, ordered by ID. An entry
+// consists of the ID (16 bytes), the state (one byte) and the minute of the last check (four bytes, since 1970,
+// big-endian). It is read in place, so that a search does not have to wait for decoding.
 const (
 	magic    = "rbhealth1\n"
 	idBytes  = 16
@@ -26,16 +26,16 @@ const (
 // states returns the states in the order of their codes in a summary.
 func states() []State { return []State{OK, Degraded, Down, Unknown} }
 
-// Summary is the health of all endpoints of a mode. The zero value has no entries.
+// Summary holds the health of all endpoints of a mode. The zero value has no entries.
 type Summary struct{ entries []byte }
 
-// Status is the health of one endpoint, as shown in responses.
+// Status is an endpoint's health, as shown in responses.
 type Status struct {
 	State     State     `json:"state"`
 	CheckedAt time.Time `json:"checked_at,omitzero"`
 }
 
-// Summarize creates the summary of records. It omits records that were never probed.
+// Summarize creates a summary of records. It omits records that were never probed.
 func Summarize(records []Record) Summary {
 	records = slices.Clone(records)
 	slices.SortFunc(records, func(x, y Record) int { return cmp.Compare(x.EndpointID, y.EndpointID) })
@@ -56,7 +56,7 @@ func Summarize(records []Record) Summary {
 
 const secondsOfAMinute = 60
 
-// ReadSummary parses the output of Bytes.
+// ReadSummary parses a summary encoded by Bytes.
 func ReadSummary(document []byte) (Summary, error) {
 	entries, ok := bytes.CutPrefix(document, []byte(magic))
 	if !ok || len(entries)%entry != 0 {
@@ -71,11 +71,10 @@ func ReadSummary(document []byte) (Summary, error) {
 	return Summary{entries: entries}, nil
 }
 
-// Bytes encodes the summary as an object.
+// Bytes encodes the summary for storage as an object.
 func (s Summary) Bytes() []byte { return append([]byte(magic), s.entries...) }
 
-// States identifies the states in the summary: two summaries that differ only in the times of probes have the same
-// value.
+// States identifies the states in the summary. Two summaries that differ only in probe times have the same value.
 func (s Summary) States() string {
 	sum := sha256.New()
 	for at := 0; at < len(s.entries); at += entry {
@@ -100,8 +99,8 @@ func (s Summary) Of(endpointID string) Status {
 	return Status{State: states()[found[0]], CheckedAt: time.Unix(minute*secondsOfAMinute, 0).UTC()}
 }
 
-// Best returns the best state of several endpoints, such as a brand's, since one working endpoint is enough to connect.
-// Unknown is better than Degraded, which is better than Down. Without endpoints it is Unknown.
+// Best returns the best state among several endpoints, such as a brand's, since one working endpoint is enough to
+// connect. Unknown is better than Degraded, which is better than Down. If there are no endpoints, it returns Unknown.
 func (s Summary) Best(endpointIDs []string) State {
 	best := Down
 	order := []State{OK, Unknown, Degraded, Down}
@@ -119,7 +118,7 @@ func (s Summary) Best(endpointIDs []string) State {
 // Len returns the number of endpoints in the summary.
 func (s Summary) Len() int { return len(s.entries) / entry }
 
-// key parses a UUID in lower case with its dashes, the stored form of ids.
+// key parses a UUID in lower case with dashes, as IDs are stored.
 func key(id string) (parsed [idBytes]byte, ok bool) {
 	digits := make([]byte, 0, 2*idBytes)
 	for i, part := range strings.SplitN(id, "-", 5) {
@@ -135,16 +134,16 @@ func key(id string) (parsed [idBytes]byte, ok bool) {
 	return parsed, err == nil
 }
 
-// Version names a summary by its creation time (UTC) and the hash of its content.
+// Version returns the name of a summary's version, which consists of its creation time (UTC) and a hash of its content.
 func (s Summary) Version(at time.Time) string {
 	sum := sha256.Sum256(s.Bytes())
 	return at.UTC().Format(versionTime) + "-" + hex.EncodeToString(sum[:sumBytes])
 }
 
-// versionTime is the format of the time in a version, the same as in snapshots.
+// versionTime is the time format in a version, the same as for snapshots.
 const versionTime = "20060102T150405Z"
 
-// ParseVersion reports whether a text, such as part of a cursor, has the form of a version, which becomes part of an
+// ParseVersion reports whether a text, such as part of a cursor, is a well-formed version. A version becomes part of an
 // object's name.
 func ParseVersion(text string) (version string, ok bool) {
 	if len(text) != len(versionTime)+1+2*sumBytes || text[len(versionTime)] != '-' {
@@ -155,14 +154,14 @@ func ParseVersion(text string) (version string, ok bool) {
 	return text, err == nil && noHex == nil
 }
 
-// ObjectName returns the name of the object with a version of a mode's summary.
+// ObjectName returns the name of the object that stores a version of a mode's summary.
 func ObjectName(mode, version string) string { return "health/" + mode + "/" + version }
 
-// Pointer names the current summary of a mode.
+// Pointer identifies a mode's current summary.
 type Pointer struct {
 	Mode    string
-	Version string    // empty if there is none yet
-	States  string    // the summary's Summary.States
-	MadeAt  time.Time // its creation time
+	Version string    // empty if there is none
+	States  string    // Summary.States of the summary
+	MadeAt  time.Time // creation time of the summary
 	Rev     int64
 }

@@ -13,7 +13,7 @@ func recorded(n int, state health.State, at time.Time) health.Record {
 	return health.Record{EndpointID: fmt.Sprintf("0e000000-0000-4000-8000-%012d", n), State: state, CheckedAt: at}
 }
 
-func TestSummaryReturnsStatusOfEndpoint(t *testing.T) {
+func TestSummaryReturnsEndpointStatus(t *testing.T) {
 	t.Parallel()
 	s, err := health.ReadSummary(health.Summarize([]health.Record{
 		recorded(3, health.Down, noon.Add(30*time.Second)), recorded(1, health.OK, noon), recorded(2, health.Degraded, noon),
@@ -86,7 +86,7 @@ func TestVersionChangesWithSummaryContent(t *testing.T) {
 	}
 }
 
-// FuzzReadSummary checks that reading any object terminates, and that a summary is unchanged after writing it again.
+// FuzzReadSummary checks that reading any object terminates, and that writing a summary that was read reproduces it.
 func FuzzReadSummary(f *testing.F) {
 	whole := health.Summarize([]health.Record{recorded(1, health.OK, noon), recorded(2, health.Down, noon)}).Bytes()
 	f.Add(whole)

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/catalog/intake"
 )
 
-// kept returns the keys in a state that have an object, and checks that there is no other object.
+// kept returns the keys in a state for which an object exists, and checks that there are no other objects.
 func (w *world) kept(t *testing.T, s intake.State) {
 	t.Helper()
 	named := slices.Clone(s.Replaced)
@@ -27,8 +27,8 @@ func (w *world) kept(t *testing.T, s intake.State) {
 	}
 }
 
-// TestRefreshDeletesReplacedObjectAtNextReading also checks that it is not deleted earlier, because a publication in
-// progress may still read it.
+// TestRefreshDeletesReplacedObjectAtNextReading also checks that the object is not deleted earlier, because a
+// publication in progress may still read it.
 func TestRefreshDeletesReplacedObjectAtNextReading(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
@@ -43,7 +43,7 @@ func TestRefreshDeletesReplacedObjectAtNextReading(t *testing.T) {
 	if state := read(rows(0, 11)); len(state.Replaced) != 1 || len(w.objects) != 2 {
 		t.Errorf("replaced: %+v, %d objects", state, len(w.objects))
 	}
-	// the previous content again
+	// the same content as before
 	if state := read(rows(0, 10)); w.names(t, state.Accepted) == "" || len(w.objects) != 2 {
 		t.Errorf("back: %+v, %d objects", state, len(w.objects))
 	}

@@ -9,24 +9,24 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// Diff is the difference between two versions of a list, by the keys of listings.
+// Diff describes the difference between two versions of a list, which are compared by the listings' keys.
 type Diff struct {
-	Before  int     `json:"before"` // number of listings before
+	Before  int     `json:"before"` // number of listings in the old version
 	After   int     `json:"after"`
 	Added   Changes `json:"added"`
 	Removed Changes `json:"removed"`
 	Changed Changes `json:"changed"`
 }
 
-// Changes describes some listings.
+// Changes counts added, removed or changed listings and contains the names of the first few.
 type Changes struct {
 	Count int      `json:"count"`
-	Names []string `json:"names,omitempty"` // names of the first ones
+	Names []string `json:"names,omitempty"` // names of the first few
 }
 
 const (
 	toldNames = 20
-	toldRunes = 120 // characters of a name
+	toldRunes = 120 // maximum length of a name in runes
 )
 
 func (c *Changes) add(name string) {
@@ -42,7 +42,7 @@ func (c *Changes) add(name string) {
 // IsEmpty reports whether two versions have the same content.
 func (d Diff) IsEmpty() bool { return d.Added.Count+d.Removed.Count+d.Changed.Count == 0 }
 
-// compare returns the difference between listings and the accepted version.
+// compare returns the difference between the accepted version and the given listings.
 func (i Intake) compare(ctx context.Context, accepted *Version, now []listing.Listing) (Diff, error) {
 	type earlier struct {
 		name string
@@ -83,7 +83,7 @@ func (i Intake) compare(ctx context.Context, accepted *Version, now []listing.Li
 	return d, nil
 }
 
-// saying returns a hash of a listing's complete content.
+// saying returns a hash of a listing's entire content.
 func saying(seed maphash.Seed, l listing.Listing) (uint64, error) {
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -92,7 +92,7 @@ func saying(seed maphash.Seed, l listing.Listing) (uint64, error) {
 	return maphash.Bytes(seed, text), nil
 }
 
-// stored reads the listings of a version. It reads none if version is nil.
+// stored calls each for the listings of a version. It does nothing if version is nil.
 func (i Intake) stored(ctx context.Context, version *Version, each func(listing.Listing) error) error {
 	if version == nil {
 		return nil

@@ -7,18 +7,18 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// Guard is the reason why a list waits for an operator's approval.
+// Guard is a reason why a list must wait for an operator's approval.
 type Guard string
 
-// The guards.
+// Guards.
 const (
 	Shrunk     Guard = "shrunk"     // more than a fifth of the listings are gone
-	Grew       Guard = "grew"       // more than ten times as many as accepted
-	Unreadable Guard = "unreadable" // more than a twentieth of its entries are unreadable
-	Lapsed     Guard = "lapsed"     // it contains no listing
+	Grew       Guard = "grew"       // more than ten times as many listings as in the accepted version
+	Unreadable Guard = "unreadable" // more than a twentieth of the entries are unreadable
+	Lapsed     Guard = "lapsed"     // contains no listings
 )
 
-// guards returns the guards that a list violates. accepted is nil before the first version.
+// guards returns the guards that a list triggers. accepted is nil if no version has been accepted.
 func guards(read *listing.Report, kept int, accepted *Version) []Guard {
 	var speak []Guard
 	if kept == 0 {
@@ -39,19 +39,20 @@ func guards(read *listing.Report, kept int, accepted *Version) []Guard {
 	return speak
 }
 
-// Reason names why a source could not be read: a listing.Reason, a class of package safehttp, or one of these.
+// Reason identifies why a source could not be read. It is a listing.Reason, a class of package safehttp, or one of the
+// values below.
 type Reason string
 
-// The reasons that intake defines.
+// Reasons that package intake defines.
 const (
 	BadStatus Reason = "bad_status" // the server responded, but not with the list
-	BadMove   Reason = "bad_move"   // too many redirects, or one to a URL that is not https
-	Older     Reason = "older"      // older than the accepted one, by its own timestamp
+	BadMove   Reason = "bad_move"   // too many redirects, or a redirect to a URL that is not https
+	Older     Reason = "older"      // older than the accepted version, according to the list's timestamp
 	OutOfTime Reason = "timeout"
-	Unclear   Reason = "unclear" // neither ours nor the server's
+	Unclear   Reason = "unclear" // neither our fault nor the server's
 )
 
-// reasonOf finds the reason of a failure that the list or its server caused. theirs is false for all other failures.
+// reasonOf returns the reason for a failure. theirs is true if the list or its server caused it.
 func reasonOf(err error) (reason Reason, theirs bool) {
 	if failure, ok := errors.AsType[*listing.Refused](err); ok {
 		return Reason(failure.Reason), true

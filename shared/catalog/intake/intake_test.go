@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestRefreshAcceptsFirstReading(t *testing.T) {
+func TestRefreshAcceptsFirstVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	w.body, w.known = rows(0, 10), intake.Known{ETag: `W/"1"`, Modified: "Wed, 04 Mar 2026 05:00:00 GMT"}
@@ -70,7 +70,7 @@ func TestDiffListsAddedRemovedAndChanged(t *testing.T) {
 	}
 }
 
-func TestRefreshHoldsSuspiciousList(t *testing.T) {
+func TestRefreshRequiresApprovalForSuspiciousList(t *testing.T) {
 	t.Parallel()
 	broken := strings.Repeat("oops\n", 6)
 	for name, c := range map[string]struct {
@@ -139,7 +139,7 @@ func TestRefreshDropsPendingVersionWhenListRecovers(t *testing.T) {
 	}
 }
 
-// failure is an error like those of safehttp and fetch.
+// failure is an error with a class, like those of safehttp and fetch.
 type failure string
 
 func (f failure) Error() string          { return string(f) }
@@ -205,7 +205,7 @@ func dated(at string, names ...string) string {
 	return `{"resourceType":"Bundle","timestamp":"` + at + `","entry":[` + strings.Join(entries, ",") + `]}`
 }
 
-func TestRefreshSpreadsWaits(t *testing.T) {
+func TestRefreshJittersWaits(t *testing.T) {
 	t.Parallel()
 	for random, want := range map[float64]time.Duration{
 		0:        216 * time.Minute / 10 * 60,
@@ -229,7 +229,7 @@ func TestRefreshReturnsInternalFailureWithoutChanges(t *testing.T) {
 	w.refresh(t)
 	saved := w.saved
 	w.body = rows(0, 11)
-	clear(w.objects) // the bucket has lost the object that the row names
+	clear(w.objects) // the object that the row refers to is missing from the bucket
 	if _, _, err := w.intake().Refresh(t.Context(), w.rows["vendor"]); !errors.Is(err, fault.NotFound) ||
 		w.saved != saved {
 		t.Errorf("%v", err)
@@ -246,7 +246,7 @@ func TestRefreshReturnsInternalFailureWithoutChanges(t *testing.T) {
 	}
 }
 
-func TestTakeProcessesFileLikeFetchedList(t *testing.T) {
+func TestTakeTreatsFileLikeFetchedList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	row, outcome, err := w.intake().Take(t.Context(), w.rows["vendor"], strings.NewReader(rows(0, 3)))
@@ -294,7 +294,7 @@ func TestRefreshImportsOnlyBrandOfOwnList(t *testing.T) {
 	}
 }
 
-func TestSourceCheckAndDueOrder(t *testing.T) {
+func TestSourceCheckValidatesAndDueSortsByOverdueTime(t *testing.T) {
 	t.Parallel()
 	for field, spoil := range map[string]func(*intake.Source){
 		"":         func(*intake.Source) {},
@@ -331,7 +331,7 @@ func TestSourceCheckAndDueOrder(t *testing.T) {
 	}
 }
 
-// hostile returns a list that maximises everything that a row stores of it.
+// hostile returns a list that maximises the size of everything that a row stores about it.
 func hostile() string {
 	long := strings.Repeat("\\u0026", 290)
 	entries := make([]string, 0, 200)
@@ -351,7 +351,7 @@ func hostile() string {
 		`"address":"https://fhir.example"}},` + strings.Join(entries, ",") + `]}`
 }
 
-func TestStateFitsIntoRow(t *testing.T) {
+func TestStateFitsIntoRowAtItsLimits(t *testing.T) {
 	t.Parallel()
 	s := source()
 	s.Format = listing.Brands
@@ -359,14 +359,14 @@ func TestStateFitsIntoRow(t *testing.T) {
 	w.body = hostile()
 	state, outcome := w.refresh(t)
 	text, err := json.Marshal(state)
-	const halfARow = 200_000 // the row contains both accepted and pending
+	const halfARow = 200_000 // the row contains both the accepted and the pending version
 	if err != nil || outcome != intake.Waiting || len(state.Pending.Report.Problems) < 5 ||
 		len(state.Pending.Report.OwnLists) != 20 || len(text) > halfARow {
 		t.Errorf("%s: %d bytes, %+v, %v", outcome, len(text), state.Pending.Report.Problems, err)
 	}
 }
 
-func TestRefreshRefusesNotModifiedWithoutCondition(t *testing.T) {
+func TestRefreshRejectsNotModifiedForUnconditionalRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	w.known.ETag = "x"

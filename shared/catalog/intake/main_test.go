@@ -14,21 +14,21 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// world simulates the lists' servers, the rows and the bucket.
+// world simulates the servers of the lists, the rows and the bucket.
 type world struct {
 	now time.Time
 
 	body    string       // the server's response
-	known   intake.Known // the server's validators for it
-	failure error        // the server's failure
+	known   intake.Known // validators of the response
+	failure error        // error returned by the server
 	asked   []intake.Known
 
 	rows    map[string]intake.Row
 	saved   int
 	objects map[string][]byte
 	put     int
-	stuck   error // the error of every deletion
-	clash   bool  // another writer is faster
+	stuck   error // error of every deletion
+	clash   bool  // whether another writer changes the row first
 }
 
 func newWorld(source intake.Source) *world {
@@ -94,7 +94,7 @@ func (w *world) intake() intake.Intake {
 	}
 }
 
-// refresh fetches the single source and returns the result.
+// refresh fetches the only source and returns the result.
 func (w *world) refresh(t *testing.T) (intake.State, intake.Outcome) {
 	t.Helper()
 	for id := range w.rows {
@@ -108,7 +108,7 @@ func (w *world) refresh(t *testing.T) (intake.State, intake.Outcome) {
 	return intake.State{}, ""
 }
 
-// names returns the names of a version's listings.
+// names returns the names of the listings in a version.
 func (w *world) names(t *testing.T, version *intake.Version) string {
 	t.Helper()
 	if version == nil {
@@ -132,7 +132,7 @@ func source() intake.Source {
 	}
 }
 
-// rows returns numbered clinics.
+// rows returns a list of numbered clinics.
 func rows(from, to int) string {
 	var text strings.Builder
 	for i := from; i < to; i++ {

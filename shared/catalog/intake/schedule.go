@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// A source that can't be read is retried soon, then at increasing intervals.
+// Retry intervals. A source that can't be read is retried soon, then at increasing intervals.
 const (
 	firstRetry = 15 * time.Minute
 	lastRetry  = 24 * time.Hour
-	jitter     = 0.1 // relative jitter of every wait, so that sources created together drift apart
+	jitter     = 0.1 // relative jitter of every wait, so that sources created together are fetched at different times
 )
 
-// done ends a reading that has confirmed the accepted version.
+// done completes a reading that has confirmed the accepted version.
 func (i Intake) done(ctx context.Context, row Row, outcome Outcome) (Row, Outcome, error) {
 	row.State.Due = i.after(row.Source.Every)
 	return i.end(ctx, row, outcome)
 }
 
-// wait ends a reading whose list waits for approval. It does not confirm the accepted version.
+// wait completes a reading whose list must wait for approval. It does not confirm the accepted version.
 func (i Intake) wait(ctx context.Context, row Row) (Row, Outcome, error) {
 	row.State.Failures, row.State.Reason = 0, ""
 	row.State.doubt(i.Now())
@@ -27,7 +27,7 @@ func (i Intake) wait(ctx context.Context, row Row) (Row, Outcome, error) {
 	return i.end(ctx, row, Waiting)
 }
 
-// failed ends a reading without a usable list.
+// failed completes a reading without a usable list.
 func (i Intake) failed(ctx context.Context, row Row, reason Reason) (Row, Outcome, error) {
 	row.State.Failures++
 	row.State.Reason = reason
@@ -40,7 +40,8 @@ func (i Intake) failed(ctx context.Context, row Row, reason Reason) (Row, Outcom
 	return i.end(ctx, row, Failed)
 }
 
-// doubt records the time since which the accepted version is unconfirmed. Patients see it, so it must be published.
+// doubt records the time since which the accepted version has been unconfirmed. Patients see it, so it must be
+// published.
 func (s *State) doubt(now time.Time) {
 	if s.Accepted != nil && s.UnconfirmedSince.IsZero() {
 		s.UnconfirmedSince, s.Unpublished = now.UTC(), true
@@ -65,8 +66,8 @@ func (i Intake) save(ctx context.Context, row Row) (Row, error) {
 	return saved, nil
 }
 
-// Published records that a publication has included the row's version. It returns fault.Conflict if the row has changed
-// since.
+// Published records that a publication has included the row's version. It returns fault.Conflict if the row has
+// changed.
 func (i Intake) Published(ctx context.Context, row Row) error {
 	row.State.Unpublished = false
 	_, err := i.save(ctx, row)

@@ -14,17 +14,17 @@ import (
 // Source is a published list, as configured by an operator.
 type Source struct {
 	ID     string         `json:"id" yaml:"id"`     // lower case letters, digits and hyphens
-	Name   string         `json:"name" yaml:"name"` // shown to people
+	Name   string         `json:"name" yaml:"name"` // display name
 	Mode   string         `json:"mode" yaml:"mode"` // "test" or "live"; applies to all records from the list
 	URL    string         `json:"url,omitempty" yaml:"url"`
 	Format listing.Format `json:"format" yaml:"format"`
-	// how often it is fetched; if 0, or without a URL, only at an operator's request
+	// fetch interval; if 0 or without a URL, the list is fetched only at an operator's request
 	Every time.Duration `json:"every,omitempty" yaml:"every"`
-	// of endpoints for which the list names no platform
+	// platform of endpoints for which the list states none
 	Platform string `json:"platform,omitempty" yaml:"platform"`
-	// if two sources differ, the higher priority takes precedence
+	// if two sources contradict each other, the higher priority takes precedence
 	Priority int `json:"priority,omitempty" yaml:"priority"`
-	// the licence of the list, as stated by its publisher
+	// licence of the list, as stated by its publisher
 	License string `json:"license,omitempty" yaml:"license"`
 	Note    string `json:"note,omitempty" yaml:"note"` // note for operators
 
@@ -33,11 +33,11 @@ type Source struct {
 	Brand *listing.Identifier `json:"brand,omitempty" yaml:"brand"`
 }
 
-// ownFirst exceeds every priority that an operator can set.
+// ownFirst is higher than any priority that an operator can set.
 const ownFirst = 1000
 
-// Rank returns the Priority, or a higher value than any Priority for an institution's own list: apps must prefer that
-// to a vendor's list (SMART App Launch 2.2, section 8).
+// Rank returns the Priority, or a higher value than any Priority for a list that an institution publishes about itself:
+// apps must prefer it to a vendor's list (SMART App Launch 2.2, section 8).
 func (s Source) Rank() int {
 	if s.Brand != nil {
 		return ownFirst + s.Priority
@@ -45,7 +45,7 @@ func (s Source) Rank() int {
 	return s.Priority
 }
 
-// The bounds of the fetch interval, out of respect for the list's server.
+// Limits on the fetch interval, which protect the list's server.
 const (
 	oftenest  = time.Hour
 	seldomest = 90 * 24 * time.Hour
@@ -53,7 +53,7 @@ const (
 
 var sourceID = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// Check validates a source. It returns fault.Invalid with the field's name.
+// Check validates a source. It returns fault.Invalid, naming the invalid field.
 func (s Source) Check() error {
 	const longest = 60
 	wrong := func(field, text string) error { return fault.BadRequest(text).About(field) }
@@ -84,7 +84,7 @@ func (s Source) Check() error {
 // isFetched reports whether a source is fetched automatically.
 func (s Source) isFetched() bool { return s.URL != "" && s.Every > 0 }
 
-// Due returns the sources that are due for fetching, the longest overdue first.
+// Due returns the sources that are due to be fetched, longest overdue first.
 func Due(rows []Row, now time.Time) []Row {
 	due := slices.DeleteFunc(slices.Clone(rows),
 		func(r Row) bool { return !r.Source.isFetched() || r.State.Due.After(now) })

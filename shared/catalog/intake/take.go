@@ -18,16 +18,16 @@ import (
 // Outcome is the result of reading a source.
 type Outcome string
 
-// The outcomes.
+// Outcomes of reading a source.
 const (
 	Accepted  Outcome = "accepted"
-	Waiting   Outcome = "waiting" // waits for an operator's approval
+	Waiting   Outcome = "waiting" // the list waits for an operator's approval
 	Unchanged Outcome = "unchanged"
-	Failed    Outcome = "failed" // the Reason is in the row
+	Failed    Outcome = "failed" // the row contains the Reason
 )
 
-// Refresh fetches a source and processes its list. A failure of the list or its server is an Outcome. An error is an
-// internal failure, or fault.Conflict if the row has changed meanwhile.
+// Refresh fetches a source and processes its list. If the list or its server fails, that is reported as an Outcome. An
+// error is an internal failure, or fault.Conflict if the row has changed in the meantime.
 func (i Intake) Refresh(ctx context.Context, row Row) (Row, Outcome, error) {
 	if err := i.clean(ctx, &row.State); err != nil {
 		return row, Failed, err
@@ -69,7 +69,7 @@ func (i Intake) Approve(ctx context.Context, row Row) (Row, error) {
 	return i.save(ctx, row)
 }
 
-// latest returns the version that was read last.
+// latest returns the most recently read version.
 func (s *State) latest() *Version {
 	if s.Pending != nil {
 		return s.Pending
@@ -85,8 +85,8 @@ func (s *State) accept(version *Version) {
 	s.confirm()
 }
 
-// confirm records that the list equals the accepted version. Patients see whether a record is unconfirmed, so this must
-// be published.
+// confirm records that the list equals the accepted version. Patients see whether a record is unconfirmed, so the
+// change must be published.
 func (s *State) confirm() {
 	s.Failures, s.Reason = 0, ""
 	s.Unpublished = s.Unpublished || !s.UnconfirmedSince.IsZero()
@@ -129,7 +129,7 @@ func (i Intake) take(ctx context.Context, row Row, list io.Reader, known Known) 
 	return i.done(ctx, row, Accepted)
 }
 
-// read reads the listings of a source: the entire list, or those of one brand.
+// read returns a source's listings: those of the entire list, or of one brand.
 func read(ctx context.Context, source Source, list io.Reader) ([]listing.Listing, listing.Report, error) {
 	var listings []listing.Listing
 	report, err := listing.Read(ctx, source.Format, list, func(l listing.Listing) error {
@@ -183,7 +183,7 @@ func (i Intake) keep(ctx context.Context, source Source, version *Version, listi
 	return nil
 }
 
-// same records that a list has not changed since it was last read. Only the row's times change.
+// same records that a list has not changed since it was last read. It changes only the row's times.
 func (i Intake) same(ctx context.Context, row Row, seen *Version, known Known) (Row, Outcome, error) {
 	isPending := seen == row.State.Pending
 	if known != (Known{}) {

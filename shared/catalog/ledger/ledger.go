@@ -1,6 +1,6 @@
-// Package ledger defines the catalogue's records outside its snapshots (docs/adr/0023-the-catalogue.md): the live
-// version of a mode, the status of a publication, and the operator's overrides of the lists. It does not depend on a
-// store: publishing and serving share these rows.
+// Package ledger defines the catalogue's records outside its snapshots (docs/adr/0023-the-catalogue.md): a mode's live
+// version, the status of a publication, and the operator's overrides of the lists. It does not depend on a store.
+// Publishing and serving share these records.
 package ledger
 
 import (
@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Version names a snapshot by its creation time (UTC) and the hash of its content, so that names sort by time and equal
-// content is recognisable. An empty Version means none.
+// Version is the name of a snapshot. It consists of the creation time (UTC) and a hash of the content, so that names
+// sort by time and equal content can be recognised. An empty Version means that there is none.
 type Version string
 
-// versionTime is the format of the time.
+// versionTime is the time format in a version.
 const versionTime = "20060102T150405Z"
 
-// NewVersion names the snapshot with the given hash in hex.
+// NewVersion returns the name of a snapshot created at the given time with the given hash in hex.
 func NewVersion(at time.Time, hash string) Version {
 	return Version(at.UTC().Format(versionTime) + "-" + hash)
 }
@@ -37,25 +37,26 @@ func (v Version) MadeAt() time.Time {
 	return made
 }
 
-// ParseVersion parses a version, for example from a cursor or a command line. It becomes part of an object's name.
+// ParseVersion parses a version, for example from a cursor or a command line. A version becomes part of an object's
+// name.
 func ParseVersion(text string) (Version, bool) {
 	v := Version(text)
 	sum, err := hex.DecodeString(v.Hash())
 	return v, err == nil && len(sum) == hashBytes && !v.MadeAt().IsZero() && NewVersion(v.MadeAt(), v.Hash()) == v
 }
 
-// hashBytes is the number of bytes of a SHA-256 in a version's name.
+// hashBytes is the number of bytes of a SHA-256 hash that a version contains.
 const hashBytes = 8
 
-// Shorten returns the part of a SHA-256 that names a version, in hex.
+// Shorten returns the part of a SHA-256 hash that a version contains, in hex.
 func Shorten(sum []byte) string { return hex.EncodeToString(sum[:hashBytes]) }
 
-// Pointer names the live version of a mode. In a new stack only Mode is set.
+// Pointer identifies a mode's live version. In a new stack only Mode is set.
 type Pointer struct {
 	Mode    string
 	Live    Version
 	MovedAt time.Time
-	// Kept lists the versions whose objects exist, including the live one, in the order of publication.
+	// Kept lists the versions whose objects exist, including the live one, in publication order.
 	Kept []Version
 	Rev  int64
 }
@@ -63,47 +64,47 @@ type Pointer struct {
 // Phase is the progress of a publication.
 type Phase string
 
-// The phases, in order. An endpoint's row is written before patients can find it, and suspended after they no longer
-// can.
+// Phases, in order. An endpoint's row is written before patients can find the endpoint, and suspended after they no
+// longer can.
 const (
-	Writing    Phase = "writing"    // writes the snapshot's objects
-	Rows       Phase = "rows"       // writes rows of endpoints that patients may connect to
-	Suspending Phase = "suspending" // suspends removed endpoints, after the pointer has moved
+	Writing    Phase = "writing"    // writing the snapshot's objects
+	Rows       Phase = "rows"       // writing the rows of endpoints that patients may connect to
+	Suspending Phase = "suspending" // suspending removed endpoints, after the pointer has moved
 )
 
 // Publication is the status of a mode's publication. In a new stack only Mode is set.
 type Publication struct {
 	Mode     string
-	From     Version // the live version when it began
-	To       Version // empty: none in progress
+	From     Version // live version when the publication started
+	To       Version // empty if no publication is in progress
 	Phase    Phase
-	Done     int // completed rows of the phase
+	Done     int // number of rows completed in this phase
 	Question Question
-	Waits    Waits  // servers outside any question; an operator allows them by host
-	Approved string // the Question.ID that an operator has approved
-	// Paused keeps the live version after a rollback until an operator resumes, since the lists still contain the
-	// rolled-back changes.
+	Waits    Waits  // servers that wait independently of the question; an operator allows them by host
+	Approved string // Question.ID that an operator has approved
+	// Paused prevents publications after a rollback until an operator resumes them, since the lists still contain the
+	// changes that were rolled back.
 	Paused bool
-	// PinnedThrough is the time of the latest discovery used for pinning endpoints (health.DiscoveredURLs).
+	// PinnedThrough is the time of the latest discovery that was used to pin endpoints (health.DiscoveredURLs).
 	PinnedThrough time.Time
 	Rev           int64
 }
 
-// Question is a change that waits for an operator's decision.
+// Question is a change that requires an operator's decision.
 type Question struct {
-	ID      string    `json:"id,omitempty"` // stable while the question is unchanged; empty for none
+	ID      string    `json:"id,omitempty"` // unchanged as long as the question is; empty if there is none
 	Asked   time.Time `json:"asked,omitzero"`
-	Whole   bool      `json:"whole,omitempty"` // if set, nothing is published before the decision; else all but Held
+	Whole   bool      `json:"whole,omitempty"` // whether everything, rather than only Held, waits for the decision
 	Because []string  `json:"because,omitempty"`
 	Diff    Diff      `json:"diff,omitzero"`
-	Held    []Held    `json:"held,omitempty"` // the first of them; HeldMore counts the others
+	Held    []Held    `json:"held,omitempty"` // the first few; HeldMore is the number of others
 	More    int       `json:"held_more,omitempty"`
 }
 
-// Waits summarises the servers in lists that wait for an operator (compose.Wait).
+// Waits summarises the listed servers that wait for an operator's approval (compose.Wait).
 type Waits struct {
-	ID      string    `json:"id,omitempty"`   // stable while the servers are unchanged; empty for none
-	Since   time.Time `json:"since,omitzero"` // when the first of them began to wait
+	ID      string    `json:"id,omitempty"`   // unchanged as long as the servers are; empty if there are none
+	Since   time.Time `json:"since,omitzero"` // when the first server started to wait
 	Hosts   int       `json:"hosts,omitempty"`
 	Servers int       `json:"servers,omitempty"`
 }
@@ -117,28 +118,28 @@ type Held struct {
 	To         string `json:"to"`
 }
 
-// Diff is the difference that a version makes, by kind of record.
+// Diff describes the changes in a version by kind of record.
 type Diff struct {
 	Brands    Changes `json:"brands"`
 	Portals   Changes `json:"portals"`
 	Endpoints Changes `json:"endpoints"`
 }
 
-// Changes counts the changes of one kind of record, with the first few names.
+// Changes counts the changes of one kind of record and contains the first few names.
 type Changes struct {
 	Before  int      `json:"before"` // number of records without tombstones
 	After   int      `json:"after"`
 	Added   int      `json:"added"`
 	Changed int      `json:"changed"`
-	Removed int      `json:"removed"` // tombstones and merged records
+	Removed int      `json:"removed"` // number of tombstones and merged records
 	Names   []string `json:"names,omitempty"`
 }
 
-// Override is an operator's decision about the contents of lists. It outlives every import.
+// Override is an operator's decision about the contents of lists. It applies to every later import.
 type Override struct {
 	Kind Kind
-	ID   string // id of the brand, portal or endpoint; for Platform and Refuse: the host
-	// for merge: the id of the brand to merge into; for alias and name: the text; for Portal: the host; for Platform: the
+	ID   string // ID of the brand, portal or endpoint; for Platform and Refuse, the host
+	// for merge, the ID of the brand to merge into; for alias and name, the text; for Portal, the host; for Platform, the
 	// platform
 	Value string
 }
@@ -146,19 +147,19 @@ type Override struct {
 // Kind is the effect of an Override.
 type Kind string
 
-// The kinds.
+// Kinds of overrides.
 const (
 	Hide  Kind = "hide"
-	Show  Kind = "show" // even if its list hides it
+	Show  Kind = "show" // shows a record even if its list hides it
 	Merge Kind = "merge"
-	Alias Kind = "alias" // adds one; a record may have several
+	Alias Kind = "alias" // adds an alias; a record may have several
 	Name  Kind = "name"
 
-	// allows a brand, or all with the id EveryBrand, to have servers at a host; a brand may have several
+	// allows a brand, or all brands if the ID is EveryBrand, to have servers at a host; a brand may have several
 	Portal   Kind = "portal"
-	Platform Kind = "platform" // sets the platform of a host's servers
-	Refuse   Kind = "refuse"   // excludes a host's servers from the catalogue
+	Platform Kind = "platform" // sets the platform of the servers at a host
+	Refuse   Kind = "refuse"   // excludes the servers at a host from the catalogue
 )
 
-// EveryBrand is the id of an Override that allows all brands to have servers at a host.
+// EveryBrand is the ID of an Override that allows all brands to have servers at a host.
 const EveryBrand = "*"

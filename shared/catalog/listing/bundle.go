@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// readBrands reads a User-access Brands bundle and creates a listing for each Organization.
+// readBrands reads a User-access Brands bundle and creates a listing per Organization.
 func readBrands(ctx context.Context, list *bufio.Reader, out *output) error {
 	return readBundle(ctx, list, out, false)
 }
 
-// readEndpoints reads a vendor's bundle. It creates a listing for each Organization with endpoints. An Endpoint that
-// belongs to no Organization gets its own listing, named after its managing organization or itself.
+// readEndpoints reads a vendor's bundle. It creates a listing for each Organization that has endpoints. An Endpoint
+// that belongs to no Organization gets a listing of its own, named after its managing organization or itself.
 func readEndpoints(ctx context.Context, list *bufio.Reader, out *output) error {
 	return readBundle(ctx, list, out, true)
 }
@@ -40,11 +40,11 @@ func readBundle(ctx context.Context, list *bufio.Reader, out *output, alone bool
 	return b.give(ctx, alone)
 }
 
-// bundle holds the parts of a Bundle that listings need. References may point backwards and forwards.
+// bundle holds the parts of a Bundle that listings need. References may point backwards or forwards.
 type bundle struct {
 	out           *output
 	kind          string                  // resourceType
-	organizations map[string]*institution // by every name that references use
+	organizations map[string]*institution // by every name that references may use
 	endpoints     map[string]*node
 	inOrder       []*institution
 	servers       []*node
@@ -54,12 +54,12 @@ type bundle struct {
 type institution struct {
 	Listing
 
-	scope    string // scope of the entry, for references to contained resources
+	scope    string // scope of the entry, in which references to contained resources are resolved
 	above    reference
 	portals  []portal
 	offers   []reference // Organization.endpoint
-	manages  []*node     // endpoints that name it as their managing organization
-	declined bool        // its publisher declares that it has no endpoint
+	manages  []*node     // endpoints that reference it as their managing organization
+	declined bool        // whether its publisher declares that it has no endpoint
 }
 
 type portal struct {
@@ -75,10 +75,10 @@ type node struct {
 	key     string
 	scope   string
 	manager reference
-	isUsed  bool // an organization uses it
+	isUsed  bool // whether an organization uses it
 }
 
-// member reads a member of the Bundle outside its entries.
+// member reads a Bundle member other than its entries.
 func (b *bundle) member(name string, raw []byte) {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -113,7 +113,7 @@ func (b *bundle) entry(raw []byte, reason Reason) {
 	b.resource(e.Resource, e.FullURL, place, "")
 }
 
-// resource adds a resource. inside is the scope of the containing one.
+// resource adds a resource. inside is the scope of the containing resource, or empty.
 func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 	report := &b.out.report
 	var h head
@@ -151,15 +151,15 @@ func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 	}
 }
 
-// identity holds the names of a resource.
+// identity holds the names by which a resource is referenced.
 type identity struct {
 	key   string // key in reports and of the Listing
-	name  string // unique: the full URL, or Type/id without one, or a contained resource's
-	other string // Type/id, which two servers' resources may share; the first has it
+	name  string // unique name: the full URL, Type/id if there is none, or that of a contained resource
+	other string // Type/id, which resources of two servers may share; the first one gets it
 	scope string // scope for resolving references
 }
 
-// identify returns the names of a resource.
+// identify returns the names by which a resource is referenced.
 func (b *bundle) identify(h head, fullURL, place, inside string) identity {
 	local := h.ResourceType + "/" + h.ID
 	who := identity{key: h.ID, name: fullURL, other: local, scope: place}
@@ -187,7 +187,7 @@ func (b *bundle) identify(h head, fullURL, place, inside string) identity {
 	return who
 }
 
-// register stores a value under its names. It returns false if the unique name is already used.
+// register stores a value under its names. It returns false if the unique name is taken.
 func register[T any](known map[string]T, who identity, what T) bool {
 	if _, isKnown := known[who.name]; isKnown && who.name != "" {
 		return false
@@ -204,7 +204,7 @@ func (b *bundle) endpoint(e endpoint, who identity) {
 	address, isServer := server(e.Address)
 	switch {
 	case e.Address == "" && isAbsent(e.AddressMore.Extension):
-		return // declared absent: a reference to it resolves to nothing, without a problem
+		return // declared absent: references to it are ignored without being reported
 	case !e.isREST():
 		report.omitted(NotREST, key)
 		return
@@ -222,8 +222,8 @@ func (b *bundle) endpoint(e endpoint, who identity) {
 	}
 }
 
-// find resolves a reference: to a contained resource of its own entry, to Type/id at its own server or at any, or to a
-// full URL.
+// find resolves a reference to a contained resource of its own entry, to Type/id at its own server or any other, or to
+// a full URL.
 func find[T any](known map[string]T, to reference, scope, kind string) (found T, ok bool) {
 	name := to.Reference
 	if name == "" {
@@ -234,7 +234,7 @@ func find[T any](known map[string]T, to reference, scope, kind string) (found T,
 			return found, true
 		}
 	}
-	if at := strings.LastIndex(name, kind+"/"); at > 0 { // absolute, if entries have no full URLs
+	if at := strings.LastIndex(name, kind+"/"); at > 0 { // an absolute reference, if entries have no full URLs
 		found, ok = known[name[at:]]
 	}
 	return found, ok

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// read reads a list and returns the result.
+// read reads a list in the given format and returns its listings and the report.
 func read(t *testing.T, format listing.Format, list string) ([]listing.Listing, listing.Report, error) {
 	t.Helper()
 	var found []listing.Listing
@@ -147,8 +147,8 @@ func TestReadBundleReportsBadEntriesAndKeepsOthers(t *testing.T) {
 	for name, c := range map[string]struct {
 		entry  string
 		format listing.Format
-		want   string // the expected problem
-		names  string // names of the listings other than Harbor Health
+		want   string // expected problem
+		names  string // names of all listings except Harbor Health
 	}{
 		"part of itself": {
 			reaching("a", `,"partOf":{"reference":"Organization/a"}`), listing.Brands,
@@ -347,7 +347,7 @@ func TestReadEndpointsAcceptsBundleWithoutOrganizations(t *testing.T) {
 	}
 }
 
-func TestReadRefusesUnusableLists(t *testing.T) {
+func TestReadRejectsUnusableLists(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]listing.Reason{
 		"": listing.Empty, "  \n": listing.Empty, "<!DOCTYPE html><p>Down": listing.IsPage, "\n<HTML>": listing.IsPage,

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// readCSV reads rows of comma-separated values (RFC 4180), using the header's column names.
+// readCSV reads comma-separated values (RFC 4180). It identifies columns by their names in the header.
 func readCSV(ctx context.Context, list *bufio.Reader, out *output) error {
 	window := &window{from: list}
 	rows := csv.NewReader(window)
@@ -74,7 +74,7 @@ func (o *output) csvRow(fields []string, kinds []column, line int, broken error)
 	return o.row(place, r)
 }
 
-// refusedLine returns the error for a list that is unreadable from a line on.
+// refusedLine returns the error for a list that is unreadable from the given line onwards.
 func refusedLine(err error, line int) error {
 	if failure, isRefused := errors.AsType[*Refused](err); isRefused {
 		return &Refused{Reason: failure.Reason, Line: line}
@@ -85,8 +85,8 @@ func refusedLine(err error, line int) error {
 	return err
 }
 
-// window limits the bytes of a reader until it is reset. Otherwise an unclosed quote would read the rest of a list into
-// memory.
+// window limits the number of bytes read until it is reset. Without it, an unclosed quote would read the rest of a list
+// into memory.
 type window struct {
 	from io.Reader
 	left int

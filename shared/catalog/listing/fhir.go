@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The systems and extensions that importers read (FHIR R4; SMART App Launch 2.2, section 8).
+// Systems and extensions that importers read (FHIR R4; SMART App Launch 2.2, section 8).
 const (
 	systemNPI     = "http://hl7.org/fhir/sid/us-npi"
 	systemWebsite = "urn:ietf:rfc:3986"
@@ -94,7 +94,7 @@ type extension struct {
 	ValueReference reference   `json:"valueReference"`
 }
 
-// text returns the value of an extension, for all kinds of text.
+// text returns the extension's value, whichever text type it has.
 func (e extension) text() string {
 	for _, value := range []string{e.ValueURL, e.ValueURI, e.ValueString, e.ValueMarkdown, e.ValueCode} {
 		if value != "" {
@@ -114,10 +114,10 @@ func first(extensions []extension, name string) string {
 	return ""
 }
 
-// isAbsent reports whether a publisher declares that there is no value: asked-declined, asked-unknown.
+// isAbsent reports whether a publisher declares that there is no value (asked-declined, asked-unknown).
 func isAbsent(extensions []extension) bool { return first(extensions, absentReason) != "" }
 
-// isOff reports whether an endpoint is in its list but not offered (FHIR R4, EndpointStatus).
+// isOff reports whether an endpoint is listed but not active (FHIR R4, EndpointStatus).
 func (e endpoint) isOff() bool { return e.Status != "" && e.Status != "active" }
 
 func (e endpoint) isREST() bool {
@@ -133,7 +133,7 @@ func (e endpoint) version() string {
 	return ""
 }
 
-// category returns the first of SMART's categories.
+// category returns the first category defined by SMART.
 func (o organization) category() string {
 	for _, kind := range o.Type {
 		for _, c := range kind.Coding {
@@ -145,8 +145,8 @@ func (o organization) category() string {
 	return ""
 }
 
-// unmarshal decodes an entry of a list. A value of the wrong type is omitted and reported, and the rest is decoded. A
-// non-empty Reason explains why nothing could be decoded.
+// unmarshal decodes a list entry. It omits and reports values of the wrong type and decodes the rest. A non-empty
+// Reason explains why nothing could be decoded.
 func (r *Report) unmarshal(raw []byte, key string, into any) Reason {
 	if !utf8.Valid(raw) {
 		return BadText

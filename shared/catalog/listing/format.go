@@ -10,14 +10,14 @@ import (
 // Format is the format of a published list.
 type Format string
 
-// The formats. Each may be gzipped; Read detects that.
+// Formats of published lists. A list in any format may be gzipped, which Read detects.
 const (
 	Brands        Format = "brands"         // User-access Brands bundle: SMART App Launch 2.2, section 8
 	Endpoints     Format = "endpoints"      // vendors' Bundle of Endpoint and optional Organization resources: FHIR R4
 	LanternCSV    Format = "lantern-csv"    // Lantern's export, with a header
-	LanternJSON   Format = "lantern-json"   // the same rows as an array of objects
-	LanternNDJSON Format = "lantern-ndjson" // the same rows, one object per line
-	YAML          Format = "yaml"           // hand-kept: infra/catalog/example.yaml
+	LanternJSON   Format = "lantern-json"   // Lantern's rows as an array of objects
+	LanternNDJSON Format = "lantern-ndjson" // Lantern's rows, one object per line
+	YAML          Format = "yaml"           // hand-kept list: infra/catalog/example.yaml
 )
 
 // Formats returns all formats.
@@ -36,10 +36,10 @@ func importerOf(format Format) (importer, bool) {
 	return read, known
 }
 
-// Read calls each for every listing of a list, in the order of the list. A problem in an entry is reported and does not
-// affect other entries. Bundles contain forward references, so their needed parts are held in memory, about a tenth of
-// their size; of other formats Read holds one entry. The error is a refusal of the entire list (*Refused), or comes
-// from the reader, from ctx or from each.
+// Read calls each for every listing in a list, in order. A problem in an entry is reported and does not affect other
+// entries. Bundles contain forward references, so their relevant parts, about a tenth of their size, are held in
+// memory. For other formats, Read holds one entry at a time. The error is a *Refused if the entire list was rejected,
+// or comes from the reader, from ctx or from each.
 func Read(ctx context.Context, format Format, list io.Reader, each func(Listing) error) (Report, error) {
 	read, known := importerOf(format)
 	if !known {
@@ -63,10 +63,10 @@ func Read(ctx context.Context, format Format, list io.Reader, each func(Listing)
 type output struct {
 	each   func(Listing) error
 	report Report
-	seen   map[string]bool // keys of listings
+	seen   map[string]bool // keys of the listings so far
 }
 
-// entry counts an entry of the list.
+// entry counts a list entry.
 func (o *output) entry(ctx context.Context) error {
 	if o.report.Entries++; o.report.Entries > maxEntries {
 		return refused(TooMany)
@@ -74,7 +74,7 @@ func (o *output) entry(ctx context.Context) error {
 	return ctx.Err() //nolint:wrapcheck // whose end it is, its owner knows
 }
 
-// give passes a listing on, unless one with the same key was already passed.
+// give passes a listing to each, unless a listing with the same key was already passed.
 func (o *output) give(l Listing) error {
 	if o.seen[l.Key] {
 		o.report.omitted(DuplicateKey, l.Key)

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// open decompresses a list, and refuses input that can't be a list before reading it.
+// open decompresses a list. It rejects input that can't be a list before reading it completely.
 func open(list io.Reader) (*bufio.Reader, error) {
 	const ahead = 64 << 10
 	opened := bufio.NewReaderSize(list, ahead)
@@ -38,7 +38,7 @@ func open(list io.Reader) (*bufio.Reader, error) {
 	return opened, nil
 }
 
-// bounded fails if a list is too large, and reports a truncated gzip stream.
+// bounded is a reader that fails if a list is too large, and detects truncated gzip data.
 type bounded struct {
 	from io.Reader
 	left int64

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// column is the meaning of one of Lantern's columns, which have had several names.
+// column identifies one of Lantern's columns, whose names have changed over time.
 type column int
 
 const (
@@ -30,8 +30,8 @@ const (
 	columns
 )
 
-// columnOf maps the name of a column or member to its meaning, for Lantern's exports, its API and the lists in its
-// repository.
+// columnOf returns the column with a given column or member name, as used in Lantern's exports, its API and the lists
+// in its repository.
 func columnOf(name string) column {
 	switch strings.ToLower(name) {
 	case "list", "list_source", "certified_api_developer_name", "vendor_name":
@@ -52,10 +52,10 @@ func columnOf(name string) column {
 	return otherColumn
 }
 
-// row is a row of Lantern's list.
+// row is a row of a Lantern list.
 type row [columns]string
 
-// readLines reads rows as JSON objects, one per line. An invalid line does not affect the others.
+// readLines reads rows as JSON objects, one per line. It skips and reports invalid lines.
 func readLines(ctx context.Context, list *bufio.Reader, out *output) error {
 	for line := 1; ; line++ {
 		raw, reason, err := nextLine(list)
@@ -74,7 +74,7 @@ func readLines(ctx context.Context, list *bufio.Reader, out *output) error {
 	}
 }
 
-// nextLine returns a line without surrounding blanks, or io.EOF after the last one.
+// nextLine returns the next line without surrounding white space, or io.EOF after the last one.
 func nextLine(list *bufio.Reader) (raw []byte, reason Reason, err error) {
 	for {
 		part, err := list.ReadSlice('\n')
@@ -139,7 +139,7 @@ func (o *output) jsonRow(ctx context.Context, place string, raw []byte, reason R
 	return o.row(place, r)
 }
 
-// row creates listings from a row: one for each name if it has several names for one server.
+// row creates listings from a row, one per name if the row has several names for its server.
 func (o *output) row(place string, r row) error {
 	address, isServer := server(r[urlColumn])
 	if !isServer {
@@ -173,7 +173,7 @@ func (o *output) row(place string, r row) error {
 	return nil
 }
 
-// keyOf derives a key from the complete content of a row, which has no id.
+// keyOf derives a key from the entire content of a row, since rows have no ID.
 func keyOf(parts ...string) string {
 	whole := sha256.New()
 	for _, part := range parts {

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// manyBrands generates a bundle of brands, in the form that large vendors publish, while it is read: servers at the
-// end, and places that are parts of brands.
+// manyBrands is a reader that generates a bundle of brands, in the form that large vendors publish. The servers are at
+// the end, and places are parts of brands.
 type manyBrands struct {
 	places, padding int
 	left            strings.Reader
@@ -54,8 +54,8 @@ func (m *manyBrands) next() string {
 		m.at, m.at, partOf, server, m.at, strings.Repeat("x", m.padding), m.at, m.at, m.at)
 }
 
-// The unused parts of a bundle must stay out of memory.
-func TestReadBundleBoundsMemory(t *testing.T) { //nolint:paralleltest // measures the heap
+// TestReadBundleUsesBoundedMemory checks that the unused parts of a bundle are not held in memory.
+func TestReadBundleUsesBoundedMemory(t *testing.T) { //nolint:paralleltest // measures the heap
 	before := heap()
 	var kept []listing.Listing
 	report, err := listing.Read(t.Context(), listing.Brands, &manyBrands{places: 1000, padding: 20_000},

@@ -1,13 +1,14 @@
-// Package listing defines the contents of published lists of institutions, before they become catalogue records
-// (docs/adr/0023-the-catalogue.md). One form represents the User-access Brands bundle (SMART App Launch 2.2, section
-// 8), vendors' R4 Endpoint bundles, Lantern's lists and hand-kept YAML. The importers read them in bounded memory.
+// Package listing reads published lists of institutions, before they become catalogue records
+// (docs/adr/0023-the-catalogue.md). A common form represents the User-access Brands bundle (SMART App Launch 2.2,
+// section 8), vendors' R4 Endpoint bundles, Lantern's lists and hand-kept YAML. The importers read them in bounded
+// memory.
 package listing
 
 import "recordbridge/shared/catalog/record"
 
-// Listing is a list's description of one institution.
+// Listing describes one institution in a list.
 type Listing struct {
-	Key         string       `json:"key"` // identifies it in its list, stable across readings
+	Key         string       `json:"key"` // identifies the listing in its list; stable across readings
 	Name        string       `json:"name"`
 	Aliases     []string     `json:"aliases,omitempty"`
 	Identifiers []Identifier `json:"identifiers,omitempty"` // other than NPIs
@@ -22,13 +23,13 @@ type Listing struct {
 
 	Locations []record.Location `json:"locations,omitempty"`
 	Portals   []Portal          `json:"portals,omitempty"`
-	ID        string            `json:"id,omitempty"`     // the brand's id, if a hand-kept list chooses it
-	Merged    []string          `json:"merged,omitempty"` // ids of brands that a hand-kept list merges into this one
+	ID        string            `json:"id,omitempty"`     // brand's ID, if a hand-kept list chooses it
+	Merged    []string          `json:"merged,omitempty"` // IDs of brands that a hand-kept list merges into this one
 }
 
-// Portal is a patient sign-in. Portals with the same key, in any list, are the same.
+// Portal is a site where patients sign in. Portals with the same key are identical, regardless of the list.
 type Portal struct {
-	Key         string     `json:"key,omitempty"` // if empty, its endpoints identify it
+	Key         string     `json:"key,omitempty"` // if empty, the portal is identified by its endpoints
 	ID          string     `json:"id,omitempty"`
 	Name        string     `json:"name,omitempty"`
 	Website     string     `json:"website,omitempty"`
@@ -37,17 +38,17 @@ type Portal struct {
 	Endpoints   []Endpoint `json:"endpoints"`
 }
 
-// Endpoint is a FHIR server. Endpoints with the same URL, in any list, are the same.
+// Endpoint is a FHIR server. Endpoints with the same URL are identical, regardless of the list.
 type Endpoint struct {
 	Address     string `json:"address"` // URL as written in the list
 	ID          string `json:"id,omitempty"`
 	Name        string `json:"name,omitempty"`
 	FHIRVersion string `json:"fhir_version,omitempty"` // empty if the list does not contain it
 	Platform    string `json:"platform,omitempty"`     // a platform type, if the list contains it
-	Off         bool   `json:"off,omitempty"`          // the list marks it as not in use
+	Off         bool   `json:"off,omitempty"`          // whether the list marks the endpoint as not in use
 }
 
-// Identifier is a business identifier (FHIR R4, Identifier): two listings that share one are the same institution.
+// Identifier is a business identifier (FHIR R4, Identifier). Two listings that share one describe the same institution.
 type Identifier struct {
 	System string `json:"system"`
 	Value  string `json:"value"`

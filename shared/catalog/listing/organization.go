@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// organization adds an Organization.
+// organization adds an Organization to the bundle.
 func (b *bundle) organization(o organization, who identity, isContained bool) {
 	report, key := &b.out.report, who.key
 	found := &institution{
@@ -15,13 +15,13 @@ func (b *bundle) organization(o organization, who identity, isContained bool) {
 		Listing: Listing{Key: key, Name: report.text(key, o.Name, maxName), Category: o.category()},
 	}
 	if found.Name == "" {
-		if !isContained { // a contained one only provides the endpoint's name
+		if !isContained { // a contained resource only provides the endpoint's name
 			report.omitted(NoName, key)
 		}
 		return
 	}
 	if o.Active != nil && !*o.Active {
-		return // its publisher does not offer it
+		return // its publisher marks it as inactive
 	}
 	for _, alias := range limited(report, key, o.Alias, maxAliases) {
 		if alias = report.text(key, alias, maxName); alias != "" && alias != found.Name {
@@ -54,7 +54,7 @@ func (b *bundle) organization(o organization, who identity, isContained bool) {
 	}
 }
 
-// identify reads the website and the identifiers that match the institution in other lists.
+// identify reads the website and the identifiers, which match the institution in other lists.
 func (i *institution) identify(report *Report, o organization) {
 	for _, id := range limited(report, i.Key, o.Identifier, maxIdentifiers+maxNPIs) {
 		system, value := strings.ReplaceAll(id.System, " ", ""), report.text(i.Key, id.Value, maxAddress)
@@ -84,7 +84,7 @@ func (i *institution) identify(report *Report, o organization) {
 	}
 }
 
-// brand reads the extension organization-brand.
+// brand reads the organization-brand extension.
 func (i *institution) brand(report *Report, parts []extension) {
 	i.LogoURI = report.link(i.Key, first(parts, "brandLogo"))
 	if i.LogoURI != "" {
@@ -95,7 +95,7 @@ func (i *institution) brand(report *Report, parts []extension) {
 	}
 }
 
-// portal reads the extension organization-portal. It omits a portal's logo that has its own licence, since the licence
+// portal reads the organization-portal extension. It omits a portal's logo that has its own licence, since the licence
 // would not be shown.
 func (i *institution) portal(report *Report, parts []extension) portal {
 	p := portal{Portal: Portal{
@@ -119,7 +119,7 @@ func (i *institution) portal(report *Report, parts []extension) portal {
 	return p
 }
 
-// limited returns the part of several within the limit.
+// limited returns the first elements of several, up to the limit.
 func limited[T any](report *Report, key string, several []T, most int) []T {
 	if len(several) > most {
 		report.problem(TooMany, key)

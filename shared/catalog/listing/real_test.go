@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// realList is the path of public data that is not part of the project (docs/develop/performance.md).
+// realList is the path of public data, which is not part of the repository (docs/develop/performance.md).
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
 func TestReadReadsRealListCompletely(t *testing.T) {

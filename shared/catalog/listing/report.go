@@ -5,33 +5,33 @@ import (
 	"time"
 )
 
-// A report is stored in a row of at most 400 KB, regardless of the list's contents.
+// Limits on a report. It is stored in a row of at most 400 KB, regardless of the list's contents.
 const (
 	longestKey   = 60  // maximum length of a key in runes
-	longestOwn   = 500 // bytes of an OwnList's URL; a longer one is omitted
-	toldKeys     = 5   // keys listed for a Problem
+	longestOwn   = 500 // maximum length of an OwnList's URL in bytes; longer ones are omitted
+	toldKeys     = 5   // number of keys listed per Problem
 	toldOwnLists = 20
 )
 
-// Report is the result of reading a list.
+// Report describes the result of reading a list.
 type Report struct {
-	Listings  int       `json:"listings"`            // listings passed on
-	Entries   int       `json:"entries"`             // entries in the list, including unusable ones
-	Timestamp time.Time `json:"timestamp,omitzero"`  // the list's own timestamp; zero if it has none
-	Problems  []Problem `json:"problems,omitempty"`  // by reason, in order of appearance
-	OwnLists  []OwnList `json:"own_lists,omitempty"` // the first ones that its institutions name
+	Listings  int       `json:"listings"`            // number of listings passed on
+	Entries   int       `json:"entries"`             // number of entries in the list, including unusable ones
+	Timestamp time.Time `json:"timestamp,omitzero"`  // timestamp of the list; zero if it has none
+	Problems  []Problem `json:"problems,omitempty"`  // by reason, in order of first occurrence
+	OwnLists  []OwnList `json:"own_lists,omitempty"` // the first ones that the list's institutions reference
 }
 
-// Problem is a defect of some entries, with their keys.
+// Problem is a defect that some entries share, with their keys.
 type Problem struct {
 	Reason Reason   `json:"reason"`
 	Count  int      `json:"count"`
-	Lost   bool     `json:"lost,omitempty"` // the entries are omitted; otherwise only the defective parts are
-	Keys   []string `json:"keys"`           // keys of the first ones, or their positions in the list
+	Lost   bool     `json:"lost,omitempty"` // whether the entries are omitted, rather than only their defective parts
+	Keys   []string `json:"keys"`           // keys of the first few entries, or their positions in the list
 }
 
 // OwnList is a list that an institution publishes about itself (brandBundle of SMART App Launch 2.2, section 8). It is
-// reported to an operator, who may create a source from it. The service does not fetch a URL just because a list
+// reported to an operator, who may create a source for it. The service does not fetch a URL merely because a list
 // contains it.
 type OwnList struct {
 	Key string `json:"key"`
@@ -49,10 +49,10 @@ func (r *Report) Unreadable() int {
 	return n
 }
 
-// problem records a defect of an entry whose remaining parts are used.
+// problem records a defect of an entry whose other parts are used.
 func (r *Report) problem(reason Reason, key string) { r.note(reason, false, key) }
 
-// omitted records an omitted entry.
+// omitted records that an entry was omitted.
 func (r *Report) omitted(reason Reason, key string) { r.note(reason, true, key) }
 
 func (r *Report) note(reason Reason, isLost bool, key string) {
@@ -74,7 +74,8 @@ func (r *Report) names(key, address string) {
 	}
 }
 
-// shortened makes a key safe for a terminal and a row: short, and without control characters.
+// shortened makes a key safe for display in a terminal and storage in a row: it truncates the key and removes control
+// characters.
 func shortened(key string) string {
 	text, _ := plain(key)
 	if runes := []rune(text); len(runes) > longestKey {

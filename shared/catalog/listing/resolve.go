@@ -2,7 +2,7 @@ package listing
 
 import "context"
 
-// give creates listings from the bundle once it is completely read.
+// give creates listings from the bundle after it has been read completely.
 func (b *bundle) give(ctx context.Context, alone bool) error {
 	b.join()
 	for _, i := range b.inOrder {
@@ -37,7 +37,7 @@ func (b *bundle) give(ctx context.Context, alone bool) error {
 	return nil
 }
 
-// join adds to each Organization the endpoints that name it as their managing organization.
+// join adds to each Organization the endpoints that reference it as their managing organization.
 func (b *bundle) join() {
 	for _, n := range b.servers {
 		if manager, ok := find(b.organizations, n.manager, n.scope, "Organization"); ok {
@@ -46,7 +46,7 @@ func (b *bundle) join() {
 	}
 }
 
-// offered returns an institution's own portals. Endpoints outside these portals form an additional one.
+// offered returns an institution's own portals. Endpoints that belong to none of them form an additional portal.
 func (b *bundle) offered(i *institution) []Portal {
 	var portals []Portal
 	inPortal := make(map[*node]bool)
@@ -75,7 +75,7 @@ func (b *bundle) offered(i *institution) []Portal {
 	return portals
 }
 
-// follow finds the endpoints to which an institution refers.
+// follow returns the endpoints that an institution references.
 func (b *bundle) follow(i *institution, references []reference) []*node {
 	var found []*node
 	for _, to := range references {
@@ -102,7 +102,7 @@ func endpointsOf(nodes []*node) []Endpoint {
 	return endpoints
 }
 
-// above returns an institution's parent. It returns nil if there is none or if the institution would be part of itself.
+// above returns an institution's parent, or nil if it has none or would be its own ancestor.
 func (b *bundle) above(i *institution) *institution {
 	if i.above.Reference == "" {
 		return nil
@@ -122,8 +122,8 @@ func (b *bundle) above(i *institution) *institution {
 	return above
 }
 
-// inherited returns the portals of the nearest ancestor that has any, since an institution without its own gives access
-// through its parent.
+// inherited returns the portals of the nearest ancestor that has any, because an institution without its own provides
+// access through its parent.
 func (b *bundle) inherited(i *institution) []Portal {
 	for range maxAbove {
 		above, ok := find(b.organizations, i.above, i.scope, "Organization")
@@ -138,11 +138,11 @@ func (b *bundle) inherited(i *institution) []Portal {
 	return nil
 }
 
-// giveAlone creates a listing for an endpoint that belongs to no entry of the bundle. In a bundle of brands such an
+// giveAlone creates a listing for an endpoint that no entry of the bundle references. In a bundle of brands, such an
 // endpoint has no institution for which a patient could search.
 func (b *bundle) giveAlone(n *node, alone bool) error {
 	l := Listing{Key: n.key, Name: b.out.report.text(n.key, n.manager.Display, maxName)}
-	// an Organization that the endpoint contains
+	// an Organization contained in the endpoint
 	if manager, ok := find(b.organizations, n.manager, n.scope, "Organization"); ok {
 		l = manager.Listing
 		l.Key = n.key

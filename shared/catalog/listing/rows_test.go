@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// said returns the relevant fields of listings, one listing per line.
+// said formats the relevant fields of listings, one listing per line.
 func said(found []listing.Listing) string {
 	lines := make([]string, 0, len(found))
 	for _, l := range found {
@@ -194,7 +194,7 @@ func manyMembers() string {
 	return text.String()
 }
 
-func TestReadCSVRefusesMissingColumnsAndEndlessRow(t *testing.T) {
+func TestReadCSVRejectsMissingColumnsAndEndlessRow(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]string{
 		"a,b\n1,2\n": "list: not_format in line 1",
@@ -206,7 +206,7 @@ func TestReadCSVRefusesMissingColumnsAndEndlessRow(t *testing.T) {
 	}
 }
 
-// endless is a list that never ends.
+// endless is a reader of a list that never ends.
 type endless struct{ head, again string }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -222,7 +222,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestReadRefusesEndlessListInBoundedMemory(t *testing.T) {
+func TestReadRejectsEndlessListInBoundedMemory(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("much of one thing, in one goroutine")

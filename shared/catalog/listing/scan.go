@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// scanner splits a JSON text into its entries without parsing them, so that a long or broken entry can be skipped in
+// scanner splits a JSON text into entries without parsing them, so that a long or malformed entry can be skipped in
 // bounded memory. The entries need not be valid JSON.
 type scanner struct {
 	from  *bufio.Reader
 	value []byte
 }
 
-// entries calls entry for each element of the top-level array, or of those array members of the top-level object that
-// isList selects, and member for the short members beside them. If an entry is too large or too deep, reason is set
-// instead of raw.
+// entries calls entry for each element of the top-level array or, if the top level is an object, of its arrays that
+// isList selects. It calls member for the object's other short members. If an entry is too large or too deep, reason is
+// set instead of raw.
 func (s *scanner) entries(isList func(name string) bool, member func(name string, raw []byte),
 	entry func(raw []byte, reason Reason) error,
 ) error {
@@ -55,7 +55,7 @@ func (s *scanner) object(isList func(string) bool, member func(string, []byte),
 			return cut(err)
 		}
 		if c == '[' && isList(name) {
-			if wasList { // it is ambiguous which of the two is meant
+			if wasList { // it is ambiguous which of the two lists is meant
 				return refused(TwoValues)
 			}
 			wasList = true
@@ -74,7 +74,7 @@ func (s *scanner) object(isList func(string) bool, member func(string, []byte),
 	}
 }
 
-// name reads the name of the next member and the first byte of its value, or } after the last one.
+// name returns the name of the next member and the first byte of its value, or } after the last member.
 func (s *scanner) name(isFirst bool) (name string, value byte, err error) {
 	c, err := s.separated(isFirst, '}')
 	if err != nil || c == '}' {
@@ -114,7 +114,7 @@ func (s *scanner) array(entry func(raw []byte, reason Reason) error) error {
 	}
 }
 
-// separated returns the first byte of the next element, or end.
+// separated returns the first byte of the next element, or end if there is none.
 func (s *scanner) separated(isFirst bool, end byte) (byte, error) {
 	c, err := s.token()
 	if err != nil || isFirst || c == end {
@@ -126,7 +126,7 @@ func (s *scanner) separated(isFirst bool, end byte) (byte, error) {
 	return s.token()
 }
 
-// token returns the next byte that is not blank, or io.ErrUnexpectedEOF at the end.
+// token returns the next byte that is not white space, or io.ErrUnexpectedEOF at the end.
 func (s *scanner) token() (byte, error) {
 	for {
 		c, err := s.from.ReadByte()
@@ -139,7 +139,7 @@ func (s *scanner) token() (byte, error) {
 	}
 }
 
-// scan reads the value that begins with first. The result is valid until the next call.
+// scan returns the value that begins with first. The result is valid until the next call.
 func (s *scanner) scan(first byte, longest int) (raw []byte, reason Reason, err error) {
 	s.value = append(s.value[:0], first)
 	var at nesting
@@ -172,7 +172,7 @@ type nesting struct {
 	isText, isEscaped bool
 }
 
-// pass processes a byte and reports whether it ends a text, an object or an array at the top level.
+// pass processes a byte and reports whether it ends a string, an object or an array at the top level.
 func (n *nesting) pass(c byte) (isEnd bool) {
 	if n.isText {
 		switch {
@@ -199,7 +199,7 @@ func (n *nesting) pass(c byte) (isEnd bool) {
 	return false
 }
 
-// cut returns the Reason of a list that ends prematurely.
+// cut returns the Reason for a list that ends prematurely.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return refused(Cut)
@@ -207,15 +207,15 @@ func cut(err error) error {
 	return err
 }
 
-// mostMembers is the maximum number of members of an object in an entry; FHIR's objects have two dozen.
+// mostMembers is the maximum number of members of an object in an entry. FHIR's objects have about two dozen.
 const mostMembers = 200
 
-// ambiguous returns the reason why a JSON text does not have a unique meaning: an object contains a member twice, and
-// parsers differ in which one they use (RFC 8259, section 4). It returns "" otherwise, even for invalid JSON.
+// ambiguous returns a reason if a JSON text is ambiguous: an object contains a member twice, and parsers differ in
+// which one they use (RFC 8259, section 4). It returns "" otherwise, even for invalid JSON.
 func ambiguous(raw []byte) Reason {
 	type level struct {
 		isObject bool
-		names    int // start of this object's names
+		names    int // start of the object's member names
 	}
 	var names [][]byte
 	levels := make([]level, 0, 8)
@@ -249,7 +249,7 @@ func ambiguous(raw []byte) Reason {
 	return ""
 }
 
-// endOfText returns the end of the JSON string that begins at a position: its closing quote, or the end of the text.
+// endOfText returns the position of the quote that closes the JSON string beginning at at, or the end of the text.
 func endOfText(raw []byte, at int) int {
 	for at++; at < len(raw) && raw[at] != '"'; at++ {
 		if raw[at] == '\\' {

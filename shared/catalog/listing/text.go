@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// plain converts a text to one line of UTF-8 with single blanks, without control characters and bidirectional controls
+// plain converts a text to one line of UTF-8 with single spaces, without control characters or bidirectional controls
 // (Unicode TR 36, section 2.5). isWhole is false if the text was not valid UTF-8 or contained such characters.
 func plain(text string) (_ string, isWhole bool) {
 	isWhole = utf8.ValidString(text)
@@ -25,7 +25,7 @@ func plain(text string) (_ string, isWhole bool) {
 	return strings.Join(strings.Fields(clean), " "), isWhole
 }
 
-// text cleans an entry's text. It returns "" if the text is too long.
+// text returns an entry's text in cleaned form, or "" if it is too long.
 func (r *Report) text(key, value string, longest int) string {
 	if len(value) > longest*utf8.UTFMax {
 		r.problem(TooLong, key)
@@ -42,7 +42,7 @@ func (r *Report) text(key, value string, longest int) string {
 	return clean
 }
 
-// link returns a URL for people, or "" if it is invalid. Embedded pictures (data:) are omitted without a problem.
+// link returns a URL for display, or "" if it is invalid. Embedded images (data:) are omitted without being reported.
 func (r *Report) link(key, value string) string {
 	value = strings.TrimSpace(value)
 	if value == "" || strings.HasPrefix(value, "data:") {
@@ -55,8 +55,8 @@ func (r *Report) link(key, value string) string {
 	return value
 }
 
-// isWeb reports whether an address is an absolute http or https URL without user information, which a person or the
-// service can open.
+// isWeb reports whether a URL is an absolute http or https URL without user information, which a person or the service
+// can open.
 func isWeb(address string, mayAsk bool) bool {
 	if len(address) > maxAddress || strings.ContainsFunc(address,
 		func(c rune) bool { return c <= ' ' || c == 0x7f || c == utf8.RuneError }) {
@@ -69,14 +69,14 @@ func isWeb(address string, mayAsk bool) bool {
 	return mayAsk || u.RawQuery == "" && !u.ForceQuery && u.Fragment == ""
 }
 
-// server returns the URL of a FHIR server, and whether it is valid.
+// server returns a FHIR server's URL and reports whether it is valid.
 func server(value string) (string, bool) {
 	value = strings.TrimSpace(value)
 	return value, isWeb(value, false)
 }
 
-// website normalises an identifier of urn:ietf:rfc:3986 as SMART recommends, as far as distinct institutions stay
-// distinct: without "www." and a final slash, but with its path.
+// website normalises an identifier in the system urn:ietf:rfc:3986 as SMART recommends, as far as distinct institutions
+// remain distinct: it removes "www." and a trailing slash, but not the path.
 func website(value string) string {
 	u, err := url.Parse(value)
 	if err != nil || !isWeb(value, true) {
@@ -86,7 +86,7 @@ func website(value string) string {
 	return strings.TrimSuffix(u.String(), "/")
 }
 
-// version returns a FHIR version as servers write it, or "" for other texts ("unknown", "No Cap Stat").
+// version returns a FHIR version in the form that servers use, or "" for other texts ("unknown", "No Cap Stat").
 func version(value string) string {
 	value = strings.TrimSpace(value)
 	if value == "" || len(value) > 20 || value[0] < '0' || value[0] > '9' {
@@ -100,7 +100,7 @@ func version(value string) string {
 	return value
 }
 
-// isNPI reports whether a text has the form of a National Provider Identifier: ten digits.
+// isNPI reports whether a text consists of ten digits, as a National Provider Identifier does.
 func isNPI(value string) bool {
 	return len(value) == 10 && strings.Trim(value, "0123456789") == ""
 }

@@ -9,14 +9,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// handList is a hand-kept list being read.
+// handList reads a hand-kept list.
 type handList struct {
 	out       *output
 	endpoints map[string]Endpoint
 	portals   map[string]Portal
 }
 
-// readYAML reads a hand-kept list strictly and reports errors with their lines.
+// readYAML reads a hand-kept list strictly and reports problems with their lines.
 func readYAML(ctx context.Context, list *bufio.Reader, out *output) error {
 	text, err := io.ReadAll(io.LimitReader(list, maxByHand+1))
 	if err != nil {
@@ -42,7 +42,7 @@ func readYAML(ctx context.Context, list *bufio.Reader, out *output) error {
 	return nil
 }
 
-// sectionsOf finds the three sections of a document.
+// sectionsOf returns the three sections of a document.
 func sectionsOf(text []byte) (map[string]*yaml.Node, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -74,8 +74,8 @@ func sectionsOf(text []byte) (map[string]*yaml.Node, error) {
 	return sections, nil
 }
 
-// aliased returns the line of the first anchor, alias or excessively nested value, or 0 if there is none. They can
-// expand a short text into a large one.
+// aliased returns the line of the first anchor, alias or excessively nested value, or 0 if there is none. Such values
+// can expand a short text into a large one.
 func aliased(node *yaml.Node, depth int) int {
 	if node.Kind == yaml.AliasNode || node.Anchor != "" || depth > maxDepth {
 		return node.Line
@@ -88,7 +88,7 @@ func aliased(node *yaml.Node, depth int) int {
 	return 0
 }
 
-// each processes the entries of a section in order.
+// each calls take for the entries of a section, in order.
 func (h handList) each(ctx context.Context, section *yaml.Node, take func(key string, node *yaml.Node) error) error {
 	if section == nil {
 		return nil

@@ -1,6 +1,6 @@
-// Package lookalike finds names and URLs that a person can mistake for one another. It compares the skeletons of
-// Unicode Technical Standard 39, ignoring case, punctuation, legal forms and similar details. Its results serve only
-// for comparison and are never shown.
+// Package lookalike detects names and URLs that a person can mistake for one another. It compares skeletons as defined
+// by Unicode Technical Standard 39, ignoring case, punctuation, legal forms and similar details. Its results are only
+// for comparison and never displayed.
 package lookalike
 
 import (
@@ -17,12 +17,12 @@ import (
 
 // Face holds the names and URLs by which people recognise an organisation or an institution.
 type Face struct {
-	Names []string // its main and other names
-	Site  string   // URL
-	Logo  string   // URL
+	Names []string // main and alternative names
+	Site  string   // URL of the website
+	Logo  string   // URL of the logo
 }
 
-// Comparer compares one face with many. It is safe for use by several goroutines.
+// Comparer compares one Face with many others. It is safe for concurrent use.
 type Comparer struct {
 	reader *names.Reader
 	names  []string
@@ -30,14 +30,15 @@ type Comparer struct {
 	logo   string
 }
 
-// NewComparer returns a Comparer for a face.
+// NewComparer returns a Comparer for f.
 func NewComparer(f Face) *Comparer {
 	c := Comparer{reader: names.NewReader(), logo: f.Logo}
 	c.names, c.hosts = c.keys(f.Names), hosts(f)
 	return &c
 }
 
-// Alike returns the ways in which another face looks like this one: "name", "host" (of its website or logo) and "logo".
+// Alike returns the attributes in which another Face looks like this one: "name", "host" (of the website or logo) and
+// "logo".
 func (c *Comparer) Alike(other Face) []string {
 	var ways []string
 	if overlap(c.names, c.keys(other.Names)) {
@@ -62,7 +63,7 @@ func (c *Comparer) keys(all []string) []string {
 	return keys
 }
 
-// hosts returns the hosts of a face's website and logo as browsers show them, without "www.".
+// hosts returns the hosts of a Face's website and logo in the form that browsers display, without "www.".
 func hosts(f Face) []string {
 	var all []string
 	for _, address := range []string{f.Site, f.Logo} {
@@ -79,14 +80,14 @@ func hosts(f Face) []string {
 	return all
 }
 
-// skeleton returns the visual skeleton of a text in lower case. Legal forms and abbreviations stay readable: the
-// standard turns m into "rn", which is turned back into m.
+// skeleton returns a text's visual skeleton in lower case. Legal forms and abbreviations remain recognisable: the
+// standard maps m to "rn", which skeleton maps back to m.
 func skeleton(text string) string {
 	lower := strings.ToLower(norm.NFKC.String(text))
 	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(lower)), "rn", "m")
 }
 
-// closed removes spaces and unifies i and l, since a capital i looks like an l.
+// closed removes spaces and treats i and l as equal, since a capital i looks like an l.
 func closed(key string) string {
 	return strings.NewReplacer(" ", "", "i", "l").Replace(key)
 }

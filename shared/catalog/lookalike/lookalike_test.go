@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/catalog/lookalike"
 )
 
-func TestComparerFindsNamesThatLookAlike(t *testing.T) {
+func TestComparerDetectsNamesThatLookAlike(t *testing.T) {
 	t.Parallel()
 	alder := lookalike.NewComparer(lookalike.Face{Names: []string{"Alder Maple Clinic"}})
 	for _, name := range []string{
@@ -46,7 +46,7 @@ func TestComparerFindsNamesThatLookAlike(t *testing.T) {
 	}
 }
 
-func TestComparerFindsHostsAndLogosThatLookAlike(t *testing.T) {
+func TestComparerDetectsHostsAndLogosThatLookAlike(t *testing.T) {
 	t.Parallel()
 	alder := lookalike.NewComparer(lookalike.Face{
 		Site: "https://www.alder.example",

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// cased returns a name in readable case. A name entirely in capitals or small letters becomes Like This, with legal
-// forms and degrees in their usual spelling. In other names only these are changed.
+// cased converts a name to readable case. A name entirely in upper or lower case is converted to Title Case, with legal
+// forms and degrees in their usual spelling. In other names only the latter are changed.
 func (r *Reader) cased(name string) string {
 	hasLow, hasCapital := hasLower(strings.ReplaceAll(name, "'s", "")), strings.IndexFunc(name, unicode.IsUpper) >= 0
 	words := strings.Fields(name)
@@ -23,8 +23,8 @@ func (r *Reader) cased(name string) string {
 	return strings.Join(words, " ")
 }
 
-// isForm reports whether a word gets the spelling of the table. In a name whose case is trusted, only legal forms and
-// degrees in mixed case do.
+// isForm reports whether a word is spelt as in the table. In a name whose case is trusted, this applies only to legal
+// forms and degrees in mixed case.
 func (r *Reader) isForm(word string, believed bool) bool {
 	form, known := r.forms[strings.ToLower(word)]
 	return known && (!believed || form != word && r.suffixes[strings.ToLower(word)] && word != strings.ToUpper(word) &&
@@ -42,13 +42,13 @@ func (r *Reader) capitalised(word string, isFirst bool) string {
 			return low
 		}
 		return word
-	case len(word) <= 5 && !strings.ContainsAny(low, "aeiouy"): // spoken letter by letter
+	case len(word) <= 5 && !strings.ContainsAny(low, "aeiouy"): // pronounced letter by letter
 		return strings.ToUpper(word)
 	case strings.Contains(word, ".") && len(strings.ReplaceAll(word, ".", ""))*2 <= len(word)+1: // "M.D."
 		return strings.ToUpper(word)
 	}
 	var b strings.Builder
-	start := true // start of a part of the word
+	start := true // whether a part of the word starts here
 	for i, c := range low {
 		if start && unicode.IsLetter(c) {
 			c = unicode.ToUpper(c)

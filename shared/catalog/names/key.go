@@ -2,12 +2,12 @@ package names
 
 import "strings"
 
-// Reader reads names with the tables of this package, which it builds once. It is safe for concurrent use.
+// Reader parses names using this package's tables, which it builds once. It is safe for concurrent use.
 type Reader struct {
-	meanings  map[string]string // most likely meaning of an abbreviation
+	meanings  map[string]string // most likely meaning of each abbreviation
 	forms     map[string]string // spelling of legal forms, degrees and other words with a fixed case
 	suffixes  map[string]bool   // legal forms and degrees, which don't distinguish institutions
-	ambiguous map[string]bool   // suffixes that are also words, unless they end a name
+	ambiguous map[string]bool   // suffixes that are also ordinary words, unless they end a name
 	fillers   map[string]bool
 	small     map[string]bool
 	noise     map[string]bool
@@ -15,21 +15,21 @@ type Reader struct {
 	common    map[string]bool // words that are common in institutions' names
 }
 
-// Key returns the part that the spellings of a name have in common: its words without legal forms, degrees, titles and
-// fillers, with abbreviations expanded. Names with the same key are equal, but may belong to different institutions.
+// Key returns a key that all spellings of a name share: its words without legal forms, degrees, titles and fillers,
+// with abbreviations expanded. Names with the same key are equal, but may belong to different institutions.
 func (r *Reader) Key(name string) string {
 	all := Words(name)
 	words := r.meant(r.bare(all))
 	if len(words) == 0 {
-		words = all // nothing except a legal form
+		words = all // the name is only a legal form
 	}
 	return strings.Join(words, " ")
 }
 
-// IsCommon reports whether a key's word is common in institutions' names, so that it does not distinguish them.
+// IsCommon reports whether a key's word is so common in institutions' names that it does not distinguish them.
 func (r *Reader) IsCommon(word string) bool { return r.common[word] }
 
-// bare removes legal forms, degrees and titles. At the end of a name they may be spelt with blanks ("p c").
+// bare removes legal forms, degrees and titles. At the end of a name, their letters may be separated by spaces ("p c").
 func (r *Reader) bare(words []string) []string {
 	for end := len(words); end > 1; end = len(words) {
 		switch {
@@ -61,7 +61,7 @@ func (r *Reader) meant(words []string) []string {
 	meant := make([]string, 0, len(words)+2)
 	for _, w := range words {
 		for first := range strings.FieldsSeq(r.meaning(w)) {
-			for second := range strings.FieldsSeq(r.meaning(first)) { // "obgyn" means "ob gyn", and "ob" is an abbreviation
+			for second := range strings.FieldsSeq(r.meaning(first)) { // "ob" of "ob gyn" is itself an abbreviation
 				if !r.fillers[second] {
 					meant = append(meant, second)
 				}
@@ -78,7 +78,7 @@ func (r *Reader) meaning(word string) string {
 	return word
 }
 
-// SortName returns the sort key of a name.
+// SortName returns the key by which names are sorted.
 func SortName(name string) string {
 	words := Words(name)
 	if len(words) > 1 && words[0] == "the" {

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// withoutNoise removes vendors' notes after a customer's name: the server, its host, and internal numbers. A name that
-// consists only of noise is unchanged.
+// withoutNoise removes a vendor's notes that follow a customer's name: the server, its host, and internal numbers. It
+// leaves a name unchanged if everything is noise.
 func (r *Reader) withoutNoise(text string) string {
 	rest := r.withoutBrackets(strings.ReplaceAll(strings.ReplaceAll(text, "*", " "), "\"", " "))
 	for {
@@ -24,7 +24,7 @@ func (r *Reader) withoutNoise(text string) string {
 	return rest
 }
 
-// withoutBrackets removes brackets that contain only noise, closed or not.
+// withoutBrackets removes brackets that contain only noise, even if they are not closed.
 func (r *Reader) withoutBrackets(text string) string {
 	var kept strings.Builder
 	for {
@@ -93,7 +93,7 @@ func (r *Reader) withoutLast(text string) string {
 	return text
 }
 
-// isNoise reports whether a text contains no part of the name.
+// isNoise reports whether a text is not part of the name.
 func (r *Reader) isNoise(text string) bool {
 	words := strings.Fields(strings.ToLower(text))
 	if len(words) > 0 && (strings.HasPrefix(words[0], "hosted") || strings.HasPrefix(words[len(words)-1], "hosted") ||
@@ -108,7 +108,7 @@ func (r *Reader) isNoise(text string) bool {
 	return true
 }
 
-// isServerCode reports whether a text is a vendor's name for a server: "GL01", "PROD_22", "SNG_PROD", "4711".
+// isServerCode reports whether a text is a vendor's name for a server, such as "GL01", "PROD_22", "SNG_PROD" or "4711".
 func isServerCode(text string) bool {
 	if strings.ContainsAny(text, " .") || strings.ToUpper(text) != text {
 		return false
@@ -117,7 +117,7 @@ func isServerCode(text string) bool {
 	return hasDigit && len(text) <= 8 || strings.Contains(text, "PROD")
 }
 
-// isVersion reports whether a text is a software version: "6.15".
+// isVersion reports whether a text is a software version, such as "6.15".
 func isVersion(text string) bool {
 	major, minor, found := strings.Cut(text, ".")
 	return found && isNumber(major) && isNumber(minor)

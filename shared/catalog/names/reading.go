@@ -9,20 +9,20 @@ import (
 
 // Name is an institution's name, parsed from a list's text.
 type Name struct {
-	Display string // as shown to people
-	// Aliases holds the other names: the text itself if it has other words, and the name after or before "DBA".
+	Display string // display form
+	// Aliases holds alternative names: the text itself if it contains other words, and the name before or after "DBA".
 	Aliases []string
-	// State is the state next to the name ("TN - Harrogate Clinic", "Harrogate Clinic HARROGATE TN"); empty for none.
+	// State is the state next to the name ("TN - Harrogate Clinic", "Harrogate Clinic HARROGATE TN"), or empty.
 	State string
 	City  string // the city next to the name
 }
 
-// maxName is the maximum length of a displayed name in letters.
+// maxName is the maximum length of a display name, in runes.
 const maxName = 200
 
-// Read separates a name from the surrounding text of lists: states before it, towns after it, and vendors' notes on a
-// customer's server. state is the institution's known state, or empty. It distinguishes a state after the name from a
-// degree.
+// Read separates a name from the surrounding text in lists: a state before it, a town after it, and a vendor's notes on
+// the customer's server. state is the institution's known state, or empty. It distinguishes a state after the name from
+// a degree.
 func (r *Reader) Read(text, state string) Name {
 	said := plain(text)
 	name := Name{}
@@ -45,11 +45,11 @@ func (r *Reader) Read(text, state string) Name {
 	return name
 }
 
-// cutAt is the length, in letters, at which widespread lists truncate texts. The last word of such a text may be
-// incomplete.
+// cutAt is the length, in letters, at which widespread lists truncate texts. The last word of a text of this length may
+// be incomplete.
 const cutAt = 39
 
-// uncut removes words that can't end a name, after which a list has truncated it: "Harrogate Foot and".
+// uncut removes trailing words that can't end a name, which remain after a list has truncated it: "Harrogate Foot and".
 func (r *Reader) uncut(text string) string {
 	words := strings.Fields(text)
 	for last := len(words) - 1; last > 0; last-- {
@@ -60,8 +60,8 @@ func (r *Reader) uncut(text string) string {
 	return text
 }
 
-// plain converts a text to one line: it decodes HTML entities, and replaces control characters and repeated blanks by a
-// blank.
+// plain converts a text to one line: it decodes HTML entities, and replaces control characters and repeated white space
+// with one space.
 func plain(text string) string {
 	text = html.UnescapeString(strings.ToValidUTF8(text, ""))
 	text = strings.Map(func(c rune) rune {
@@ -80,7 +80,7 @@ func plain(text string) string {
 	return text
 }
 
-// withoutCode removes a vendor's customer number: "CC034_Harrogate Clinic".
+// withoutCode removes a vendor's customer number, as in "CC034_Harrogate Clinic".
 func (r *Reader) withoutCode(text string) string {
 	code, rest, found := strings.Cut(text, "_")
 	initials := strings.TrimRight(code, "0123456789")
@@ -90,7 +90,7 @@ func (r *Reader) withoutCode(text string) string {
 	return text
 }
 
-// withoutStateInFront removes "TN - ", which may occur twice.
+// withoutStateInFront removes a leading state, such as "TN - ", which may occur twice.
 func (r *Reader) withoutStateInFront(text string) (rest, state string) {
 	for {
 		code, behind, found := strings.Cut(text, " - ")
@@ -101,8 +101,8 @@ func (r *Reader) withoutStateInFront(text string) (rest, state string) {
 	}
 }
 
-// withoutPlaceBehind removes a capitalised town and its state after a name that is not in capitals, and a state after a
-// legal form or after a town with which the name begins. known is the institution's state.
+// withoutPlaceBehind removes a town in capitals and its state after a name that is not in capitals. It also removes a
+// state after a legal form, or after a town with which the name begins. known is the institution's state.
 func (r *Reader) withoutPlaceBehind(text, said, known string) (rest, city, state string) {
 	words := strings.Fields(text)
 	last := len(words) - 1
@@ -135,8 +135,8 @@ func (r *Reader) town(name string) string {
 	return strings.Join(words, " ")
 }
 
-// isTown reports whether a word is in capitals and too long to be an abbreviation. (Of "EL PASO" only the second word
-// qualifies.)
+// isTown reports whether a word is in capitals and too long to be an abbreviation. In "EL PASO", only the second word
+// qualifies.
 func isTown(word string) bool {
 	return len(word) >= 3 && strings.ToUpper(word) == word && !strings.ContainsAny(word, "0123456789&/.,()-") ||
 		word == "ST." || word == "FT."
@@ -145,7 +145,7 @@ func isTown(word string) bool {
 func hasLower(text string) bool { return strings.IndexFunc(text, unicode.IsLower) >= 0 }
 
 // asKnown splits a name at "DBA" ("doing business as") into the names before and after it. known is empty if there is
-// none or if the list has truncated it.
+// no "DBA" or if the list has truncated the name after it.
 func (r *Reader) asKnown(text string, isCut bool) (legal, known string) {
 	words := strings.Fields(text)
 	for i, w := range words {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-func TestReadSeparatesNameFromListNoise(t *testing.T) {
+func TestReadRemovesNoiseFromListedName(t *testing.T) {
 	t.Parallel()
 	r := names.NewReader()
 	for text, want := range map[string]names.Name{
@@ -69,7 +69,7 @@ func TestReadSeparatesNameFromListNoise(t *testing.T) {
 	}
 }
 
-func TestKeyIsEqualForSpellingsOfName(t *testing.T) {
+func TestKeyIsEqualForAllSpellingsOfName(t *testing.T) {
 	t.Parallel()
 	r := names.NewReader()
 	for _, spellings := range [][]string{

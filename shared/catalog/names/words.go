@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Words returns the words of a text for comparing names and searches: in lower case, without diacritics, split at every
-// character that is not a letter or a digit. "&" and "+" become the word "and". Apostrophes are removed ("women's" is
-// "womens"), as are dots between single letters ("M.D." is "md").
+// Words splits a text into words for comparing names and searches. The words are in lower case, without diacritics, and
+// separated by any character that is not a letter or a digit. "&" and "+" become the word "and". Apostrophes are
+// removed ("women's" is "womens"), as are dots between single letters ("M.D." is "md").
 func Words(text string) []string {
 	r := reader{words: make([]string, 0, 8)}
 	for _, c := range text {
@@ -17,24 +17,24 @@ func Words(text string) []string {
 	return r.words
 }
 
-// reader collects words letter by letter.
+// reader collects words character by character.
 type reader struct {
 	words  []string
 	word   strings.Builder
-	size   int  // length of word, in letters and digits
+	size   int  // number of letters and digits in word
 	last   rune // last character of word
-	dotted int  // number of single letters with a dot directly before word
-	dot    bool // word so far is a single letter with a dot
+	dotted int  // number of single letters followed by a dot directly before word
+	dot    bool // whether word so far is a single letter followed by a dot
 }
 
 func (r *reader) take(c rune) {
 	switch {
-	case 'a' <= c && c <= 'z' && !r.dot: // the most frequent case
+	case 'a' <= c && c <= 'z' && !r.dot: // the most frequent case comes first
 		r.size++
 		r.last = c
 		r.word.WriteByte(byte(c))
 	case c == '\'' || c == '’' || c == '‘' || c == '`' || unicode.Is(unicode.Mn, c):
-		// an apostrophe, or a combining diacritic
+		// drops apostrophes and combining diacritics
 	case unicode.IsLetter(c) || unicode.IsDigit(c):
 		if r.dot {
 			r.join()
@@ -52,7 +52,7 @@ func (r *reader) take(c rune) {
 	}
 }
 
-// join ends a word that is a single letter with a dot if another letter follows directly: both belong to one
+// join combines a single letter followed by a dot with the letter that follows directly, since both belong to one
 // abbreviation.
 func (r *reader) join() {
 	initial := r.word.String()
@@ -69,7 +69,7 @@ func (r *reader) join() {
 func (r *reader) end() {
 	if r.size > 0 {
 		word := r.word.String()
-		// The last letter of "M.D" belongs to it with or without a dot. In "J.Smith" a name follows.
+		// The last letter of "M.D" belongs to the abbreviation with or without a dot. In "J.Smith" a name follows.
 		if r.dotted > 0 && r.size == 1 {
 			r.words[len(r.words)-1] += word
 		} else {
@@ -80,8 +80,8 @@ func (r *reader) end() {
 	r.size, r.dotted, r.dot = 0, 0, false
 }
 
-// writeFolded writes a letter in lower case and without its diacritic if it is a Latin letter of Western European
-// names. Other letters are only lower-cased.
+// writeFolded writes a letter in lower case, without its diacritic if it is a Latin letter used in Western European
+// names.
 func writeFolded(b *strings.Builder, c rune) {
 	c = unicode.ToLower(c)
 	if c < 0x80 {
@@ -98,7 +98,7 @@ func writeFolded(b *strings.Builder, c rune) {
 	case 'þ':
 		b.WriteString("th")
 	default:
-		// Each letter of the first line is above its counterpart without a diacritic.
+		// Each letter in the first line corresponds to the letter below it, which has no diacritic.
 		const (
 			marked = "àáâãäåāăąçćĉċčďđðèéêëēĕėęěĝğġģĥħìíîïĩīĭįıĵķĺļľŀłñńņňòóôõöøōŏőŕŗřśŝşšţťŧùúûüũūŭůűųŵýÿŷźżž"
 			plain  = "aaaaaaaaacccccdddeeeeeeeeegggghhiiiiiiiiijklllllnnnnooooooooorrrsssstttuuuuuuuuuuwyyyzzz"

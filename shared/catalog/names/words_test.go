@@ -31,7 +31,7 @@ func TestWordsNormalisesText(t *testing.T) {
 	}
 }
 
-// TestAbbreviationsAreNormalised checks that every meaning is in the form of Words, without which it would never
+// TestAbbreviationsAreNormalised checks that every meaning is in the form that Words returns; otherwise it would never
 // match.
 func TestAbbreviationsAreNormalised(t *testing.T) {
 	t.Parallel()

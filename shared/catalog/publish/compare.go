@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// mostNamed is the maximum number of removed records that a diff names.
+// mostNamed is the maximum number of removed records listed in a diff.
 const mostNamed = 20
 
 // compare returns the difference between two catalogues.
@@ -56,7 +56,7 @@ func changes[R removable](before, next map[string]R, name func(R) string) ledger
 	return c
 }
 
-// gone returns the ids of records that are removed in next and were not merged into another one.
+// gone returns the IDs of records that are removed in next and were not merged into another record.
 func gone[R removable](before, next map[string]R, all record.Catalog) []string {
 	var ids []string
 	for id := range before {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestPublishDoesNotCountMergedAsRemoved checks that an institution merged into another one is still found and raises
+// TestPublishDoesNotCountMergedAsRemoved checks that an institution merged into another one still resolves and raises
 // no question.
 func TestPublishDoesNotCountMergedAsRemoved(t *testing.T) {
 	t.Parallel()
@@ -66,7 +66,7 @@ func TestPublishIgnoresRemovedUsersOfSharedServer(t *testing.T) {
 	}
 }
 
-// TestPublishStopsWhenOtherVersionIsLive also checks that it leaves that version live.
+// TestPublishStopsWhenOtherVersionIsLive also checks that the other version remains live.
 func TestPublishStopsWhenOtherVersionIsLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -91,7 +91,8 @@ func TestPublishStopsWhenOtherVersionIsLive(t *testing.T) {
 	}
 }
 
-// TestRollbackRequiresKeptVersion checks that a rollback refuses the live version and objects that no pointer names.
+// TestRollbackRequiresKeptVersion checks that a rollback rejects the live version and objects to which no pointer
+// refers.
 func TestRollbackRequiresKeptVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -105,7 +106,7 @@ func TestRollbackRequiresKeptVersion(t *testing.T) {
 	}
 }
 
-// copied copies the objects of a version to another version's name.
+// copied copies a version's objects to the name of another version.
 func (w *world) copied(t *testing.T, from, to ledger.Version) {
 	t.Helper()
 	for _, name := range []string{"brands.json", "portals.json", "endpoints.json", "merged.json", "bases.json"} {

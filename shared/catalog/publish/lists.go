@@ -11,27 +11,27 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// OperatorSource is the source of institutions that an operator has created by hand.
+// OperatorSource is the source ID of institutions that an operator has created manually.
 const OperatorSource = "operator"
 
-// operatorPriority exceeds that of every published list, since an operator's own institutions are more reliable.
+// operatorPriority is higher than that of any published list, since an operator's own institutions are more reliable.
 const operatorPriority = 10_000
 
-// Accepted provides the accepted listings of all sources and an operator's own institutions.
+// Accepted reads the accepted listings of all sources, and the operator's own institutions.
 type Accepted struct {
 	Sources intake.Rows
 	Objects Objects
 	Own     OwnEndpoints
 }
 
-// Objects reads the objects of the Catalog bucket. Open returns fault.NotFound for a missing one.
+// Objects reads objects of the Catalog bucket. Open returns fault.NotFound if the object does not exist.
 type Objects interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
 // OwnEndpoints reads the rows of endpoints that operators have created (store.Portals).
 type OwnEndpoints interface {
-	// Endpoints returns their ids.
+	// Endpoints returns the endpoints' IDs.
 	Endpoints(ctx context.Context) ([]string, error)
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
@@ -77,7 +77,7 @@ func (a Accepted) listings(ctx context.Context, key string) ([]listing.Listing, 
 	return all, err
 }
 
-// own returns the institutions of a mode that operators have created, with their existing ids.
+// own returns the institutions that operators have created in a mode, with their existing IDs.
 func (a Accepted) own(ctx context.Context, mode string) (compose.List, error) {
 	made := compose.List{Source: OperatorSource, Priority: operatorPriority, Trusted: true}
 	found, err := a.Own.Endpoints(ctx)

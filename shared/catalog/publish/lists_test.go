@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/catalog/publish"
 )
 
-// ownRows holds an operator's endpoints.
+// ownRows holds the endpoints that an operator has created.
 type ownRows []catalog.Endpoint
 
 func (r ownRows) Endpoints(context.Context) ([]string, error) {
@@ -29,7 +29,7 @@ func (r ownRows) Endpoint(_ context.Context, id string) (catalog.Endpoint, error
 	return r[slices.IndexFunc(r, func(e catalog.Endpoint) bool { return e.ID == id })], nil
 }
 
-// TestListsReturnsOwnModeOnly checks that live credentials never see a sandbox, nor test credentials a
+// TestListsReturnsOwnModeOnly checks that live credentials never see a sandbox, and test credentials never see a
 // hospital.
 func TestListsReturnsOwnModeOnly(t *testing.T) {
 	t.Parallel()

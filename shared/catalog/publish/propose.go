@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// A publication needs an operator's approval if it removes more than one in goneShare of the brands or endpoints, and
-	// at least goneLeast of them.
+	// A publication needs an operator's approval if it removes at least goneLeast brands or endpoints, and more than one
+	// in goneShare of them.
 	goneShare, goneLeast = 5, 10
-	// mostHeld is the maximum number of held endpoints that a question names.
+	// mostHeld is the maximum number of held endpoints that a question lists.
 	mostHeld = 50
 )
 
@@ -30,10 +30,10 @@ type proposal struct {
 	diff         ledger.Diff
 	question     ledger.Question
 	hosts        ledger.Waits
-	waits        bool // no part of it may be published before the question is decided
+	waits        bool // whether nothing may be published before the operator decides
 }
 
-// propose composes the accepted lists. Endpoints that have connected patients and would change keep their previous
+// propose composes the accepted lists. Endpoints that have connected patients and would change retain their previous
 // record in next until an operator approves the change.
 func (p Publisher) propose(ctx context.Context, state ledger.Publication, now time.Time) (proposal, error) {
 	pointer, err := p.Ledger.Pointer(ctx, state.Mode)
@@ -82,7 +82,7 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 	return out, nil
 }
 
-// held finds the endpoints with connections that would change: tokens would be sent to a different server, or used
+// held returns the endpoints with connections whose change would send tokens to a different server, or use them
 // differently.
 func (p Publisher) held(ctx context.Context, mode string, before, next record.Catalog) ([]ledger.Held, error) {
 	moved := map[string]bool{}
@@ -115,8 +115,8 @@ func (p Publisher) held(ctx context.Context, mode string, before, next record.Ca
 	return slices.DeleteFunc(all, func(h ledger.Held) bool { return !connected[h.EndpointID] }), nil
 }
 
-// questionOf returns the question for an operator; it has no ID if there is none. The ID is derived from the removed
-// and changed records, not from the time.
+// questionOf returns the question for an operator. Its ID is empty if there is none, and is otherwise derived from the
+// removed and changed records, not from the time.
 func questionOf(out proposal, held []ledger.Held, now time.Time) ledger.Question {
 	q := ledger.Question{
 		Asked: now, Diff: out.diff, Held: held[:min(len(held), mostHeld)],

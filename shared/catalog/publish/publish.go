@@ -1,6 +1,6 @@
-// Package publish releases a catalogue to patients (docs/adr/0023-the-catalogue.md): it composes the accepted lists,
+// Package publish releases a catalogue to patients (docs/adr/0023-the-catalogue.md). It composes the accepted lists,
 // requests an operator's approval if too much would be removed, writes the snapshot, updates the endpoints' rows, moves
-// the pointer, and suspends removed endpoints. After an interruption the next run continues. Unchanged data is not
+// the pointer, and suspends removed endpoints. The next run continues after an interruption. Unchanged data is not
 // written again.
 package publish
 
@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Publisher publishes one mode at a time. Two concurrent runs are safe: one of them ends with fault.Conflict.
+// Publisher publishes one mode at a time. Two concurrent runs are safe: one of them returns fault.Conflict.
 type Publisher struct {
 	Ledger         Ledger
 	Snapshots      snapshot.Snapshots
@@ -27,13 +27,13 @@ type Publisher struct {
 	Connected      Connected
 	DiscoveredURLs DiscoveryReader
 	Compose        func(compose.Input) (record.Catalog, compose.Report)
-	Platform       func(base string) string // returns the platform for the host of a FHIR server; empty if unknown
+	Platform       func(base string) string // returns the platform of a FHIR server's host; empty if unknown
 	BaseURL        string                   // base URL of this service, of which only the sandbox is a health system
-	Own            weburl.Own               // websites and logos that lead to these URLs are removed
+	Own            weburl.Own               // the service's own URLs; websites and logos that point to them are removed
 	Now            func() time.Time
 }
 
-// Ledger stores the status of publishing (store.Catalog).
+// Ledger stores the status of publications (store.Catalog).
 type Ledger interface {
 	Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
 	MovePointer(ctx context.Context, seen, next ledger.Pointer) error
@@ -42,34 +42,34 @@ type Ledger interface {
 	Overrides(ctx context.Context, mode string) ([]ledger.Override, error)
 }
 
-// Lists provides the input of the catalogue.
+// Lists returns the lists from which the catalogue is composed.
 type Lists interface {
-	// Lists returns the accepted listings of all sources of a mode, and the institutions that an operator has created.
+	// Lists returns the accepted listings of all of a mode's sources, and the institutions that an operator has created.
 	Lists(ctx context.Context, mode string) ([]compose.List, error)
 }
 
-// Connected finds the endpoints with connected patients.
+// Connected looks up the endpoints at which patients are connected.
 type Connected interface {
-	// ConnectedAt returns which of the given endpoints of a mode have a connection, in any state. It may read all
+	// ConnectedAt returns those of a mode's given endpoints that have a connection, in any state. It may read all
 	// connections of the mode.
 	ConnectedAt(ctx context.Context, mode string, endpoints map[string]bool) (map[string]bool, error)
 }
 
-// Outcome is the result of publishing.
+// Outcome is the result of Publish, Preview or Rollback.
 type Outcome struct {
 	Live      ledger.Version
-	Published bool            // a version was published by this run, or a started publication completed
-	Paused    bool            // nothing was tried, because a rollback has paused the mode
-	Diff      ledger.Diff     // compared with the live version, including changes that wait
-	Question  ledger.Question // waits for an operator
+	Published bool            // whether this run published a version or completed an earlier publication
+	Paused    bool            // whether nothing was attempted, because a rollback has paused the mode
+	Diff      ledger.Diff     // difference from the live version, including changes that wait
+	Question  ledger.Question // question that an operator must answer
 	Rows      Counts
-	Pinned    int // endpoints that got their first pins
+	Pinned    int // number of endpoints pinned for the first time
 	Composed  compose.Report
 }
 
-// Publish composes the catalogue of a mode from the accepted lists and publishes it if it differs from the live one.
-// First it completes an interrupted publication. It returns fault.Conflict if another run is publishing, or an error of
-// its dependencies; the next run continues.
+// Publish composes a mode's catalogue from the accepted lists, and publishes it if it differs from the live one. It
+// first completes an interrupted publication. It returns fault.Conflict if another run is publishing, or an error of
+// its dependencies. The next run continues.
 func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil || state.Paused {
@@ -108,7 +108,8 @@ func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	return out, err
 }
 
-// Preview returns the result that Publish would have, and changes nothing. It ignores an interrupted publication.
+// Preview returns the outcome that Publish would have, without changing anything. It ignores an interrupted
+// publication.
 func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 	state, err := p.Ledger.Publication(ctx, mode)
 	if err != nil {
@@ -121,9 +122,9 @@ func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 	}, err
 }
 
-// Rollback makes an earlier version live again, with its endpoints' rows, and pauses publishing until an operator
+// Rollback makes an earlier version live again, including its endpoints' rows. It pauses publishing until an operator
 // resumes it, since the lists have not changed. It returns fault.NotFound if the version's objects are gone, or
-// fault.Conflict.
+// fault.Conflict if another run is publishing.
 func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil {
@@ -156,7 +157,7 @@ func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version)
 	return out, err
 }
 
-// finish completes an interrupted publication, or abandons it if its snapshot was not yet written.
+// finish completes an interrupted publication, or abandons it if its snapshot was not completely written.
 func (p Publisher) finish(ctx context.Context, mode string) (ledger.Publication, Outcome, error) {
 	state, err := p.Ledger.Publication(ctx, mode)
 	if err != nil {
@@ -193,7 +194,7 @@ func (p Publisher) finish(ctx context.Context, mode string) (ledger.Publication,
 	return state, out, err
 }
 
-// live returns the catalogue of a version, or an empty one if there is no version.
+// live returns a version's catalogue, or an empty one if v is empty.
 func (p Publisher) live(ctx context.Context, mode string, v ledger.Version) (record.Catalog, error) {
 	if v == "" {
 		return record.Catalog{}, nil
@@ -224,7 +225,7 @@ func (p Publisher) end(ctx context.Context, state ledger.Publication) (ledger.Pu
 	return saved, nil
 }
 
-// run performs the rest of a publication, from its phase and position on.
+// run executes the rest of a publication, starting at its phase and position.
 func (p Publisher) run(ctx context.Context, state ledger.Publication, before, next record.Catalog) (Counts, error) {
 	w := rowWriter{Publisher: p, state: state}
 	plan := planOf(state.Mode, before, next)
@@ -243,12 +244,12 @@ func (p Publisher) run(ctx context.Context, state ledger.Publication, before, ne
 	if err := w.write(ctx, plan.gone); err != nil {
 		return w.counts, err
 	}
-	w.state.Approved = "" // an approval is valid for one publication
+	w.state.Approved = "" // an approval applies to a single publication
 	_, err := p.end(ctx, w.state)
 	return w.counts, err
 }
 
-// errMoved means that another run has moved the pointer meanwhile.
+// errMoved means that another run has moved the pointer.
 var errMoved = errors.New("another version has become live")
 
 // move makes the publication's version live.
@@ -259,7 +260,7 @@ func (p Publisher) move(ctx context.Context, state ledger.Publication) error {
 	}
 	switch seen.Live {
 	case state.To:
-		return nil // before the interruption
+		return nil // already live before the interruption
 	case state.From:
 	default:
 		return fault.Stale().Because(errMoved)

@@ -39,7 +39,8 @@ func TestPublishPublishesUnchangedCatalogueOnce(t *testing.T) {
 	}
 }
 
-// An endpoint's row is written before patients can find it, and suspended after they no longer can.
+// TestPublishWritesRowsBeforePointerAndSuspendsAfter checks that an endpoint's row is written before patients can find
+// the endpoint, and suspended after they no longer can.
 func TestPublishWritesRowsBeforePointerAndSuspendsAfter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -60,12 +61,12 @@ func TestPublishWritesRowsBeforePointerAndSuspendsAfter(t *testing.T) {
 	}
 }
 
-func TestPublishHoldsLargeRemovals(t *testing.T) {
+func TestPublishRequiresApprovalForLargeRemovals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(60, nil)
 	first := w.publish(t)
-	w.next = institutions(60, removed(0, 12)) // removes a fifth
+	w.next = institutions(60, removed(0, 12)) // removes a fifth of the institutions
 	if out := w.publish(t); !out.Published {
 		t.Errorf("a fifth waits: %+v", out)
 	}
@@ -95,7 +96,7 @@ func TestPublishHoldsLargeRemovals(t *testing.T) {
 	}
 }
 
-// approve approves a question as an operator does.
+// approve approves a question, as an operator would.
 func (w *world) approve(t *testing.T, question string) {
 	t.Helper()
 	state, err := w.ledger.Publication(t.Context(), "test")
@@ -105,7 +106,7 @@ func (w *world) approve(t *testing.T, question string) {
 	expect.NoError(t, err)
 }
 
-func TestPublishHoldsChangeOfConnectedEndpoint(t *testing.T) {
+func TestPublishRequiresApprovalToChangeConnectedEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*record.Endpoint){
 		"address":       func(e *record.Endpoint) { e.FHIRBase = "https://elsewhere.example/r4" },
@@ -178,8 +179,8 @@ func TestPublishKeepsOperatorsRowChanges(t *testing.T) {
 	}
 }
 
-// TestPublishKeepsEndpointDisabledByOperator also covers an endpoint that its list loses and regains. An endpoint that
-// only its list had lost becomes active again.
+// TestPublishKeepsEndpointDisabledByOperator also covers an endpoint that disappears from its list and returns. Unless
+// an operator has disabled it, it becomes active again.
 func TestPublishKeepsEndpointDisabledByOperator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -202,7 +203,7 @@ func TestPublishKeepsEndpointDisabledByOperator(t *testing.T) {
 	}
 }
 
-func TestPublishRefusesEndpointsAtOwnHost(t *testing.T) {
+func TestPublishRejectsEndpointsAtOwnHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(3, func(c *record.Catalog) {
@@ -214,7 +215,7 @@ func TestPublishRefusesEndpointsAtOwnHost(t *testing.T) {
 	}
 }
 
-// TestPublishContinuesAfterAnyInterruption interrupts a publication at each of its writes.
+// TestPublishContinuesAfterAnyInterruption interrupts a publication at every write.
 func TestPublishContinuesAfterAnyInterruption(t *testing.T) {
 	t.Parallel()
 	begin := func() *world {
@@ -245,7 +246,7 @@ func TestPublishContinuesAfterAnyInterruption(t *testing.T) {
 			t.Fatalf("write %d: what is live cannot be read: %v", n, err)
 		}
 		w.crashAt, w.now = 0, w.now.Add(time.Hour)
-		w.next = institutions(71, func(c *record.Catalog) { // the lists have changed meanwhile
+		w.next = institutions(71, func(c *record.Catalog) { // the lists have changed in the meantime
 			removed(0, 8)(c)
 			changed(15, func(e *record.Endpoint) { e.Name = "Hospital 15" })(c)
 		})
@@ -254,7 +255,7 @@ func TestPublishContinuesAfterAnyInterruption(t *testing.T) {
 	}
 }
 
-// settled checks that no publication is in progress and that rows and objects are those of the live version.
+// settled checks that no publication is in progress, and that rows and objects match the live version.
 func (w *world) settled(t *testing.T, n int) {
 	t.Helper()
 	state, err := w.ledger.Publication(t.Context(), "test")
@@ -274,12 +275,13 @@ func (w *world) settled(t *testing.T, n int) {
 	}
 }
 
-// A run that ends in the middle of the rows, for example by a time-out, is not repeated from the beginning.
+// TestPublishContinuesRowsFromCheckpoint checks that a run interrupted while writing rows, for example by a time-out,
+// does not start again from the beginning.
 func TestPublishContinuesRowsFromCheckpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(4500, func(c *record.Catalog) { c.Brands, c.Portals = nil, nil })
-	// 1 begin, the files, 1 rows phase, then 20 transactions before the checkpoint and as many after it
+	// Writes: 1 to begin, the files, 1 for the rows phase, 20 transactions, the checkpoint, and 10 more transactions.
 	w.crashAt = 1 + files + 1 + 20 + 1 + 10
 	if _, err := w.publisher().Publish(t.Context(), "test"); !errors.Is(err, errCrash) || len(w.rows) < 2000 ||
 		len(w.rows) > 3000 {

@@ -16,36 +16,36 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// EndpointRows stores the endpoint rows that connect reads (store.Portals).
+// EndpointRows stores the endpoint rows that the connect endpoint reads (store.Portals).
 type EndpointRows interface {
-	// Endpoint reads an endpoint, or returns fault.NotFound.
+	// Endpoint reads an endpoint. It returns fault.NotFound if there is none.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
-	// SaveEndpoint replaces the revision that was read. It returns fault.Conflict if the stored revision differs.
+	// SaveEndpoint replaces revision e.Rev. It returns fault.Conflict if the stored revision differs.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
 	// CreateEndpoints stores up to 100 new endpoints, all or none. It returns fault.Conflict if one of them exists.
 	CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error
 	// SaveWays stores up to 100 ways, all or none, replacing existing ones. It returns fault.Conflict if one of them was
-	// stored under a greater fence.
+	// stored under a higher fence.
 	SaveWays(ctx context.Context, fence int64, ways []catalog.Way) error
 }
 
-// Counts is the number of endpoint rows by result.
+// Counts holds the number of endpoint rows by result.
 type Counts struct {
 	Created   int `json:"created"`
 	Changed   int `json:"changed"`
 	Suspended int `json:"suspended"`
-	Operators int `json:"operators"` // an operator's own, which are not changed
-	Refused   int `json:"refused"`   // whose URL can't be a health system's
-	Ways      int `json:"ways"`      // catalog.Way
+	Operators int `json:"operators"` // rows that an operator has created, which are not changed
+	Refused   int `json:"refused"`   // rows whose URL can't be a health system's
+	Ways      int `json:"ways"`      // number of catalog.Way rows
 }
 
 const (
-	// batch is the number of rows in a transaction, DynamoDB's maximum.
+	// batch is the number of rows per transaction, which is DynamoDB's maximum.
 	batch = 100
-	// atOnce is the maximum number of concurrent transactions or single writes.
+	// atOnce is the maximum number of concurrent transactions or individual writes.
 	atOnce = 8
-	// stride is the number of rows between two checkpoints. An interrupted run repeats at most that many, and a repetition
-	// writes nothing.
+	// stride is the number of rows between two checkpoints. A run that continues an interrupted one repeats at most that
+	// many rows, and repeating them writes nothing.
 	stride = 2000
 )
 
@@ -58,7 +58,7 @@ type rowWriter struct {
 	counts Counts
 }
 
-// write performs the remaining changes of a phase.
+// write executes a phase's remaining changes.
 func (w *rowWriter) write(ctx context.Context, changes []change) error {
 	for w.state.Done < len(changes) {
 		next := changes[w.state.Done:min(len(changes), w.state.Done+stride)]
@@ -67,7 +67,7 @@ func (w *rowWriter) write(ctx context.Context, changes []change) error {
 		}
 		w.state.Done += len(next)
 		if w.state.Done == len(changes) {
-			return nil // the caller records it
+			return nil // the caller stores the final position
 		}
 		if err := w.save(ctx); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (w *rowWriter) save(ctx context.Context) error {
 	return nil
 }
 
-// block performs changes concurrently.
+// block executes changes concurrently.
 func (w *rowWriter) block(ctx context.Context, changes []change) error {
 	var ways []catalog.Way
 	var fresh, others []change
@@ -119,7 +119,7 @@ func (w *rowWriter) block(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// ways writes ways. The fence is the publication's revision, which grows with every checkpoint, so that a late
+// ways stores ways. Their fence is the publication's revision, which grows with every checkpoint, so that an outdated
 // publisher can't overwrite newer ways.
 func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	group, ctx := errgroup.WithContext(ctx)
@@ -136,14 +136,15 @@ func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	return group.Wait() //nolint:wrapcheck // the caller does
 }
 
-// isElsewhere reports whether a URL may be a health system's: at a host different from our own, or the sandbox.
+// isElsewhere reports whether an endpoint's URL may be a health system's, because it is at a different host or is the
+// sandbox.
 func (w *rowWriter) isElsewhere(e catalog.Endpoint) bool {
 	_, err := fhir.ParseBase(e.FHIRBase)
 	return err == nil && len(catalog.OwnURLs(w.BaseURL, e, catalog.Addresses{})) == 0
 }
 
-// create creates rows in one transaction, or individually if some exist already: an operator's, or those of an
-// interrupted run.
+// create creates rows in one transaction, or individually if some already exist, because an operator or an interrupted
+// run created them.
 func (w *rowWriter) create(ctx context.Context, changes []change) error {
 	rows := make([]catalog.Endpoint, 0, len(changes))
 	for _, c := range changes {

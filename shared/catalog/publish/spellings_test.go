@@ -11,14 +11,14 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// given is a source's list.
+// given is the list of a source.
 type given []listing.Listing
 
 func (g given) Lists(context.Context, string) ([]compose.List, error) {
 	return []compose.List{{Source: "s", Listings: g}}, nil
 }
 
-func TestPublishRefusesOwnURLInAnySpelling(t *testing.T) {
+func TestPublishRejectsOwnURLInAnySpelling(t *testing.T) {
 	t.Parallel()
 	const honest, kept = "https://b\u00fccher.example/", "https://xn--bcher-kva.example/"
 	var lists given

@@ -55,7 +55,7 @@ func TestRollbackRestoresRowsAndPausesPublishing(t *testing.T) {
 	}
 }
 
-// files is the number of a version's files.
+// files is the number of files per version.
 const files = 7
 
 func TestPublishDeletesOldVersionsExceptRecentAndLive(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 // sandboxPlatform is the platform of the stack's own sandbox.
 const sandboxPlatform = "sandbox"
 
-// knows returns a function that finds the platform whose profile knows the host of a FHIR base. The sandbox's host is
-// this stack's own.
+// knows returns a function that looks up the platform whose profile contains the host of a FHIR base. The sandbox's
+// host is this stack's own.
 func (p Publisher) knows(mode string) func(base string) string {
 	return func(base string) string {
 		switch {
@@ -30,7 +30,7 @@ func (p Publisher) knows(mode string) func(base string) string {
 	}
 }
 
-// waitsOf counts the waiting servers. Since is unchanged while any server waits.
+// waitsOf summarises the waiting servers. Since remains unchanged as long as any server waits.
 func waitsOf(waiting []compose.Wait, before ledger.Waits, now time.Time) ledger.Waits {
 	if len(waiting) == 0 {
 		return ledger.Waits{}
@@ -49,29 +49,29 @@ func waitsOf(waiting []compose.Wait, before ledger.Waits, now time.Time) ledger.
 	}
 }
 
-// Host is a host whose servers wait for an operator, in the form that catalog diff shows.
+// Host is a host whose servers wait for an operator's approval, in the form that catalog diff prints.
 type Host struct {
 	Host      string              `json:"host"`
-	IsKnown   bool                `json:"known"` // a platform's profile knows it
+	IsKnown   bool                `json:"known"` // whether a platform's profile contains the host
 	Servers   int                 `json:"servers"`
 	Because   map[compose.Why]int `json:"because"`
 	Sources   []string            `json:"sources"`
-	Platforms []string            `json:"platforms,omitempty"` // named by the sources
+	Platforms []string            `json:"platforms,omitempty"` // platforms that the sources state
 	First     []Joining           `json:"first"`
 }
 
-// Joining is a server that waits.
+// Joining is a server waiting for approval.
 type Joining struct {
 	Listing string   `json:"listing"`
-	Brand   string   `json:"brand,omitempty"` // the brand that would contain it
+	Brand   string   `json:"brand,omitempty"` // brand that would contain it
 	BrandID string   `json:"brand_id,omitempty"`
-	Present []string `json:"brand_hosts,omitempty"` // the brand's current hosts
+	Present []string `json:"brand_hosts,omitempty"` // current hosts of the brand
 }
 
-// firstJoinings is the maximum number of servers that a summary names for each host.
+// firstJoinings is the maximum number of servers listed per host.
 const firstJoinings = 5
 
-// ByHost groups the waiting servers by host, those with the most servers first.
+// ByHost groups the waiting servers by host. Hosts with the most servers come first.
 func ByHost(waiting []compose.Wait) []Host {
 	at := map[string]int{}
 	var hosts []Host
@@ -98,7 +98,7 @@ func ByHost(waiting []compose.Wait) []Host {
 	return hosts
 }
 
-// with adds a text to a sorted list without duplicates.
+// with adds a text to a sorted list unless the list contains it.
 func with(texts []string, more string) []string {
 	i, found := slices.BinarySearch(texts, more)
 	if found {

@@ -20,7 +20,7 @@ import (
 
 const hospitalNPI = "1234567893"
 
-// lists composes the lists of its sources with a real publisher.
+// lists composes the lists of its sources, using a real publisher.
 type lists struct {
 	*world
 
@@ -36,7 +36,7 @@ func (l *lists) publisher() publish.Publisher {
 	return p
 }
 
-// accept sets the listings of a source.
+// accept sets a source's accepted listings.
 func (l *lists) accept(t *testing.T, source intake.Source, all ...listing.Listing) {
 	t.Helper()
 	var packed bytes.Buffer
@@ -64,7 +64,7 @@ func clinic(name, address string) listing.Listing {
 	}
 }
 
-// rowAt returns the row of the endpoint at a FHIR base.
+// rowAt returns the row of the endpoint with the given FHIR base.
 func (l *lists) rowAt(base string) catalog.Endpoint {
 	for _, row := range l.rows {
 		if row.FHIRBase == base {
@@ -115,7 +115,7 @@ func TestPublishCreatesNoRowForUnknownHostOfHospital(t *testing.T) {
 	}
 	state, err = l.ledger.Publication(t.Context(), "test")
 	expect.NoError(t, err)
-	if state.Waits.Hosts != 1 { // its platform is still unconfirmed
+	if state.Waits.Hosts != 1 { // the platform of this host is still unconfirmed
 		t.Errorf("waits %+v", state.Waits)
 	}
 	expect.NoError(t, l.ledger.PutOverride(t.Context(), "test",
@@ -132,7 +132,7 @@ func TestPublishCreatesNoRowForUnknownHostOfHospital(t *testing.T) {
 	}
 }
 
-func TestPublishGivesPlatformOnlyToKnownHost(t *testing.T) {
+func TestPublishAssignsPlatformOnlyToKnownHost(t *testing.T) {
 	t.Parallel()
 	l := &lists{world: newWorld(t)}
 	l.accept(t, intake.Source{ID: "vendor", Priority: 70, Platform: "epic"},
@@ -152,8 +152,9 @@ func TestPublishGivesPlatformOnlyToKnownHost(t *testing.T) {
 	}
 }
 
-// TestPublishLeavesOlderRowsUnderTheirRegistration covers an upgrade: rows without the field keep their registration.
-func TestPublishLeavesOlderRowsUnderTheirRegistration(t *testing.T) {
+// TestPublishPreservesRegistrationOfOlderRows covers an upgrade: rows that lack the field OwnRegistration continue
+// to use the same registration.
+func TestPublishPreservesRegistrationOfOlderRows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(2, nil)

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// sharing makes brands 1, 2 (hidden) and 3 (removed) use the first brand's portal, and adds merged ids for some
+// sharing assigns the first brand's portal to brands 1, 2 (hidden) and 3 (removed), and adds merged IDs for some
 // records.
 func sharing(c *record.Catalog) {
 	for i := 1; i < 4; i++ {
@@ -23,7 +23,7 @@ func sharing(c *record.Catalog) {
 	c.Successors = map[string]string{brand(91): brand(1), portal(90): portal(0), brand(95): brand(5)}
 }
 
-// leads returns the portals of the active ways, keyed by endpoint, requested brand id and current brand id.
+// leads returns the portals of active ways, keyed by endpoint, requested brand ID and current brand ID.
 func (w *world) leads() map[string]map[string]string {
 	found := map[string]map[string]string{}
 	for name, way := range w.ways {

@@ -32,14 +32,14 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 var errCrash = errors.New("crashed")
 
-// world simulates the publisher's surroundings. It counts writes, and fails them all from a chosen one on.
+// world simulates the publisher's dependencies. It counts writes, and fails all of them from a chosen one onwards.
 type world struct {
 	ledger    store.Catalog
 	files     memory.Files
 	now       time.Time
-	next      func(before record.Catalog, now time.Time) record.Catalog // returns the result of composing the lists
+	next      func(before record.Catalog, now time.Time) record.Catalog // returns the composed catalogue
 	connected map[string]bool
-	asked     int // requests for connections
+	asked     int // number of calls for connections
 	seen      []health.DiscoveredURLs
 
 	mu      sync.Mutex
@@ -47,7 +47,7 @@ type world struct {
 	ways    map[string]catalog.Way // ways by endpoint and brand
 	fence   int64                  // fence of the last ways
 	writes  int
-	crashAt int // the last write before the crash; 0 for no crash
+	crashAt int // number of the first write that fails; 0 for no crash
 	told    []string
 }
 
@@ -149,7 +149,7 @@ func (w *world) publisher() publish.Publisher {
 	}
 }
 
-// write counts a write. After the crash it fails all writes.
+// write counts a write. It fails from write crashAt onwards.
 func (w *world) write(what string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,7 +160,7 @@ func (w *world) write(what string) error {
 	return nil
 }
 
-// ledgerOf and filesOf count the writes to them.
+// ledgerOf and filesOf count the writes to the ledger and to files.
 type ledgerOf struct {
 	store.Catalog
 
@@ -201,7 +201,7 @@ func (f filesOf) Delete(ctx context.Context, key string) error {
 	return f.files.Delete(ctx, key)
 }
 
-// institutions returns a catalogue of n institutions, each with a portal and a server, modified by change.
+// institutions returns a function that composes n institutions, each with a portal and a server, and applies change.
 func institutions(n int, change func(*record.Catalog)) func(record.Catalog, time.Time) record.Catalog {
 	return func(record.Catalog, time.Time) record.Catalog {
 		c := record.Catalog{
@@ -228,7 +228,7 @@ func brand(i int) string  { return fmt.Sprintf("b0000000-0000-4000-8000-%012d", 
 func portal(i int) string { return fmt.Sprintf("d0000000-0000-4000-8000-%012d", i) }
 func server(i int) string { return fmt.Sprintf("e0000000-0000-4000-8000-%012d", i) }
 
-// removed returns a change that turns some institutions into tombstones.
+// removed returns a function that turns some institutions into tombstones.
 func removed(from, to int) func(*record.Catalog) {
 	return func(c *record.Catalog) {
 		for i := from; i < to; i++ {
@@ -240,7 +240,7 @@ func removed(from, to int) func(*record.Catalog) {
 	}
 }
 
-// changed returns a change of one server's record.
+// changed returns a function that changes one server's record.
 func changed(i int, change func(*record.Endpoint)) func(*record.Catalog) {
 	return func(c *record.Catalog) {
 		e := c.Endpoints[server(i)]
@@ -249,7 +249,7 @@ func changed(i int, change func(*record.Endpoint)) func(*record.Catalog) {
 	}
 }
 
-// publish publishes and expects no error.
+// publish publishes the catalogue and fails the test on error.
 func (w *world) publish(t *testing.T) publish.Outcome {
 	t.Helper()
 	out, err := w.publisher().Publish(t.Context(), "test")
@@ -258,7 +258,7 @@ func (w *world) publish(t *testing.T) publish.Outcome {
 	return out
 }
 
-// active returns the rows to which patients are sent.
+// active returns the rows of endpoints to which patients are sent.
 func (w *world) active() []string {
 	return slices.Sorted(maps.Keys(maps.Collect(func(yield func(string, bool) bool) {
 		for id, e := range w.rows {

@@ -1,16 +1,16 @@
-// Package record defines the catalogue's records of institutions, in the form of files and responses
+// Package record defines the catalogue's records of institutions, as they appear in files and responses
 // (docs/adr/0023-the-catalogue.md): brands, their portals, the portals' endpoints, and the successors of merged
-// records. A catalogue belongs to one mode. It contains the URLs of FHIR servers for publishing (Endpoint.FHIRBase),
+// records. A catalogue belongs to one mode. It contains the URLs of FHIR servers (Endpoint.FHIRBase) for publishing,
 // but no public response does.
 package record
 
 import "time"
 
-// Brand is an institution as patients know it.
+// Brand is an institution under the name that patients know.
 type Brand struct {
 	State
 
-	ID           string     `json:"id"` // UUID, like all ids of records
+	ID           string     `json:"id"` // UUID, like the IDs of all records
 	LastUpdated  time.Time  `json:"last_updated"`
 	Name         string     `json:"name"`
 	BrandWebsite string     `json:"brand_website"`
@@ -20,15 +20,15 @@ type Brand struct {
 	Description  string     `json:"description"`
 	Locations    []Location `json:"locations"`
 	PortalIDs    []string   `json:"portal_ids"`
-	BrandIDs     []string   `json:"brand_ids"` // brands merged into this one
+	BrandIDs     []string   `json:"brand_ids"` // IDs of brands merged into this one
 	NPIs         []string   `json:"npis"`
-	Hidden       bool       `json:"hidden"` // not found by searching; its id still resolves
+	Hidden       bool       `json:"hidden"` // excluded from searches, although its ID still resolves
 	SortName     string     `json:"sort_name"`
 	PlatformType string     `json:"platform_type"`
 	Category     string     `json:"category"`
 }
 
-// Portal is the patient sign-in of one or more brands.
+// Portal is the site where patients of one or more brands sign in.
 type Portal struct {
 	State
 
@@ -39,8 +39,8 @@ type Portal struct {
 	LogoURI       string    `json:"logo_uri"`
 	Description   string    `json:"description"`
 	EndpointIDs   []string  `json:"endpoint_ids"`
-	// Hosts lists the hosts of its endpoints' FHIR servers (catalog.Host), sorted. It is set if the brand has several
-	// portals, so that patients can distinguish them.
+	// Hosts lists the hosts of the endpoints' FHIR servers (catalog.Host), sorted. It is set if the brand has several
+	// portals, so that patients can tell them apart.
 	Hosts []string `json:"hosts,omitempty"`
 }
 
@@ -50,7 +50,7 @@ type Endpoint struct {
 
 	ID             string    `json:"id"`
 	LastUpdated    time.Time `json:"last_updated"`
-	Status         string    `json:"status"`          // active or suspended
+	Status         string    `json:"status"`          // Active or Suspended
 	ConnectionType string    `json:"connection_type"` // ConnectionType
 	PlatformType   string    `json:"platform_type"`
 	FHIRVersion    string    `json:"fhir_version"`
@@ -59,7 +59,7 @@ type Endpoint struct {
 	FHIRBase string `json:"-"` // absolute URL without a trailing slash
 }
 
-// The statuses of an endpoint, and the code of its connection type
+// Statuses of an endpoint, and the code of its connection type
 // (http://terminology.hl7.org/CodeSystem/endpoint-connection-type).
 const (
 	Active         = "active"
@@ -70,19 +70,19 @@ const (
 // Location is a place where a brand treats patients.
 type Location struct {
 	City       string `json:"city"`
-	State      string `json:"state"` // in the United States: two letters
+	State      string `json:"state"` // two letters in the United States
 	PostalCode string `json:"postal_code"`
 	Country    string `json:"country"` // ISO 3166-1 alpha-2
 }
 
-// State describes a record's relation to its lists. The zero value means that a list contains it, as of the last
+// State describes whether lists still contain a record. The zero value means that a list contained it at the last
 // reading.
 type State struct {
-	// UnconfirmedSince is the time since which none of its lists could be read or all of them were refused. The record
-	// shows the content of that time.
+	// UnconfirmedSince is the time since which every list of the record has been unreadable or rejected. The record's
+	// content dates from then.
 	UnconfirmedSince *time.Time `json:"unconfirmed_since,omitempty"`
-	// RemovedAt is the time at which the last of its lists dropped the record. It is then a tombstone: it is not found by
-	// searching and accepts no new connections.
+	// RemovedAt is when the last of the record's lists dropped it. The record is then a tombstone: searches exclude it,
+	// and it accepts no new connections.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
 }
 
@@ -94,12 +94,12 @@ type Catalog struct {
 	Brands    map[string]Brand
 	Portals   map[string]Portal
 	Endpoints map[string]Endpoint
-	// Successors maps the ids of merged records to those of their successors, which have the same type: a brand's to a
-	// brand's, and so on. No successor has one itself.
+	// Successors maps IDs of merged records to those of their successors, which are of the same type. No successor has a
+	// successor itself.
 	Successors map[string]string
 }
 
-// Resolve returns a record's current id: its own, or that of the record it was merged into.
+// Resolve returns the current ID of a record: its own, or that of the record it was merged into.
 func (c Catalog) Resolve(id string) string {
 	if successor, isMerged := c.Successors[id]; isMerged {
 		return successor

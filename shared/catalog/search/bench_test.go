@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// BenchmarkRead reads the index of the real list, as a starting function does.
+// BenchmarkRead reads the index of the real list, as a function does when it starts.
 func BenchmarkRead(b *testing.B) {
 	form := realData(b).form
 	var before, after runtime.MemStats
@@ -40,7 +40,7 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-// BenchmarkSearch runs each kind of query for a page of 25 hits.
+// BenchmarkSearch runs queries of each kind, with 25 hits per page.
 func BenchmarkSearch(b *testing.B) {
 	r := realData(b)
 	byKind := map[string][]string{"nothing typed": {""}, "hostile": hostile()}

@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Build builds the index of brands, which must be the searchable ones of one mode (Entries). Their order does not
-// matter: the same brands produce the same bytes. It fails if a source can't be encoded in JSON, if two brands have the
-// same id, or if there are more brands than an index can hold.
+// Build builds an index of brands, which must be the searchable ones of one mode (Entries). Their order is irrelevant:
+// the same brands produce the same bytes. Build fails if a source can't be encoded in JSON, if two brands have the same
+// ID, or if there are more brands than an index can hold.
 func Build(entries []Entry) (*Index, error) {
 	entries = slices.SortedFunc(slices.Values(entries), func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.Brand.SortName, b.Brand.SortName), cmp.Compare(a.Brand.ID, b.Brand.ID))
@@ -47,10 +47,10 @@ func Build(entries []Entry) (*Index, error) {
 	return x, nil
 }
 
-// builder collects words.
+// builder collects the words of an index.
 type builder struct {
-	places map[string][]uint32 // by word: place values
-	names  [][]string          // by brand; an empty word ends a name
+	places map[string][]uint32 // place values by word
+	names  [][]string          // words by brand; an empty word ends a name
 	states map[string]string   // state names by code
 }
 
@@ -84,7 +84,7 @@ func (b *builder) stands(word string, brand uint32, position int) {
 	b.places[word] = append(b.places[word], brand<<placeBits|uint32(position)) //nolint:gosec // G115: a byte
 }
 
-// finish writes words, places and names.
+// finish writes the words, places and names.
 func (b *builder) finish(x *Index) {
 	words := make([]string, 0, len(b.places))
 	for word := range b.places {
@@ -107,7 +107,7 @@ func (b *builder) finish(x *Index) {
 	x.words, x.places, x.names = textsOf(words), rowsOf(places), rowsOf(rows)
 }
 
-// namesOf returns the name and the aliases of a brand, without duplicates.
+// namesOf returns a brand's unique names and aliases.
 func namesOf(b record.Brand) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(append([]string{b.Name}, b.Aliases...), func(name string) bool {
@@ -118,7 +118,7 @@ func namesOf(b record.Brand) []string {
 	})
 }
 
-// firstLetters returns the initials by which a name of three to six words may be known.
+// firstLetters returns the initials of a name of three to six words, by which people may know it.
 func firstLetters(words []string) string {
 	var short []byte
 	for _, word := range words {
@@ -132,7 +132,7 @@ func firstLetters(words []string) string {
 	return string(short)
 }
 
-// joined returns a text as a single word, as neighbouring words are matched: "newjersey".
+// joined returns a text as a single word, such as "newjersey", against which neighbouring words are matched.
 func joined(text string) string { return clipped(strings.Join(names.Words(text), "")) }
 
 func zipOf(l record.Location) string {
@@ -160,7 +160,7 @@ func ofLocations(e Entry, of func(record.Location) string) []string {
 	return values
 }
 
-// facet returns the distinct values of entries and, for each entry, the numbers of its values.
+// facet returns the distinct values of entries and, for each entry, the indexes of its values.
 func facet(entries []Entry, of func(Entry) []string) (texts, rows) {
 	seen := map[string]bool{}
 	for _, e := range entries {

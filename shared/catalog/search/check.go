@@ -2,7 +2,7 @@ package search
 
 import "fmt"
 
-// check finds references outside the index and data out of order, since searching does not check them again.
+// check detects references outside the index and data out of order, because searching does not check for them.
 func (x *Index) check() error {
 	brands, words := x.ids.len(), x.words.len()
 	if brands >= maxBrands {
@@ -48,7 +48,7 @@ func (x *Index) check() error {
 	return x.checkNames()
 }
 
-// checkNames finds unterminated names, words after the end, and words and brands out of order.
+// checkNames detects unterminated names, words after the end, and words and brands out of order.
 func (x *Index) checkNames() error {
 	for b := range x.names.len() {
 		if row := x.names.at(b); row.len() == 0 || row.at(row.len()-1) != endOfName {
@@ -76,13 +76,13 @@ func (x *Index) checkNames() error {
 	return nil
 }
 
-// precedes reports whether a brand sorts before a sort name and an id.
+// precedes reports whether a brand sorts before the given sort name and ID.
 func (x *Index) precedes(brand uint32, sortName, id string) bool {
 	own := x.sortNames.at(brand)
 	return own < sortName || own == sortName && x.ids.at(brand) < id
 }
 
-// ascend reports whether ends never decreases and its last value is size.
+// ascend reports whether ends never decreases and ends with size.
 func ascend(ends string, size int) bool {
 	last := uint32(0)
 	for end := range numbers(ends).all {

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// The format of an index: magic, the size of the data after the checksum, the checksum (CRC-32C), and the parts of
-// Index.parts, each preceded by its size. All numbers have 32 bits, the low byte first. The data is used in place:
-// reading an index only validates it once, so that no reference points outside.
+// Format of an index: the magic, the size of the data after the checksum, the checksum (CRC-32C), and the parts of
+// Index.parts, each preceded by its size. All numbers have 32 bits and are little-endian. The data is used in place:
+// reading an index only validates it once, so that no reference points outside it.
 const (
-	magic     = "rb-catalog-index 1\n" // ends in the format's version
+	magic     = "rb-catalog-index 1\n" // ends with the version of the format
 	headSize  = len(magic) + 8
 	maxSize   = 256 << 20
 	numberLen = 4
 )
 
-// errForm is returned for bytes that are not an index or have a different version.
+// errForm is returned for data that is not an index or has a different version.
 var errForm = errors.New("search: not an index of this version")
 
 // numbers is a sequence of 32-bit numbers as stored in the file.
@@ -43,7 +43,7 @@ func (n numbers) all(yield func(uint32) bool) {
 
 // texts is a sequence of byte strings, stored contiguously.
 type texts struct {
-	ends  string // numbers: the end of each text
+	ends  string // end of each text, as numbers
 	bytes string
 }
 
@@ -56,8 +56,8 @@ func (t *texts) at(i uint32) string {
 
 // rows is a sequence of number lists, stored contiguously.
 type rows struct {
-	ends   string // numbers: the end of each row, counted in values
-	values string // numbers
+	ends   string // end of each row, as numbers that count values
+	values string // the values, as numbers
 }
 
 func (r *rows) len() uint32 { return numbers(r.ends).len() }
@@ -67,7 +67,7 @@ func (r *rows) at(i uint32) numbers {
 	return numbers(r.values[numberLen*from : numberLen*to])
 }
 
-// span returns the start and the end of piece i.
+// span returns the start and end of element i.
 func span(ends string, i uint32) (from, to uint32) {
 	if i > 0 {
 		from = numbers(ends).at(i - 1)
@@ -80,7 +80,7 @@ func (x *Index) Write(w io.Writer) error {
 	size := 0
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	for _, part := range x.parts() {
-		_, _ = sum.Write(sizeOf(*part)) // hashes never fail
+		_, _ = sum.Write(sizeOf(*part)) // a hash's Write never fails
 		_, _ = io.WriteString(sum, *part)
 		size += numberLen + len(*part)
 	}
@@ -107,8 +107,8 @@ func sizeOf(part string) []byte {
 	return binary.LittleEndian.AppendUint32(nil, uint32(len(part))) //nolint:gosec // G115: maxSize
 }
 
-// Read reads the output of Write, and no further. It fails if the bytes have another format, are damaged, or could not
-// be read.
+// Read reads an index written by Write, and nothing beyond it. It fails if the data has another format, is damaged, or
+// can't be read.
 func Read(r io.Reader) (*Index, error) {
 	head := make([]byte, headSize)
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -130,7 +130,7 @@ func Read(r io.Reader) (*Index, error) {
 	return open(body.String())
 }
 
-// open creates an index from the data after the head.
+// open creates an index from the data that follows the header.
 func open(body string) (*Index, error) {
 	x := &Index{}
 	for _, part := range x.parts() {

@@ -55,7 +55,7 @@ func TestBuildRefusesDuplicateID(t *testing.T) {
 	}
 }
 
-// TestReadDetectsDamage covers a change of any byte and truncation at any position.
+// TestReadDetectsDamage changes every byte and truncates the data at every position.
 func TestReadDetectsDamage(t *testing.T) {
 	t.Parallel()
 	whole := written(t, town()[:2])
@@ -71,11 +71,12 @@ func TestReadDetectsDamage(t *testing.T) {
 	}
 }
 
-// headSize is the size of magic, size and checksum.
+// headSize is the size of the header: magic, size and checksum.
 const headSize = len("rb-catalog-index 1\n") + 8
 
-// TestReadRefusesBadReferences checks that a wrong reference is refused or harmless, even with a valid checksum.
-func TestReadRefusesBadReferences(t *testing.T) {
+// TestReadRejectsInvalidReferences checks that an invalid reference is rejected or harmless, even if the checksum is
+// valid.
+func TestReadRejectsInvalidReferences(t *testing.T) {
 	t.Parallel()
 	skipInShort(t)
 	body := written(t, []search.Entry{brand("St. Odo|Quarrytown VT 05001", "Odo")})[headSize:]
@@ -88,7 +89,7 @@ func TestReadRefusesBadReferences(t *testing.T) {
 	}
 }
 
-// readAndSearch opens an index from the data after the head and, if it is valid, runs every kind of query.
+// readAndSearch opens an index from the data that follows the header. If it is valid, it runs every kind of query.
 func readAndSearch(t *testing.T, body []byte) {
 	t.Helper()
 	whole := append([]byte("rb-catalog-index 1\n"), make([]byte, 8)...)
@@ -109,7 +110,7 @@ func readAndSearch(t *testing.T, body []byte) {
 	}
 }
 
-// FuzzRead checks that data with a valid checksum is refused or can be searched.
+// FuzzRead checks that data with a valid checksum is either rejected or searchable.
 func FuzzRead(f *testing.F) {
 	for _, entries := range [][]search.Entry{nil, town()[:1], town()[3:9]} {
 		f.Add(written(f, entries)[headSize:])

@@ -5,40 +5,40 @@ import (
 	"sync"
 )
 
-// Index is a search index. Brands are numbered in the order of their sort names and ids, so that brands with the same
+// Index is a search index. Brands are numbered in the order of their sort names and IDs, so that brands with the same
 // score are ordered by number. Words are numbered in byte order.
 type Index struct {
-	ids       texts // by brand, like sortNames and sources
+	ids       texts // indexed by brand, like sortNames and sources
 	sortNames texts
-	sources   texts // each compressed with preset
+	sources   texts // each is compressed using preset
 	preset    texts // a single text
 	words     texts
-	platforms texts // in order, like the other facets
+	platforms texts // sorted, like the other facets
 	states    texts
 	zips      texts
 
-	places     rows // by word: its occurrences (place)
-	names      rows // by brand: the words of its name and aliases, each followed by endOfName
-	ofPlatform rows // by brand: numbers of platforms, states and zips
+	places     rows // by word: its occurrences, as place values
+	names      rows // by brand: words of its name and aliases, each name followed by endOfName
+	ofPlatform rows // by brand: indexes of platforms; likewise for states and zips
 	inState    rows
 	atZIP      rows
 
-	shared   []byte    // by word: length of the common prefix with the previous word
+	shared   []byte    // by word: length of the prefix shared with the previous word
 	rarity   []float32 // by word: how strongly it identifies a brand
 	meanings meanings
 	scratch  sync.Pool // pool of *scratch
 	readers  sync.Pool // pool of decompressors for sources
 }
 
-// place is an occurrence of a word: the number of a brand and, in the low byte, the position in its names or one of the
-// following values.
+// place is an occurrence of a word. It contains the number of a brand and, in the low byte, the position in the brand's
+// names or one of the values below.
 type place uint32
 
 const (
 	placeBits   = 8
 	maxBrands   = 1 << (32 - placeBits)
-	maxPosition = 0xef // maximum position of a word in names; later words share it
-	initials    = 0xf0 // the word consists of a name's initials
+	maxPosition = 0xef // maximum position of a word in names; all later words share it
+	initials    = 0xf0 // the word is a name's initials
 	location    = 0xff // the word belongs to a location
 	endOfName   = math.MaxUint32
 )
@@ -50,7 +50,7 @@ func (p place) position() uint32 { return uint32(p) & (1<<placeBits - 1) }
 // Len returns the number of searchable brands.
 func (x *Index) Len() int { return int(x.ids.len()) }
 
-// parts returns the parts of the format, in order.
+// parts returns the parts of the format in order.
 func (x *Index) parts() []*string {
 	return []*string{
 		&x.ids.ends, &x.ids.bytes, &x.sortNames.ends, &x.sortNames.bytes, &x.sources.ends, &x.sources.bytes, &x.preset.ends,
@@ -62,7 +62,7 @@ func (x *Index) parts() []*string {
 	}
 }
 
-// prepare computes the data that the format does not contain.
+// prepare computes the data that is not stored in the format.
 func (x *Index) prepare() {
 	x.shared = make([]byte, x.words.len())
 	x.rarity = make([]float32, x.words.len())
@@ -79,12 +79,12 @@ func (x *Index) prepare() {
 	x.meanings = newMeanings()
 }
 
-// rarity returns the weight of a word that some of all brands contain. The minimum is 1.
+// rarity returns the weight of a word that occurs in some of all brands. The minimum is 1.
 func rarity(all, some uint32) float32 {
 	return 1 + float32(math.Log(float64(all+1)/float64(min(max(some, 1), all+1))))
 }
 
-// common returns the length of two words' common prefix in bytes.
+// common returns the length of the prefix that two words share, in bytes.
 func common(a, b string) byte {
 	n := byte(0)
 	for int(n) < min(len(a), len(b), maxLetters) && a[n] == b[n] {

@@ -2,22 +2,22 @@ package search
 
 import "strings"
 
-// How well a typed word matches a word of a name. A complete match ranks above a prefix, a prefix above a misspelling,
-// and a misspelling above a match inside a word.
+// Quality of a match between a typed word and a word of a name. A complete match ranks above a prefix, a prefix above a
+// misspelling, and a misspelling above a match inside a word.
 const (
 	whole                   = 1.0
-	plural                  = 0.95       // except for a final s
-	meant                   = 0.95       // an abbreviation, or its meaning
-	together                = 0.94       // two words instead of one, or one instead of two
-	typedLeast, typedMore   = 0.80, 0.14 // prefix of a word, last typed word; more the longer the prefix
-	begunLeast, begunMore   = 0.62, 0.20 // the same for a word followed by others
-	misspelt, perEdit       = 0.86, 1.15 // the second is a penalty for each edit per letter
-	firstEdited             = 0.05       // less if the first letter differs
+	plural                  = 0.95       // differs only in a final s
+	meant                   = 0.95       // is an abbreviation, or the meaning of one
+	together                = 0.94       // is two words instead of one, or vice versa
+	typedLeast, typedMore   = 0.80, 0.14 // last typed word is a prefix; a longer prefix adds more
+	begunLeast, begunMore   = 0.62, 0.20 // likewise for a typed word followed by others
+	misspelt, perEdit       = 0.86, 1.15 // perEdit is the penalty per edit, relative to the number of letters
+	firstEdited             = 0.05       // penalty if the first letter differs
 	misspeltBeginning       = 0.85       // factor for a word that is still being typed
 	insideLeast, insideMore = 0.40, 0.25
 )
 
-// The factor of a word outside a name.
+// Factor for a word outside a name.
 const (
 	inLocation = 0.9
 	asInitials = 0.8
@@ -26,20 +26,20 @@ const (
 const (
 	minInside = 4   // minimum length of a word to match inside words
 	maxInside = 512 // maximum number of words that contain it
-	usualWord = 100 // occurrences from which a word is not considered a misspelling
-	maxJoined = 3   // consecutive words that can be one
-	minSpelt  = 5   // letters typed before a word may be a misspelling or a plural
+	usualWord = 100 // number of occurrences from which a word is not treated as a misspelling
+	maxJoined = 3   // maximum number of consecutive words that may form one word
+	minSpelt  = 5   // minimum letters typed before a word may be a misspelling or a plural
 )
 
 // scratch is the working memory of one search.
 type scratch struct {
-	found [maxWords][]byte // by typed word and by brand: match quality, of 255
-	share []float32        // by brand: weighted share of the query that it matches
-	mask  []uint16         // by indexed word: the typed words that match it
-	level []byte           // by indexed word: match quality, of 255
+	found [maxWords][]byte // by typed word and brand: match quality, from 0 to 255
+	share []float32        // by brand: weighted share of the query that the brand matches
+	mask  []uint16         // by indexed word: bit mask of the typed words that match it
+	level []byte           // by indexed word: match quality, from 0 to 255
 }
 
-// search is a search in progress.
+// search is the state of a running search.
 type search struct {
 	*scratch
 
@@ -68,7 +68,7 @@ func cleared[T any](old []T, size int) []T {
 	return old[:size]
 }
 
-// match finds the brands that contain each typed word.
+// match determines which brands contain each typed word.
 func (s search) match() {
 	for i, word := range s.words {
 		last := i == len(s.words)-1
@@ -94,7 +94,7 @@ func (s search) match() {
 	s.joined()
 }
 
-// begins matches words that begin with a typed word.
+// begins matches indexed words that begin with a typed word.
 func (s search) begins(i int, word string, last bool) {
 	from, to := s.index.beginning(word)
 	for w := from; w < to; w++ {
@@ -110,14 +110,14 @@ func (s search) begins(i int, word string, last bool) {
 	}
 }
 
-// beginning returns the range of the words that begin with a text: from (inclusive) to to (exclusive).
+// beginning returns the range of the indexed words that begin with a text: from (inclusive) to to (exclusive).
 func (x *Index) beginning(text string) (from, to uint32) {
 	from = firstOf(0, x.words.len(), func(i uint32) bool { return x.words.at(i) >= text })
 	return from, firstOf(from, x.words.len(), func(i uint32) bool { return !strings.HasPrefix(x.words.at(i), text) })
 }
 
-// firstOf returns the first number from from (inclusive) to to (exclusive) for which isBehind is true. isBehind must be
-// true for all later numbers.
+// firstOf returns the first number between from (inclusive) and to (exclusive) for which isBehind is true. isBehind
+// must then be true for all higher numbers.
 func firstOf(from, to uint32, isBehind func(uint32) bool) uint32 {
 	for from < to {
 		if middle := from + (to-from)/2; isBehind(middle) {
@@ -140,7 +140,7 @@ func (s search) exact(i int, word string, quality float64) {
 	}
 }
 
-// misspelt matches words of which a typed word may be a misspelling. A frequent word is not considered a misspelling.
+// misspelt matches indexed words that a typed word may misspell, unless the typed word is itself frequent.
 func (s search) misspelt(i int, word string, last bool) {
 	limit := editsFor(word)
 	if w, ok := s.index.number(word); ok && s.index.places.at(w).len() >= usualWord {
@@ -159,7 +159,7 @@ func (s search) misspelt(i int, word string, last bool) {
 	})
 }
 
-// inside matches words that contain a typed word.
+// inside matches indexed words that contain a typed word.
 func (s search) inside(i int, word string) {
 	if len(word) < minInside {
 		return
@@ -181,7 +181,7 @@ func (s search) inside(i int, word string) {
 	}
 }
 
-// split matches names that contain a typed word as two or more consecutive words. The last of them may be incomplete.
+// split matches names that contain a typed word as two or more consecutive words, the last of which may be incomplete.
 func (s search) split(i int, word string, last bool) {
 	for at := 1; at < len(word); at++ {
 		first, ok := s.index.number(word[:at])
@@ -202,8 +202,8 @@ func (s search) split(i int, word string, last bool) {
 	}
 }
 
-// pairs matches brands in which the word first is followed by a word from from (inclusive) to to (exclusive), of which
-// typed letters were typed.
+// pairs matches brands in which the word first is followed by any word between from (inclusive) and to (exclusive).
+// typed is the number of letters of that word that were typed.
 func (s search) pairs(i int, first, from, to uint32, typed int) {
 	x := s.index
 	for v := range x.places.at(first).all {
@@ -212,7 +212,7 @@ func (s search) pairs(i int, first, from, to uint32, typed int) {
 			continue
 		}
 		row := x.names.at(p.brand())
-		second := row.at(p.position() + 1) // every name ends with endOfName
+		second := row.at(p.position() + 1) // safe, because every name ends with endOfName
 		if second < from || second >= to {
 			continue
 		}
@@ -257,7 +257,7 @@ func (x *Index) hasInARow(p place, numbers []uint32) bool {
 	return true
 }
 
-// joined matches brands that contain consecutive typed words as a single word: written together, or abbreviated.
+// joined matches brands in which consecutive typed words form a single word, either written together or abbreviated.
 func (s search) joined() {
 	for i := range s.words {
 		for j := i + 2; j <= len(s.words); j++ {
@@ -273,7 +273,8 @@ func (s search) joined() {
 	}
 }
 
-// oneWord matches the word that the typed words i to j-1 form together, or begin if they are the last ones.
+// oneWord matches indexed words that the typed words i to j-1 form together. If these are the last typed words, they
+// may also be a prefix.
 func (s search) oneWord(i, j int, word string) {
 	from, to := s.index.beginning(word)
 	for w := from; w < to; w++ {
@@ -292,7 +293,7 @@ func (s search) span(i, j int, w uint32, quality float64) {
 	}
 }
 
-// take records the match of a typed word and an indexed word for all brands that contain it.
+// take records that a typed word matches an indexed word, for all brands that contain the latter.
 func (s search) take(i int, w uint32, quality float64) {
 	s.note(i, w, quality)
 	inName, elsewhere := level(quality), level(quality*inLocation)

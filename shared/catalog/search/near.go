@@ -6,14 +6,14 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-// The form of a score if hits are ordered by distance: the integer part is derived from the distance in km, and the
-// fraction from the score.
+// Scores if hits are ordered by distance: the integer part is derived from the distance in kilometres, and the fraction
+// from the original score.
 const (
-	farthest  = 20_000 // km: an upper bound of all distances
+	farthest  = 20_000 // in kilometres; exceeds all distances
 	nextScore = 1.0 / 256
 )
 
-// nearest replaces scores so that the nearest brand comes first. Brands without a known place come last.
+// nearest replaces scores so that the nearest brand ranks first. Brands without a known place rank last.
 func (x *Index) nearest(found []ranked, zips []string) {
 	away := make([]float64, x.zips.len())
 	for i := range x.zips.len() {

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// presetSize is the size of the samples with which each source is compressed. A larger preset makes an index slightly
-	// smaller and each hit slower.
+	// presetSize is the size of the sample texts used as a compression dictionary for sources. A larger one makes an index
+	// slightly smaller and each hit slower.
 	presetSize = 8 << 10
 	samples    = 64
-	// maxSource bounds a source, since a damaged one could have any size.
+	// maxSource is the maximum size of a decompressed source, since a damaged source could have any size.
 	maxSource = 4 << 20
 )
 
 // pack compresses sources individually, so that a hit decompresses only its own. Most of a source's text also occurs in
-// the others, so samples of them form the preset.
+// other sources, so samples of them form the preset.
 func (x *Index) pack(sources []string) error {
 	preset := ""
 	for i := 0; i < len(sources) && len(preset) < presetSize; i += 1 + len(sources)/samples {
@@ -50,17 +50,17 @@ func (x *Index) pack(sources []string) error {
 	return nil
 }
 
-// unpacker decompresses sources in sequence.
+// unpacker is a decompressor that can be reset for the next source.
 type unpacker interface {
 	io.Reader
 	flate.Resetter
 }
 
-// source returns a brand's source.
+// source returns the decompressed source of a brand.
 func (x *Index) source(brand uint32) (json.RawMessage, error) {
 	r, ok := x.readers.Get().(unpacker)
 	if !ok {
-		r, _ = flate.NewReader(nil).(unpacker) // guaranteed by its documentation
+		r, _ = flate.NewReader(nil).(unpacker) // its documentation guarantees this type
 	}
 	defer x.readers.Put(r)
 	if err := r.Reset(strings.NewReader(x.sources.at(brand)), []byte(x.preset.at(0))); err != nil {

@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// ranked is a brand that was found, with its score.
+// ranked is a matching brand with its score.
 type ranked struct {
 	brand uint32
 	score float64
 }
 
-// The weights of a score. Most of it is the share of the query that a brand matches, weighted by rarity. The rest
-// decides between brands with the same share.
+// Weights of a score. Most of a score is the share of the query that a brand matches, weighted by rarity. The rest
+// ranks brands with the same share.
 const (
-	perQuery    = 100.0 // all typed words match completely
-	perName     = 8.0   // all words of the name were typed: favours short names
-	perOrder    = 4.0   // they are in the typed order
-	perStart    = 2.0   // the name begins with the first typed word
-	perBegun    = 5.0   // the name also begins with all following typed words
-	perExact    = 12.0  // the name equals the query
+	perQuery    = 100.0 // if all typed words match completely
+	perName     = 8.0   // if all words of the name were typed; favours short names
+	perOrder    = 4.0   // if the words are in the typed order
+	perStart    = 2.0   // if the name begins with the first typed word
+	perBegun    = 5.0   // if the name also begins with all following typed words
+	perExact    = 12.0  // if the name equals the query
 	ofAlias     = 0.9   // factor for an alias
 	otherState  = 3.0   // penalty if another state was typed
 	fillerCount = 0.25  // weight of a filler relative to a word
-	zipCount    = 0.7   // weight of a ZIP code, which gives the place but not the institution
-	nearlyBest  = 0.5   // minimum share of the query for a hit, relative to the best share
-	sameMeant   = 0.75  // minimum quality relative to the best, at which a brand counts as matching a word
-	minLevel    = 230   // of 255: from here on, a name's word counts as typed
+	zipCount    = 0.7   // weight of a ZIP code, which identifies the place but not the institution
+	nearlyBest  = 0.5   // minimum share of the query for a hit, relative to the highest share
+	sameMeant   = 0.75  // minimum quality for a brand to match a word, relative to the best
+	minLevel    = 230   // minimum level, of 255, from which a name's word counts as typed
 )
 
-// cost returns the amount that a demotion subtracts from a score.
+// cost returns the amount by which a demotion reduces a score.
 func (d Demotion) cost() float64 {
 	switch d {
 	case Down:
@@ -42,7 +42,7 @@ func (d Demotion) cost() float64 {
 	return 0
 }
 
-// rank finds all brands that match a query, in no particular order.
+// rank returns all brands that match a query, in no particular order.
 func (x *Index) rank(q Query) []ranked {
 	allowed := x.filter(q)
 	words := typedWords(q.Text)
@@ -71,7 +71,7 @@ func (x *Index) rank(q Query) []ranked {
 	return found
 }
 
-// filter returns a function that reports whether a query allows a brand.
+// filter returns a function that reports whether a brand satisfies a query's filters.
 func (x *Index) filter(q Query) func(brand uint32) bool {
 	platforms, states := marked(&x.platforms, q.Platforms), marked(&x.states, q.States)
 	return func(brand uint32) bool {
@@ -97,7 +97,7 @@ func anyOf(numbers numbers, marks []bool) bool {
 	return false
 }
 
-// score finds the brands that match almost as much of the words as the best one.
+// score returns the allowed brands that match almost as much of the words as the best one does.
 func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	s := x.begin(words)
 	defer x.scratch.Put(s.scratch)
@@ -164,7 +164,7 @@ func (s search) weights() (weights []float32, sum float32) {
 	return weights, sum
 }
 
-// name returns how well the query matches a brand's name as a whole, or the best of its aliases.
+// name returns how well the query matches a brand's name or its best alias as a whole.
 func (s search) name(brand uint32) float64 {
 	row := s.index.names.at(brand)
 	best, factor := 0.0, 1.0
@@ -180,15 +180,15 @@ func (s search) name(brand uint32) float64 {
 	return best
 }
 
-// seen describes the typed part of a name.
+// seen describes which part of a name was typed.
 type seen struct {
-	all, typed float64 // sums of words' rarities
-	words      uint16  // typed words that it contains
-	mask       uint16  // mask of its last word
-	pairs      int     // adjacent words that were typed adjacently
+	all, typed float64 // sums of the words' rarities
+	words      uint16  // typed words that the name contains
+	mask       uint16  // mask of the name's last word
+	pairs      int     // number of adjacent words that were typed next to each other
 	length     int
-	begun      int  // words at its beginning that equal the first typed words, in order
-	hasUntyped bool // a word other than a filler was not typed
+	begun      int  // number of leading words that equal the first typed words, in order
+	hasUntyped bool // whether a word other than a filler was not typed
 }
 
 func (n *seen) add(mask uint16, level byte, rarity float64) {
@@ -206,7 +206,7 @@ func (n *seen) add(mask uint16, level byte, rarity float64) {
 		n.begun++
 	}
 	n.mask = mask
-	if rarity > 1 || mask != 0 { // a leading article does not count as the beginning
+	if rarity > 1 || mask != 0 { // ignores a leading article at the beginning
 		n.length++
 	}
 }
@@ -235,7 +235,8 @@ func (n *seen) value(words []string) float64 {
 	return value
 }
 
-// states marks the states in a query; nil for none. A code that is also a word does not count as a state here.
+// states marks the states in a query, or returns nil if there are none. A code that is also a word does not count as a
+// state.
 func (s search) states() []bool {
 	var said []string
 	for i := range s.words {
@@ -251,7 +252,7 @@ func (s search) states() []bool {
 	return marked(&s.index.states, said)
 }
 
-// best returns the first hits after a position.
+// best returns the first size hits after a position.
 func (x *Index) best(found []ranked, size int, after *Position) []ranked {
 	first := uint32(0)
 	if after != nil {
@@ -281,7 +282,7 @@ func precedes(a, b ranked) bool {
 	return a.score > b.score || a.score == b.score && a.brand < b.brand
 }
 
-// behind returns the number of the first brand whose sort name and id come after those of a position.
+// behind returns the number of the first brand that sorts after a position's sort name and ID.
 func (x *Index) behind(p Position) uint32 {
 	return firstOf(0, x.ids.len(), func(b uint32) bool {
 		return !x.precedes(b, p.SortName, p.ID) && (x.sortNames.at(b) != p.SortName || x.ids.at(b) != p.ID)

@@ -17,22 +17,22 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// realList contains the endpoints that vendors publish. It is stored beside the project and is not part of it.
+// realList is the path of a list of endpoints that vendors publish. It is stored outside the repository.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-// row is the list's description of one institution.
+// row describes one institution in the list.
 type row struct {
 	List, Name, URL, ZIP string
 }
 
-// published is an index of the real list.
+// published holds the real list and its index.
 type published struct {
 	entries []search.Entry
 	form    []byte
 	index   *search.Index
 }
 
-// readReal reads the list once, for the first test or benchmark that needs it.
+// readReal reads the list when a test or benchmark first needs it.
 var readReal = sync.OnceValues(func() (published, error) {
 	packed, err := os.Open(realList)
 	if err != nil {
@@ -64,7 +64,7 @@ var readReal = sync.OnceValues(func() (published, error) {
 	return r, err
 })
 
-// skipInShort skips tests that the race detector slows down many times without a benefit.
+// skipInShort skips tests that are much slower under the race detector, which finds nothing in them.
 // TestSearchIsSafeForConcurrentUse checks the data that goroutines share.
 func skipInShort(tb testing.TB) {
 	tb.Helper()
@@ -73,7 +73,7 @@ func skipInShort(tb testing.TB) {
 	}
 }
 
-// realData returns the list, and skips the test if the list is missing.
+// realData returns the real list. It skips the test if the list is missing.
 func realData(tb testing.TB) published {
 	tb.Helper()
 	skipInShort(tb)
@@ -90,7 +90,7 @@ var (
 )
 
 // entryOf creates a brand from a row. Rows with the same name and ZIP code are one brand, as are rows with the same
-// name and URL. It is simpler than the composition of the catalogue and keeps more duplicates.
+// name and URL. This is simpler than composing the catalogue and leaves more duplicates.
 func entryOf(r row) search.Entry {
 	name, state := r.Name, geo.State(r.ZIP)
 	if m := stateFirst.FindStringSubmatch(name); m != nil && geo.StateName(m[1]) != "" {
@@ -111,25 +111,25 @@ func entryOf(r row) search.Entry {
 	return e
 }
 
-func TestSearchFindsRealNames(t *testing.T) {
+func TestSearchReturnsRelevantHitsForRealNames(t *testing.T) {
 	t.Parallel()
 	r := realData(t)
 	judge(t, r.index, r.entries)
 }
 
-func TestSearchFindsInventedNames(t *testing.T) {
+func TestSearchReturnsRelevantHitsForInventedNames(t *testing.T) {
 	t.Parallel()
 	skipInShort(t)
 	entries := invented(t, 4000, 3)
 	judge(t, indexOf(t, entries), entries)
 }
 
-func TestSearchBoundsHostileQueriesOfRealNames(t *testing.T) {
+func TestSearchLimitsCPUTimeOfHostileQueriesOnRealNames(t *testing.T) {
 	t.Parallel()
 	boundHostile(t, realData(t).index)
 }
 
-func TestSearchBoundsHostileQueries(t *testing.T) {
+func TestSearchLimitsCPUTimeOfHostileQueries(t *testing.T) {
 	t.Parallel()
 	skipInShort(t)
 	boundHostile(t, indexOf(t, invented(t, 4000, 7)))

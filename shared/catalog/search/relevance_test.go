@@ -11,25 +11,25 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// The seeds of the relevance set. The weights of a score were tuned with the first one; the questions of the second one
-// are never inspected.
+// Seeds of the relevance set. The weights of a score were tuned with the first one. The questions generated from the
+// second one are never inspected.
 const (
 	tuned   = 17
 	heldOut = 71
 )
 
-// question is a query with its relevant brands.
+// question is a query and its relevant brands.
 type question struct {
 	kind string
 	text string
 	want map[string]bool
 }
 
-// asker generates questions: it picks a brand with its seed and writes its name as people do.
+// asker generates questions: it selects a brand using its seed and writes the brand's name as people do.
 type asker struct {
 	random  *rand.Rand
 	entries []search.Entry
-	byKey   map[string][]int // indexes of entries, by key and by key with state
+	byKey   map[string][]int // indexes of entries, by key alone and by key with state
 	keys    []string         // sorted keys
 	rare    map[string]int   // number of brands by word
 	shorts  map[string][]string
@@ -70,7 +70,7 @@ func newAsker(entries []search.Entry, seed uint64) asker {
 	return a
 }
 
-// placesOf returns the states of a brand, and the texts that withPlace may use.
+// placesOf returns a brand's states, and the texts that withPlace may use.
 func placesOf(e search.Entry) []string {
 	places := statesOf(e)
 	for _, l := range e.Brand.Locations {
@@ -92,7 +92,7 @@ func statesOf(e search.Entry) []string {
 	return states
 }
 
-// kinds returns the generators of questions. A generator returns an empty text for an unsuitable brand.
+// kinds returns the generators of questions by kind. A generator returns an empty text if a brand is unsuitable.
 func (a asker) kinds() map[string]func(search.Entry) (text, key string) {
 	plain := func(say func(words []string) string) func(search.Entry) (string, string) {
 		return func(e search.Entry) (string, string) { return say(names.Words(e.Brand.Name)), keyOf(e.Brand.Name) }
@@ -130,7 +130,7 @@ func (a asker) statesWith(key string) int {
 	return len(states)
 }
 
-// ask generates the given number of questions of each kind.
+// ask generates the given number of questions for every kind.
 func (a asker) ask(each int) []question {
 	kinds := a.kinds()
 	sorted := make([]string, 0, len(kinds))
@@ -157,7 +157,7 @@ func (a asker) ask(each int) []question {
 	return questions
 }
 
-// typing returns the prefix that a person would type: until at most five other names begin with it.
+// typing returns the prefix that a person would type before at most five other names begin with it.
 func (a asker) typing(words []string) string {
 	name := strings.Join(words, " ")
 	for n := 4; n < len(name); n++ {
@@ -169,7 +169,7 @@ func (a asker) typing(words []string) string {
 	return ""
 }
 
-// middle returns two adjacent words after the first one, if at least one of them is rare.
+// middle returns two adjacent words that follow the first one, if at least one of them is rare.
 func (a asker) middle(words []string) string {
 	if len(words) < 3 {
 		return ""
@@ -181,7 +181,7 @@ func (a asker) middle(words []string) string {
 	return words[at] + " " + words[at+1]
 }
 
-// telling returns the two rarest words of a name.
+// telling returns a name's two rarest words.
 func (a asker) telling(words []string) string {
 	if len(words) < 3 {
 		return ""
@@ -194,7 +194,7 @@ func (a asker) telling(words []string) string {
 	return sorted[0] + " " + sorted[1]
 }
 
-// mistype makes edits in a word of at least the given length.
+// mistype makes the given number of edits in a word of at least the given length.
 func (a asker) mistype(words []string, edits, least int) string {
 	words = slices.Clone(words)
 	at := a.random.IntN(len(words))

@@ -1,6 +1,6 @@
-// Package search finds institutions by the text that a person types. An index of one mode's brands is built once for
-// each snapshot, is read in milliseconds, and never changes (docs/adr/0025-a-search-index-of-our-own.md). An Index is
-// safe for concurrent use.
+// Package search searches for institutions by the text that a person types. The index of one mode's brands is built
+// once per snapshot, can be read in milliseconds, and never changes (docs/adr/0025-a-search-index-of-our-own.md). An
+// Index is safe for concurrent use.
 package search
 
 import (
@@ -10,57 +10,57 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// MaxSize is the maximum number of hits on a page.
+// MaxSize is the maximum number of hits per page.
 const MaxSize = 100
 
 // Query describes a search.
 type Query struct {
-	// Text is the typed text: words in any order, the last of which may be incomplete. Text beyond 300 runes or 12 words
-	// is ignored. A text without words lists all brands by name.
+	// Text is the typed text: words in any order, the last of which may be incomplete. Anything beyond 300 runes or 12
+	// words is ignored. A text without words matches all brands, which are listed by name.
 	Text       string
-	Platforms  []string // platform types to include; empty for all
-	States     []string // two-letter codes; at least one location must be in one of them; empty for all
-	ZIPs       []string // ZIP codes of the person's location, for ByLocation
-	ByLocation bool     // sorts by distance, then by score
-	Size       int      // hits per page: 1 to MaxSize
+	Platforms  []string // platform types to include; if empty, all
+	States     []string // two-letter codes, one of which must match a location; if empty, all
+	ZIPs       []string // ZIP codes of the person's location, used by ByLocation
+	ByLocation bool     // whether to sort by distance, then by score
+	Size       int      // hits per page, from 1 to MaxSize
 	After      *Position
-	Demote     func(brandID string) Demotion // nil means no demotions
+	Demote     func(brandID string) Demotion // nil for no demotions
 }
 
-// Demotion lowers a brand's rank below others that match equally well.
+// Demotion lowers a brand's rank below brands that match equally well.
 type Demotion int
 
-// The demotions, by the health of a brand's endpoints.
+// Demotions, according to the health of a brand's endpoints.
 const (
 	NotDemoted Demotion = iota
 	Degraded
 	Down
 )
 
-// Position is the position of a hit in the total order of a search: by score, the highest first, then by SortName and
-// ID as bytes.
+// Position is a hit's position in the total order of a search: by score in descending order, then by SortName and ID in
+// byte order.
 type Position struct {
 	Score    float64
 	SortName string
 	ID       string
 }
 
-// Page is one page of a search's hits.
+// Page is one page of a search's results.
 type Page struct {
-	Total    int     // number of hits on all pages
-	MaxScore float64 // maximum score on all pages; 0 without hits
+	Total    int     // total number of hits on all pages
+	MaxScore float64 // highest score on all pages; 0 if there are no hits
 	Hits     []Hit
 }
 
-// Hit is a brand that was found.
+// Hit is a brand that matches a query.
 type Hit struct {
 	ID       string
 	Position Position
-	Source   json.RawMessage // the hit's JSON for a response (Source in source.go)
+	Source   json.RawMessage // JSON of the hit for a response (Source in source.go)
 }
 
 // Search returns a page of brands. The same query returns the same hits in the same order, so that consecutive pages
-// contain each hit once. An invalid size or position is fault.Invalid.
+// contain each hit once. An invalid size or position returns fault.Invalid.
 func (x *Index) Search(q Query) (Page, error) {
 	if q.Size < 1 || q.Size > MaxSize {
 		return Page{}, fault.BadRequest("size must be from 1 to 100.").About("size")

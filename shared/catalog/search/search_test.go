@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// brand returns an invented institution from its name and, after a bar, "City ST ZIP" or a part of that.
+// brand returns a fictitious institution. text contains its name and, after a bar, "City ST ZIP" or a part of that.
 func brand(text string, aliases ...string) search.Entry {
 	name, where, _ := strings.Cut(text, "|")
 	b := record.Brand{
@@ -82,7 +82,7 @@ func indexOf(t *testing.T, entries []search.Entry) *search.Index {
 	return x
 }
 
-// found returns the names of a query's hits, with their places.
+// found returns the names and places of a query's hits.
 func found(t *testing.T, x *search.Index, q search.Query) []string {
 	t.Helper()
 	if q.Size == 0 {
@@ -108,7 +108,7 @@ func found(t *testing.T, x *search.Index, q search.Query) []string {
 	return hits
 }
 
-// TestSearchRanksBestHitFirst checks the best hit of each query, for all the ways in which people type a name.
+// TestSearchRanksBestHitFirst checks the best hit for queries that cover all the ways in which people type a name.
 func TestSearchRanksBestHitFirst(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())
@@ -165,7 +165,7 @@ func TestSearchRanksBestHitFirst(t *testing.T) {
 	}
 }
 
-func TestSearchFiltersExactly(t *testing.T) {
+func TestSearchAppliesFiltersExactly(t *testing.T) {
 	t.Parallel()
 	entries := town()
 	entries[0].Brand.PlatformType = "epic"
@@ -197,7 +197,7 @@ func TestSearchFiltersExactly(t *testing.T) {
 	}
 }
 
-func TestSearchListsAllByNameWithoutText(t *testing.T) {
+func TestSearchListsAllBrandsByNameWhenTextIsEmpty(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())
 	for _, query := range []string{"", " \x00\n", ".*", "[](){}^$\\"} {
@@ -263,8 +263,8 @@ func TestSearchDemotesBrandsThatAreDown(t *testing.T) {
 	}
 }
 
-// TestSearchPagesContainEachHitOnce covers every order and page size, and many hits with the same score.
-func TestSearchPagesContainEachHitOnce(t *testing.T) {
+// TestSearchReturnsEachHitOnceAcrossPages covers all orders and page sizes, and many hits with the same score.
+func TestSearchReturnsEachHitOnceAcrossPages(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, invented(t, 4000, 5))
 	demote := func(id string) search.Demotion { return search.Demotion(id[0] % 3) }
@@ -336,8 +336,7 @@ func TestSearchRefusesInvalidQueries(t *testing.T) {
 	}
 }
 
-// TestEntriesOmitsHiddenAndRemoved checks that hidden and removed brands are omitted, and checks the source of the
-// others.
+// TestEntriesOmitsHiddenAndRemoved also checks the source of the remaining brands.
 func TestEntriesOmitsHiddenAndRemoved(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 2, 3, 4, 5, 0, time.UTC)
@@ -379,7 +378,7 @@ func TestEntriesOmitsHiddenAndRemoved(t *testing.T) {
 	}
 }
 
-// TestSearchIsSafeForConcurrentUse runs concurrent searches for the race detector.
+// TestSearchIsSafeForConcurrentUse runs searches concurrently, for the race detector.
 func TestSearchIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())

@@ -7,11 +7,11 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Entry is a brand with the records needed to index it.
+// Entry is a brand together with the records required to index it.
 type Entry struct {
 	Brand     record.Brand
-	Portals   []record.Portal // the portals in Brand.PortalIDs
-	Platforms []string        // platform types of the portals' endpoints, besides the brand's
+	Portals   []record.Portal // portals listed in Brand.PortalIDs
+	Platforms []string        // platform types of the portals' endpoints, in addition to the brand's
 }
 
 // Entries returns the searchable brands of a catalogue: those that are neither hidden nor removed.
@@ -40,7 +40,7 @@ func Entries(c record.Catalog) []Entry {
 	return entries
 }
 
-// Source is a brand in a search response (docs/openapi.yaml). The server adds the brand's health.
+// Source is the JSON form of a brand in a search response (docs/openapi.yaml). The server adds the brand's health.
 type Source struct {
 	ID               string            `json:"id"`
 	LastUpdated      time.Time         `json:"last_updated"`
@@ -70,7 +70,7 @@ func sourceOf(e Entry) Source {
 	}
 }
 
-// list ensures that a list is never null in JSON.
+// list ensures that a list is never encoded as null in JSON.
 func list[T any](values []T) []T {
 	if values == nil {
 		return []T{}

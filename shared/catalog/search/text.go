@@ -8,14 +8,14 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// The limits of a text. Names of institutions are shorter, so that only excess input is cut.
+// Limits on a text. Institutions' names are shorter, so only excess input is truncated.
 const (
 	maxRunes   = 300
 	maxWords   = 12
-	maxLetters = 40 // bytes of a word
+	maxLetters = 40 // length of a word in bytes
 )
 
-// typedWords returns the words to search for, without duplicates.
+// typedWords returns the unique words to search for.
 func typedWords(text string) []string {
 	runes := 0
 	for i := range text {
@@ -34,7 +34,7 @@ func typedWords(text string) []string {
 	return words
 }
 
-// wordsOf returns the words of a text, truncated to the length in an index.
+// wordsOf returns a text's words, truncated to the maximum length in an index.
 func wordsOf(text string) []string {
 	words := names.Words(text)
 	for i, word := range words {
@@ -45,7 +45,8 @@ func wordsOf(text string) []string {
 
 func clipped(word string) string { return word[:min(len(word), maxLetters)] }
 
-// isFiller reports whether a word hardly identifies an institution: people omit or add it freely.
+// isFiller reports whether a word contributes little to identifying an institution, so that people omit or add it
+// freely.
 func isFiller(word string) bool {
 	switch word {
 	case "a", "an", "and", "at", "by", "for", "in", "of", "on", "the", "to",
@@ -62,12 +63,12 @@ func isZIP(word string) bool {
 	return len(word) == 5 && strings.Trim(word, "0123456789") == ""
 }
 
-// meanings maps a word to its meanings, and to words that mean it. Each is a text of one or more words.
+// meanings maps a word to its meanings and to the words of which it is a meaning. Each is a text of one or more words.
 type meanings struct {
 	of map[string][][]string
-	// shorts maps consecutive words without fillers to their abbreviations.
+	// shorts maps consecutive words, without fillers, to their abbreviations.
 	shorts map[string][]string
-	// states maps state names, written as one word ("newjersey"), and codes to codes.
+	// states maps codes and state names, written as one word ("newjersey"), to state codes.
 	states map[string]string
 }
 
@@ -81,7 +82,7 @@ func newMeanings() meanings {
 	for code, name := range geo.States() {
 		code = strings.ToLower(code)
 		m.states[joined(name)] = code
-		// A code that is also a word, a title or a legal form means its state in a location, and itself in a name.
+		// A code that is also a word, a title or a legal form denotes its state only in a location, not in a name.
 		if !isCommon(code) {
 			m.states[code] = code
 			m.add(code, strings.Join(names.Words(name), " "))
@@ -110,7 +111,7 @@ func (m *meanings) add(short, text string) {
 	m.shorts[key] = append(m.shorts[key], short)
 }
 
-// essence returns the words without fillers, as a key.
+// essence returns the words without fillers, as a lookup key.
 func essence(words []string) string {
 	var kept []string
 	for _, word := range words {

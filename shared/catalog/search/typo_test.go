@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// edits returns the optimal string alignment distance, computed by its definition.
+// edits returns the optimal string alignment distance, computed according to its definition.
 func edits(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -30,9 +30,9 @@ func edits(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// TestTyposMatchesDefinition compares words over a small alphabet, which are all similar, with all of their
-// candidates.
-func TestTyposMatchesDefinition(t *testing.T) {
+// TestTyposMatchesEditDistanceDefinition compares words over a small alphabet, which are therefore all similar, with
+// all of their candidates.
+func TestTyposMatchesEditDistanceDefinition(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 9))
 	coined := func() string {
@@ -61,7 +61,7 @@ func TestTyposMatchesDefinition(t *testing.T) {
 		for word := range seen {
 			best = min(best, edits(typed, word))
 		}
-		// Only the last word may be a prefix, so a meaningless last word is added.
+		// Only the last word may be a prefix, so the query ends with a meaningless word.
 		hits := found(t, x, search.Query{Text: typed + " the"})
 		if best > may {
 			continue

@@ -17,27 +17,28 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Cursors creates the sort values of hits and parses them from searchAfter: score, sort name, id, and a seal. The seal
-// contains the Edition that was searched and is valid only for this position in this search of this tenant.
+// Cursors creates the sort values of hits and parses them from searchAfter. A sort value consists of the score, the
+// sort name, the ID, and a seal. The seal contains the Edition that was searched. It is valid only for this position,
+// search and tenant.
 type Cursors struct {
 	Sealer cursor.Sealer
 }
 
-// Sort is the position of a hit in a search, as sent to a client.
+// Sort is a hit's position in a search, as sent to a client.
 type Sort [4]any
 
-// cursorUse is the purpose for which searches' cursors are sealed.
+// cursorUse is the purpose for which search cursors are sealed.
 const cursorUse = "catalog search"
 
-// Seal creates the Sort of a hit. asked identifies the search: cursors of another search are refused.
+// Seal creates a hit's Sort. asked identifies the search: cursors of another search are rejected.
 func (c Cursors) Seal(tenant org.Tenant, asked string, e Edition, at search.Position) (Sort, error) {
 	seal, err := c.Sealer.Seal(tenant, cursorUse,
 		strings.Join([]string{string(e.Version), e.Health, place(asked, at)}, " "))
 	return Sort{at.Score, at.SortName, at.ID, seal}, err
 }
 
-// Open parses a Sort that a client returns; its numbers may have become texts. It returns fault.Invalid for any value
-// that Seal did not create for the same tenant and search.
+// Open parses a Sort that a client returns, in which numbers may have become strings. It returns fault.Invalid for any
+// value that Seal did not create for the same tenant and search.
 func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (Edition, search.Position, error) {
 	refused := fault.BadRequest(
 		"searchAfter must be the unchanged sort values of a hit from the same search.").About("searchAfter")
@@ -76,7 +77,7 @@ func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (
 // maxSorted is the maximum size of a searchAfter value in bytes.
 const maxSorted = 4 << 10
 
-// textOf returns a JSON text or number as a text.
+// textOf returns a JSON string or number as text.
 func textOf(value json.RawMessage) (string, bool) {
 	if len(value) == 0 || len(value) > maxSorted {
 		return "", false
@@ -90,7 +91,7 @@ func textOf(value json.RawMessage) (string, bool) {
 	return number.String(), err == nil && number != ""
 }
 
-// place returns a hash of a position in a search.
+// place returns a hash of a search and a position in it.
 func place(asked string, at search.Position) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %v %q %q", asked, at.Score, at.SortName, at.ID))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])

@@ -88,7 +88,7 @@ func TestCursorIsValidForItsSearchAndPositionOnly(t *testing.T) {
 	}
 }
 
-func TestLinkOpensItsFileForOneHour(t *testing.T) {
+func TestLinkGrantsAccessToItsFileForOneHour(t *testing.T) {
 	t.Parallel()
 	links, now := serve.Links{Sealer: sealer(t), BaseURL: "https://api.example/v1"},
 		time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)

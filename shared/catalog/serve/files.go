@@ -16,15 +16,14 @@ import (
 	"recordbridge/shared/catalog/health"
 )
 
-// maxFiles is the maximum number of objects of a kind on disk: the live ones of both modes, and some that pages of
-// searches may still need.
+// maxFiles is the maximum number of objects of each kind on disk: the live ones of both modes, and some that later
+// pages of searches may still need.
 const maxFiles = 5
 
-// Files caches immutable objects on disk, so that they can be read repeatedly with one download. Disk errors cost time
-// only.
+// Files caches immutable objects on disk, so that each is downloaded only once. Disk errors only cost time.
 type Files struct {
 	Objects Objects
-	Dir     string // used by this process only; created if missing
+	Dir     string // used only by this process; created if missing
 }
 
 // Read passes an object to read, from disk if it is cached. It returns the error of read or of opening the object, such
@@ -33,7 +32,7 @@ func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) 
 	path := f.path(kind, key)
 	if file, err := os.Open(path); err == nil { //nolint:gosec // G304: the name is a hash
 		err = read(file)
-		_ = file.Close() // read only
+		_ = file.Close() // opened only for reading
 		if err == nil {
 			return nil
 		}
@@ -42,7 +41,7 @@ func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = body.Close() }() // read only
+	defer func() { _ = body.Close() }() // opened only for reading
 	keep := f.create()
 	if err := read(io.TeeReader(body, keep)); err != nil {
 		keep.drop()
@@ -53,10 +52,11 @@ func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) 
 	return nil
 }
 
-// maxSummary is the maximum size of a health summary in bytes. A summary of all endpoints is fifty times smaller.
+// maxSummary is the maximum size of a health summary in bytes. The summary of all current endpoints is fifty times
+// smaller.
 const maxSummary = 32 << 20
 
-// health returns the summary of an Edition, or fault.NotFound.
+// health returns the health summary of an Edition. It returns fault.NotFound if the summary does not exist.
 func (f Files) health(ctx context.Context, mode string, e Edition) (health.Summary, error) {
 	var summary health.Summary
 	if e.Health == "" {
@@ -73,13 +73,13 @@ func (f Files) health(ctx context.Context, mode string, e Edition) (health.Summa
 	return summary, err
 }
 
-// path returns the path of an object's file.
+// path returns the path at which an object is cached.
 func (f Files) path(kind, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(f.Dir, hex.EncodeToString(sum[:16])+"."+kind)
 }
 
-// prune removes the oldest files of a kind.
+// prune removes the oldest cached files of a kind.
 func (f Files) prune(kind string) {
 	entries, err := os.ReadDir(f.Dir)
 	if err != nil {
@@ -101,7 +101,7 @@ func (f Files) prune(kind string) {
 	}
 }
 
-// copied is a file being written. It accepts all writes, and is discarded after an error.
+// copied is a cache file being written. Its writes never fail; after an error the file is discarded.
 type copied struct {
 	file *os.File
 	err  error
@@ -123,7 +123,7 @@ func (c *copied) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// as renames the file atomically, so that it is either complete or missing.
+// as renames the file atomically to path, so that path is either complete or missing.
 func (c *copied) as(path string) {
 	if c.file == nil {
 		return

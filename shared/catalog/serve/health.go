@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// demotions returns a function with the demotion of each brand.
+// demotions returns a function that returns a brand's demotion.
 func demotions(brands served.Map, summary health.Summary) func(brandID string) search.Demotion {
 	demoted := map[string]search.Demotion{}
 	for brand, endpoints := range brands.All() {
@@ -25,8 +25,8 @@ func demotions(brands served.Map, summary health.Summary) func(brandID string) s
 	return func(brandID string) search.Demotion { return demoted[brandID] }
 }
 
-// AddHealth adds the health of a hit's endpoints to its source. It is the best of them, since one working endpoint is
-// enough to connect. Websites and logos that lead to this service are removed.
+// AddHealth adds a brand's health to a hit's source. It is that of the brand's healthiest endpoint, since one working
+// endpoint is enough to connect. Websites and logos that point to this service are removed.
 func (s Searchable) AddHealth(own weburl.Own, source json.RawMessage) (json.RawMessage, error) {
 	var said search.Source
 	if err := json.Unmarshal(source, &said); err != nil {
@@ -49,7 +49,7 @@ func (s Searchable) AddHealth(own weburl.Own, source json.RawMessage) (json.RawM
 	return append(source[:len(source)-1:len(source)-1], told...), nil
 }
 
-// show replaces URLs by their displayed form and reports whether any changed.
+// show replaces URLs with their display form and reports whether any changed.
 func show(own weburl.Own, urls ...*string) (isChanged bool) {
 	for _, text := range urls {
 		shown := own.Shown(*text)

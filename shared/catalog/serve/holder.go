@@ -14,15 +14,15 @@ import (
 const (
 	// askEvery is the interval between checks of the live version.
 	askEvery = 10 * time.Second
-	// sleptAfter is the maximum duration of a background load. Lambda freezes a process between its requests: a longer
-	// load was frozen, and its connection may be dead.
+	// sleptAfter is the maximum duration of a background load. Lambda freezes a process between requests, so a load that
+	// took longer was frozen, and its connection may be dead.
 	sleptAfter = 2 * time.Second
 	// loadTime is the time-out of a background load.
 	loadTime = 30 * time.Second
 )
 
-// holder holds the live value of each mode, and replaces it by a newer one while requests are served from the current
-// one. Create one with newHolder.
+// holder holds the live value of each mode. It replaces a value with a newer one while requests are served from the
+// current one. Create one with newHolder.
 type holder[T any] struct {
 	pointers Pointers
 	load     func(ctx context.Context, mode string, e Edition) (T, error)
@@ -32,7 +32,8 @@ type holder[T any] struct {
 	modes map[string]*held[T]
 }
 
-// held is the value of one mode. Its lock is held while the store is read, and while a request has to wait for a load.
+// held is the value of one mode. Its lock is held while the store is being read, and while a request has to wait for a
+// load.
 type held[T any] struct {
 	lock    sync.Mutex
 	there   bool
@@ -42,12 +43,12 @@ type held[T any] struct {
 	next    *loading[T]
 }
 
-// loading is a background load. Its goroutine uses no field except done.
+// loading is a background load. Its goroutine accesses only the field done.
 type loading[T any] struct {
 	edition Edition
 	begun   time.Time
 	cancel  context.CancelFunc
-	done    chan loaded[T] // has room for one value
+	done    chan loaded[T] // buffers one value
 }
 
 type loaded[T any] struct {
@@ -55,17 +56,17 @@ type loaded[T any] struct {
 	err   error
 }
 
-// newHolder returns a holder of the values that load creates from nonzero Editions. load may be called while its
-// previous result is in use, but never concurrently for the same mode.
+// newHolder returns a holder whose values load creates from nonzero Editions. load may be called while its previous
+// result is in use, but never concurrently for the same mode.
 func newHolder[T any](pointers Pointers, now func() time.Time,
 	load func(ctx context.Context, mode string, e Edition) (T, error),
 ) *holder[T] {
 	return &holder[T]{pointers: pointers, load: load, now: now, modes: map[string]*held[T]{}}
 }
 
-// Live returns the live value of a mode, or a zero Edition and value before the first publication. The first call for a
-// mode waits for its load, as does a call that finds a frozen load. If the value can't be renewed, Live returns the
-// current one and reports that on the request's log line. If there is none, it returns fault.Unavailable.
+// Live returns a mode's live value, or a zero Edition and value if nothing has been published. The first call for a
+// mode waits for its load, as does a call that detects a frozen load. If the value can't be renewed, Live returns the
+// current one and reports the error in the request's log line. If there is none, it returns fault.Unavailable.
 func (h *holder[T]) Live(ctx context.Context, mode string) (Edition, T, error) {
 	m := h.of(mode)
 	m.lock.Lock()
@@ -97,7 +98,7 @@ func (h *holder[T]) of(mode string) *held[T] {
 }
 
 // renew reads the live Edition and loads it if it has changed. It loads in the background, or immediately if there is
-// no current value or a load was frozen. Whatever the result, the next check follows after askEvery.
+// no current value or a load was frozen. The next check follows after askEvery, regardless of the result.
 func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bool) error {
 	m.giveUp()
 	m.askedAt = h.now()
@@ -106,7 +107,7 @@ func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bo
 		return err
 	}
 	switch {
-	case edition == Edition{}: // the current value stays: a catalogue never disappears, but its row may
+	case edition == Edition{}: // the current value remains: a catalogue never disappears, but its row may
 		m.there = true
 		return nil
 	case m.there && m.edition == edition:
@@ -135,7 +136,7 @@ func (m *held[T]) begin(ctx context.Context, h *holder[T], mode string, edition 
 	}()
 }
 
-// collect takes the result of a background load if it has ended.
+// collect stores the result of a background load that has ended.
 func (m *held[T]) collect(ctx context.Context) {
 	if m.next == nil {
 		return
@@ -152,7 +153,7 @@ func (m *held[T]) collect(ctx context.Context) {
 	}
 }
 
-// giveUp cancels a background load, if there is one.
+// giveUp cancels the background load, if any.
 func (m *held[T]) giveUp() {
 	if m.next != nil {
 		m.next.cancel()
@@ -160,7 +161,7 @@ func (m *held[T]) giveUp() {
 	}
 }
 
-// report records on the request's log line that the served data could not be renewed, and counts it for an alarm
+// report records in the request's log line that the served data could not be renewed, and counts it for an alarm
 // (docs/operate/runbooks/catalogue-stale.md).
 func report(ctx context.Context, err error) {
 	logx.Add(ctx, slog.Bool("catalog_stale", true), slog.String("catalog_failure", fault.ClassOf(err)))

@@ -7,30 +7,31 @@ import (
 	"strconv"
 )
 
-// A file of a snapshot is a JSON object with one record per line, ordered by id (package snapshot). Ids are hashes and
-// evenly distributed between the first and the last, so that a record's offset can be estimated well.
+// Format of a snapshot file: a JSON object with one record per line, ordered by ID (package snapshot). IDs are hashes
+// and therefore evenly distributed, so that a record's offset can be estimated well.
 const (
-	// span is the number of bytes read at once. Among 40,000 records of 600 bytes, an estimate is rarely further off.
+	// span is the number of bytes read at once. With 40,000 records of 600 bytes, an estimate is rarely further off than
+	// that.
 	span = 256 << 10
 	// maxSpan is the maximum size of a line.
 	maxSpan = 16 << 20
-	// guesses is the maximum number of estimates. After that, a binary search finds ids that are not evenly distributed.
+	// guesses is the maximum number of estimates. After that, a binary search locates IDs that are not evenly distributed.
 	guesses = 3
 )
 
-// extent is the part of a file in which the line begins, if it exists.
+// extent is the part of a file in which the line begins, if the file contains it.
 type extent struct {
 	low, high   int64   // low is the start of a line
-	first, last float64 // the share of all ids before low and before high
+	first, last float64 // share of all IDs before low, and before high
 }
 
-// findLine returns the record with an id in a file of the given size, or nil if there is none.
+// findLine returns the record with an ID in a file of the given size, or nil if there is none.
 func findLine(ctx context.Context, ranges Ranges, key string, size int64, id string) ([]byte, error) {
 	s := extent{low: int64(len("{\n")), high: size, first: 0, last: 1}
 	width := int64(span)
 	for round := 0; s.low < s.high; round++ {
 		from := s.guess(id, width, round < guesses)
-		part, _, err := ranges.Range(ctx, key, from-1, width) // including the end of the previous line
+		part, _, err := ranges.Range(ctx, key, from-1, width) // includes the end of the previous line
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +59,7 @@ func findLine(ctx context.Context, ranges Ranges, key string, size int64, id str
 	return nil, nil
 }
 
-// guess returns the next offset to read.
+// guess returns the offset to read next.
 func (s extent) guess(id string, width int64, evenly bool) int64 {
 	middle := float64(s.high-s.low) / 2
 	if evenly && s.last > s.first {
@@ -71,7 +72,7 @@ func (s extent) guess(id string, width int64, evenly bool) int64 {
 // idLength is the length of a UUID.
 const idLength = 36
 
-// idOf returns the id of the first line: "<id>":{…},
+// idOf returns the ID of the first line, which begins with "<id>":{…}.
 func idOf(lines []byte) string {
 	return string(lines[min(1, len(lines)):min(1+idLength, len(lines))])
 }
@@ -80,7 +81,7 @@ func lastOf(lines []byte) []byte {
 	return lines[bytes.LastIndexByte(lines[:len(lines)-1], '\n')+1:]
 }
 
-// valueOf returns the record with an id in lines, or nil if there is none.
+// valueOf returns the record with the given ID in lines, or nil if there is none.
 func valueOf(lines []byte, id string) []byte {
 	name := []byte(`"` + id + `":`)
 	for line := range bytes.SplitSeq(lines, []byte{'\n'}) {
@@ -91,14 +92,14 @@ func valueOf(lines []byte, id string) []byte {
 	return nil
 }
 
-// share returns the share of all ids that precede an id.
+// share returns the estimated share of all IDs that precede an ID.
 func share(id string) float64 {
 	first, err := strconv.ParseUint(id[:min(len(id), digits)], 16, 64)
 	if err != nil {
-		return 0 // not a UUID: found by binary search
+		return 0 // not a UUID; located by binary search
 	}
 	return float64(first) / (1 << (4 * digits))
 }
 
-// digits is the number of an id's hex digits that an estimate uses.
+// digits is the number of an ID's hex digits used for an estimate.
 const digits = 8

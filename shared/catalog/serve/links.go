@@ -15,26 +15,26 @@ import (
 // linkLife is the lifetime of a file's URL (docs/reference/deviations.md, "Catalogue").
 const linkLife = 60 * time.Minute
 
-// ExportPath is the path for requesting a catalogue's files, and of the files' URLs.
+// ExportPath is the path at which a catalogue's files are requested, and the start of the files' URLs.
 const ExportPath = "/bridge/catalog/export"
 
-// Links creates and verifies the signed URLs of a version's files. Such a URL works without a key, for one file only.
+// Links creates and verifies the signed URLs of a version's files. A signed URL works without a key, for one file only.
 type Links struct {
 	Sealer  cursor.Sealer
-	BaseURL string // public URL of the API, ending in /v1; needed only for creating URLs
+	BaseURL string // public URL of the API, ending in /v1; required only to create URLs
 }
 
-// ticket is the content of a URL's token.
+// ticket is the content of the token in a signed URL.
 type ticket struct {
 	Mode    org.Mode       `json:"m"`
 	Version ledger.Version `json:"v"`
-	Expires int64          `json:"e"` // Unix seconds
+	Expires int64          `json:"e"` // in Unix seconds
 }
 
 // FileNames returns the names of the files available to organisations.
 func FileNames() []string { return []string{snapshot.Brands, snapshot.Portals, snapshot.Endpoints} }
 
-// List creates the URLs of a version's files, by name.
+// List creates the signed URLs of a version's files, by file name.
 func (l Links) List(mode org.Mode, v ledger.Version, now time.Time) (map[string]string, error) {
 	document, err := json.Marshal(ticket{Mode: mode, Version: v, Expires: now.Add(linkLife).Unix()})
 	if err != nil {
@@ -51,8 +51,8 @@ func (l Links) List(mode org.Mode, v ledger.Version, now time.Time) (map[string]
 	return addresses, nil
 }
 
-// Key returns the key of a URL's object. It returns fault.Unauthenticated if the token is invalid or belongs to another
-// file, and fault.Gone if it has expired.
+// Key verifies the token for a file and returns the key of its object. It returns fault.Unauthenticated if the token is
+// invalid or belongs to another file, and fault.Gone if it has expired.
 func (l Links) Key(token, name string, now time.Time) (string, error) {
 	refused := fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "The download link is not valid.")
 	document, err := l.Sealer.Open(org.Tenant{}, linkUse(name), token)

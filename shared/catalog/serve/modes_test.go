@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/snapshot"
 )
 
-// publishAs makes another catalogue live in live mode, under the name of a version of test mode.
+// publishAs makes another catalogue live in live mode, under the name of a version in test mode.
 func (w *world) publishAs(t *testing.T, v ledger.Version, name string) {
 	t.Helper()
 	own, err := snapshot.Snapshots{Files: w}.Write(t.Context(), "live", institutions(3, name), time.Now())
@@ -30,9 +30,9 @@ func (w *world) publishAs(t *testing.T, v ledger.Version, name string) {
 	})
 }
 
-// TestCatalogueServesEachModeSeparately covers new searches, pages of older searches, and records, if both modes have
+// TestCatalogueServesModesSeparately covers new searches, pages of older searches, and records. Both modes have
 // versions, and therefore editions, with the same name.
-func TestCatalogueServesEachModeSeparately(t *testing.T) {
+func TestCatalogueServesModesSeparately(t *testing.T) {
 	t.Parallel()
 	dir, recordsDir := t.TempDir(), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

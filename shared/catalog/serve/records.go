@@ -15,14 +15,14 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Ranges reads parts of objects (blob.Bucket): at most length bytes from an offset on, and the object's total size. It
-// returns fault.NotFound for a missing object.
+// Ranges reads parts of objects (blob.Bucket): up to length bytes from an offset, and the object's total size. It
+// returns fault.NotFound if the object does not exist.
 type Ranges interface {
 	Range(ctx context.Context, key string, from, length int64) (part []byte, size int64, err error)
 }
 
-// Records reads single records of the live version. It reads a record from its position in the file, so that no
-// function has to load a catalogue for a single record. Create one with NewRecords.
+// Records reads individual records of the live version. It estimates a record's position in the file, so that no
+// function has to load an entire catalogue for a single record. Create one with NewRecords.
 type Records struct {
 	ranges Ranges
 	files  Files
@@ -51,15 +51,15 @@ func (s *sizes) of(ctx context.Context, ranges Ranges, key string) (int64, error
 	return size, err
 }
 
-// NewRecords returns Records without links that lead to own.
+// NewRecords returns a Records that omits links pointing to own.
 func NewRecords(pointers Pointers, files Files, ranges Ranges, own weburl.Own, now func() time.Time) *Records {
 	r := &Records{ranges: ranges, files: files, own: own}
 	r.live = newHolder(pointers, now, r.load)
 	return r
 }
 
-// Brand returns the brand with an id in a mode, or the one it was merged into. It returns fault.NotFound if there is
-// none.
+// Brand returns a mode's brand with the given ID, or the brand it was merged into. It returns fault.NotFound if there
+// is none.
 func (r *Records) Brand(ctx context.Context, mode, id string) (record.Brand, error) {
 	b, err := find[record.Brand](ctx, r, mode, snapshot.Brands, id)
 	show(r.own, &b.BrandWebsite, &b.LogoURI, &b.LogoLicense)
@@ -68,8 +68,8 @@ func (r *Records) Brand(ctx context.Context, mode, id string) (record.Brand, err
 	return b, err
 }
 
-// Portal returns the portal with an id in a mode, or the one it was merged into. It returns fault.NotFound if there is
-// none.
+// Portal returns a mode's portal with the given ID, or the portal it was merged into. It returns fault.NotFound if
+// there is none.
 func (r *Records) Portal(ctx context.Context, mode, id string) (record.Portal, error) {
 	p, err := find[record.Portal](ctx, r, mode, snapshot.Portals, id)
 	show(r.own, &p.PortalWebsite, &p.LogoURI)
@@ -77,8 +77,8 @@ func (r *Records) Portal(ctx context.Context, mode, id string) (record.Portal, e
 	return p, err
 }
 
-// Endpoint returns the endpoint with an id in a mode, or the one it was merged into, without its URL, and its health.
-// It returns fault.NotFound if there is none.
+// Endpoint returns a mode's endpoint with the given ID, or the endpoint it was merged into, without its URL, together
+// with its health. It returns fault.NotFound if there is none.
 func (r *Records) Endpoint(ctx context.Context, mode, id string) (record.Endpoint, health.Status, error) {
 	e, err := find[record.Endpoint](ctx, r, mode, snapshot.Endpoints, id)
 	if err != nil {
@@ -88,7 +88,7 @@ func (r *Records) Endpoint(ctx context.Context, mode, id string) (record.Endpoin
 	return e, held.health.Of(e.ID), err
 }
 
-// list ensures that a list is never null in JSON.
+// list ensures that a list is never encoded as null in JSON.
 func list[T any](values []T) []T {
 	if values == nil {
 		return []T{}

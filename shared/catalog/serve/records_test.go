@@ -19,7 +19,7 @@ func (w *world) records(t *testing.T) *serve.Records {
 	return serve.NewRecords(w.pointers(), serve.Files{Objects: w, Dir: t.TempDir()}, w, ownhosts.Own(), time.Now)
 }
 
-func TestRecordsReadsRecordInFewParts(t *testing.T) {
+func TestRecordsReadsRecordInFewRangeRequests(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	c := institutions(8_000, "Alder")
@@ -46,8 +46,8 @@ func TestRecordsReadsRecordInFewParts(t *testing.T) {
 	}
 }
 
-// Ids chosen by a person are not evenly distributed.
-func TestRecordsFindsAnyIDAndSize(t *testing.T) {
+// TestRecordsReturnsRecordOfAnyIDAndSize includes IDs chosen by a person, which are not evenly distributed.
+func TestRecordsReturnsRecordOfAnyIDAndSize(t *testing.T) {
 	t.Parallel()
 	for _, count := range []int{0, 1, 2, 1000} {
 		w, c := newWorld(), record.Catalog{Portals: map[string]record.Portal{}}

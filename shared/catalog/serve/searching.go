@@ -18,18 +18,18 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// maxOlder is the maximum number of indexes in memory besides the live ones, for both modes together.
+// maxOlder is the maximum number of indexes in memory other than the live ones, for both modes together.
 const maxOlder = 2
 
-// Searchable holds the data for a search. The zero Searchable has no hits.
+// Searchable holds the data for searches. A search of the zero Searchable returns no hits.
 type Searchable struct {
 	Index  *search.Index // nil if nothing has been published
 	Health health.Summary
 	Demote func(brandID string) search.Demotion
 }
 
-// Catalogue provides the data for searches: the live Edition of each mode, and those that cursors name. Create one with
-// NewCatalogue.
+// Catalogue provides the data for searches: the live Edition of each mode, and earlier Editions to which cursors refer.
+// Create one with NewCatalogue.
 type Catalogue struct {
 	files Files
 	live  *holder[Searchable]
@@ -57,8 +57,8 @@ func NewCatalogue(pointers Pointers, files Files, now func() time.Time) *Catalog
 // warmTime is the time-out of Warm.
 const warmTime = 5 * time.Second
 
-// Warm loads the live version of both modes while the function starts, when Lambda provides more processor time than
-// later. A request retries a failed load.
+// Warm loads the live version of both modes while the function is starting, when Lambda provides more processor time
+// than later. If a load fails, the next request retries it.
 func (c *Catalogue) Warm(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, warmTime)
 	defer cancel()
@@ -67,12 +67,12 @@ func (c *Catalogue) Warm(ctx context.Context) {
 	}
 }
 
-// Live returns the data for a mode's new searches, or fault.Unavailable while none can be read.
+// Live returns the data for new searches in a mode. It returns fault.Unavailable if none can be read.
 func (c *Catalogue) Live(ctx context.Context, mode string) (Edition, Searchable, error) {
 	return c.live.Live(ctx, mode)
 }
 
-// At returns the data for an earlier search of a mode, or fault.Gone if it is no longer kept.
+// At returns the data of an earlier search in a mode. It returns fault.Gone if the data no longer exists.
 func (c *Catalogue) At(ctx context.Context, mode string, e Edition) (Searchable, error) {
 	edition, value, err := c.live.Live(ctx, mode)
 	if err != nil || edition == e {
@@ -97,8 +97,8 @@ func (c *Catalogue) At(ctx context.Context, mode string, e Edition) (Searchable,
 	return value, err
 }
 
-// load loads an Edition of a mode. It does not read an index that is already in memory, since the health of endpoints
-// changes far more often.
+// load loads an Edition of a mode. It reuses an index that is already in memory, since the health of endpoints changes
+// far more often.
 func (c *Catalogue) load(ctx context.Context, mode string, e Edition) (Searchable, error) {
 	key := snapshot.Key(mode, e.Version, snapshot.Index)
 	value := Searchable{Index: c.known(key)}
@@ -126,7 +126,7 @@ func (c *Catalogue) load(ctx context.Context, mode string, e Edition) (Searchabl
 	return value, err
 }
 
-// known returns the index of a version that is already in memory, possibly used by a running search.
+// known returns a version's index if it is still in memory, for example because a search uses it.
 func (c *Catalogue) known(key string) *search.Index {
 	c.indexesLock.Lock()
 	defer c.indexesLock.Unlock()

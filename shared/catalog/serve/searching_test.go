@@ -21,12 +21,12 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// catalogue returns a process's catalogue. Two with the same dir represent consecutive processes.
+// catalogue returns a new process's Catalogue. Two of them with the same dir represent consecutive processes.
 func (w *world) catalogue(dir string) *serve.Catalogue {
 	return serve.NewCatalogue(w.pointers(), serve.Files{Objects: w, Dir: dir}, time.Now)
 }
 
-// version returns the version that currently serves searches of test mode.
+// version returns the version that currently serves searches in test mode.
 func version(t *testing.T, c *serve.Catalogue) ledger.Version {
 	t.Helper()
 	edition, _, err := c.Live(t.Context(), "test")
@@ -65,8 +65,9 @@ func TestCatalogueLoadsNewVersionInBackground(t *testing.T) {
 	})
 }
 
-// Lambda froze the process during a load, so the connection is dead when the process continues.
-func TestCatalogueReplacesFrozenLoad(t *testing.T) {
+// TestCatalogueRestartsFrozenLoad covers a process that Lambda freezes during a load, after which the connection is
+// dead.
+func TestCatalogueRestartsFrozenLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,7 +86,7 @@ func TestCatalogueReplacesFrozenLoad(t *testing.T) {
 		if got := version(t, c); got != second {
 			t.Errorf("after the sleep: %s", got)
 		}
-		synctest.Wait() // the first load has ended, or this test would not end
+		synctest.Wait() // the first load has ended; otherwise this test would not end
 	})
 }
 
@@ -109,7 +110,7 @@ func TestCatalogueKeepsVersionWhenRenewalFails(t *testing.T) {
 			synctest.Wait()
 			event.Emit(ctx, logx.New(&log), "test")
 		}
-		// each request begins a load, and reports the result of the previous one
+		// each request starts a load and reports the result of the previous one
 		if counted := measured.In(t, log.Bytes())["StaleCatalogues"]; counted != 4 {
 			t.Errorf("%d of 4 failures were counted: %s", counted, log.String())
 		}
@@ -159,7 +160,7 @@ func TestCatalogueIsUnavailableWithoutVersion(t *testing.T) {
 	}
 }
 
-func TestCatalogueRestartsFromDisk(t *testing.T) {
+func TestCatalogueLoadsFromDiskAfterRestart(t *testing.T) {
 	t.Parallel()
 	w, dir := newWorld(), t.TempDir()
 	want := w.publish(t, institutions(3, "Alder"))
@@ -200,7 +201,7 @@ func TestCatalogueServesOlderEditionsUntilDeleted(t *testing.T) {
 		}
 	}
 	before := len(w.opened)
-	for _, i := range []int{4, 3, 2, 3, 2} { // the live one and the last two
+	for _, i := range []int{4, 3, 2, 3, 2} { // the live version and the last two older ones
 		if _, err := c.At(ctx, "test", editions[i]); err != nil {
 			t.Error(err)
 		}
@@ -244,8 +245,9 @@ func TestSearchReportsAndDemotesBrandsThatAreDown(t *testing.T) {
 	}
 }
 
-// The health of endpoints changes every few minutes, an index rarely.
-func TestCatalogueReusesIndexForNewSummary(t *testing.T) {
+// TestCatalogueReusesIndexForNewHealthSummary checks that a new health summary does not reload the index: health
+// changes every few minutes, an index rarely.
+func TestCatalogueReusesIndexForNewHealthSummary(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,8 +13,9 @@ import (
 	"recordbridge/shared/catalog/serve"
 )
 
-// Snapshots published by an earlier release contain the lists' URLs unchanged.
-func TestSearchShowsNoURLOfServiceInAnySpelling(t *testing.T) {
+// TestSearchOmitsOwnURLsInAnySpelling covers snapshots that an earlier release published, which contain the
+// lists' URLs unchanged.
+func TestSearchOmitsOwnURLsInAnySpelling(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]string{
 		spelling.Of("api.recordbridge.example", "", "/v1/x"),

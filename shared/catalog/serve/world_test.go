@@ -22,19 +22,19 @@ import (
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// world simulates a bucket and the two rows of test mode. Live mode has no data unless a test adds it.
+// world simulates a bucket and the two rows for test mode. Live mode has no data unless a test adds it.
 type world struct {
 	lock     sync.Mutex
 	objects  map[string][]byte
 	live     ledger.Pointer
-	other    ledger.Version // the live version of live mode
+	other    ledger.Version // live version in live mode
 	health   health.Pointer
-	asked    int           // reads of snapshot pointers
+	asked    int           // number of reads of snapshot pointers
 	opened   []string      // keys of opened objects
-	ranges   int           // number of parts read
-	failing  bool          // every opening fails
-	rowsFail bool          // every read of a row fails
-	door     chan struct{} // if not nil, opening waits for it
+	ranges   int           // number of ranges read
+	failing  bool          // whether opening an object fails
+	rowsFail bool          // whether reading a row fails
+	door     chan struct{} // if not nil, opening an object waits for it
 }
 
 func newWorld() *world { return &world{objects: map[string][]byte{}} }
@@ -141,7 +141,7 @@ func (w *world) publish(t *testing.T, c record.Catalog) ledger.Version {
 	return v
 }
 
-// fares makes a health summary with the given states the latest.
+// fares stores a new health summary with the given states.
 func (w *world) fares(t *testing.T, states map[string]health.State) {
 	t.Helper()
 	records := make([]health.Record, 0, len(states))
@@ -156,7 +156,7 @@ func (w *world) fares(t *testing.T, states map[string]health.State) {
 	})
 }
 
-// institutions returns a catalogue with the given number of brands, each with its own portal and endpoint.
+// institutions returns a catalogue of count brands, each with its own portal and endpoint.
 func institutions(count int, name string) record.Catalog {
 	c := record.Catalog{
 		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{},

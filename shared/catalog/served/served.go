@@ -1,5 +1,5 @@
-// Package served maps brands to the endpoints that serve their patients, in a form that is read in place. A search uses
-// it to demote brands whose endpoints are down, without reading the complete catalogue.
+// Package served maps brands to the endpoints that serve their patients, in a form that is read in place. Searches use
+// it to demote brands whose endpoints are down, without reading the entire catalogue.
 package served
 
 import (
@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// The format: magic and, for each searchable brand, ordered by id, the 16 bytes of its id, the number of its endpoints
-// in 32 bits (low byte first), and the 16 bytes of each endpoint's id. Ids that are not UUIDs are omitted.
+// Format of a Map: the magic and, for each searchable brand in the order of IDs, the ID (16 bytes), the number of
+// endpoints (32 bits, little-endian), and the ID of each endpoint (16 bytes). IDs that are not UUIDs are omitted.
 const (
 	magic   = "rb-served 1\n"
 	idBytes = 16
@@ -63,7 +63,7 @@ func (m Map) Write(w io.Writer) error {
 
 var errForm = errors.New("served: these are not the endpoints of brands")
 
-// Read reads the output of Write.
+// Read reads a Map written by Write.
 func Read(r io.Reader) (Map, error) {
 	document, err := io.ReadAll(io.LimitReader(r, maxSize))
 	if err != nil {
@@ -79,7 +79,7 @@ func Read(r io.Reader) (Map, error) {
 	return Map{brands: all}, nil
 }
 
-// All yields the brands with the ids of their endpoints.
+// All yields each brand with the IDs of its endpoints.
 func (m Map) All() iter.Seq2[string, []string] {
 	return func(yield func(string, []string) bool) {
 		for left := m.brands; len(left) > 0; {
@@ -96,7 +96,7 @@ func (m Map) All() iter.Seq2[string, []string] {
 	}
 }
 
-// cut removes the first brand.
+// cut splits off the first brand.
 func cut(left []byte) (one, rest []byte, ok bool) {
 	if len(left) < idBytes+4 {
 		return nil, nil, false

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Endpoints reads only the endpoints of a version, with their FHIR bases. It returns fault.NotFound if the version does
+// Endpoints reads only a version's endpoints, including their FHIR bases. It returns fault.NotFound if the version does
 // not exist.
 func (s Snapshots) Endpoints(ctx context.Context, mode string, v ledger.Version) (map[string]record.Endpoint, error) {
 	var all map[string]record.Endpoint

@@ -12,14 +12,14 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// file is an object of a version.
+// file is one of a version's objects.
 type file struct {
 	name  string
 	write func(io.Writer) error
 }
 
-// files returns the files whose content determines the version's name: all except the index, which is derived from
-// them.
+// files returns the files whose content determines the version's name. They include all files except the index, which
+// is derived from them.
 func files(c record.Catalog) []file {
 	return []file{
 		{Brands, func(w io.Writer) error { return write(w, c.Brands) }},
@@ -36,9 +36,9 @@ func files(c record.Catalog) []file {
 	}
 }
 
-// write writes records as a JSON object, one record per line, ordered by id. The same records produce the same bytes.
+// write writes records as a JSON object, one record per line, ordered by ID. The same records produce the same bytes.
 func write[V any](w io.Writer, records map[string]V) error {
-	out := bufio.NewWriter(w) // it returns its first error from Flush
+	out := bufio.NewWriter(w) // Flush returns its first error
 	before := "{\n"
 	for _, id := range slices.Sorted(maps.Keys(records)) {
 		name, err := json.Marshal(id)
@@ -64,7 +64,7 @@ func write[V any](w io.Writer, records map[string]V) error {
 	return nil
 }
 
-// read reads the output of write without holding the text in memory.
+// read reads records written by write, without holding the text in memory.
 func read[V any](ctx context.Context, s Snapshots, key string, into *map[string]V) error {
 	body, err := s.Files.Open(ctx, key)
 	if err != nil {
@@ -85,10 +85,10 @@ func read[V any](ctx context.Context, s Snapshots, key string, into *map[string]
 		if err := lines.Decode(&value); err != nil {
 			return fmt.Errorf("read %s: %w", key, err)
 		}
-		name, _ := id.(string) // an object's key is always a string here, as More has checked
+		name, _ := id.(string) // always a string here, since More has checked that a key follows
 		records[name] = value
 	}
-	if _, err := lines.Token(); err != nil { // otherwise the file is truncated
+	if _, err := lines.Token(); err != nil { // fails if the file is truncated
 		return fmt.Errorf("read %s: %w", key, err)
 	}
 	*into = records

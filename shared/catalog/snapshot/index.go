@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/catalog/served"
 )
 
-// indexOf returns the file with the search index of a catalogue.
+// indexOf returns the file that contains a catalogue's search index.
 func indexOf(c record.Catalog) file {
 	return file{Index, func(w io.Writer) error {
 		built, err := search.Build(search.Entries(c))
@@ -22,10 +22,10 @@ func indexOf(c record.Catalog) file {
 	}}
 }
 
-// servedOf returns the file with which searches find brands whose endpoints are down.
+// servedOf returns the file in which searches look up brands whose endpoints are down.
 func servedOf(c record.Catalog) file { return file{Served, served.Of(c).Write} }
 
-// Index reads the index of a version, or returns fault.NotFound.
+// Index reads a version's index. It returns fault.NotFound if there is none.
 func (s Snapshots) Index(ctx context.Context, mode string, v ledger.Version) (*search.Index, error) {
 	body, err := s.Files.Open(ctx, Key(mode, v, Index))
 	if err != nil {

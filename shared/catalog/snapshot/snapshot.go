@@ -1,4 +1,4 @@
-// Package snapshot defines the catalogue's files (docs/adr/0023-the-catalogue.md): the objects of a version, which are
+// Package snapshot defines the catalogue's files (docs/adr/0023-the-catalogue.md): a version's objects, which are
 // written once and never change, their exact content, and the version's name. ledger.Pointer selects the live version.
 package snapshot
 
@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Snapshots stores the versions of a catalogue in a bucket.
+// Snapshots stores versions of a catalogue in a bucket.
 type Snapshots struct{ Files Files }
 
 // Files stores objects.
@@ -22,20 +22,20 @@ type Files interface {
 	// Write stores the output of write as an object, in bounded memory. If write or the context fails, no object is
 	// created.
 	Write(ctx context.Context, key, contentType string, write func(io.Writer) error) error
-	// Open reads an object, or returns fault.NotFound.
+	// Open reads an object. It returns fault.NotFound if the object does not exist.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
-	// Delete removes an object if it exists.
+	// Delete deletes an object if it exists.
 	Delete(ctx context.Context, key string) error
 }
 
-// The files of a version. The first three are available to organisations: each is a JSON object from id to record, with
-// one record per line.
+// Files of a version. The first three are available to organisations. Each is a JSON object that maps IDs to records,
+// with one record per line.
 const (
 	Brands    = "brands.json"
 	Portals   = "portals.json"
 	Endpoints = "endpoints.json"
-	Merged    = "merged.json" // maps ids of merged records to those of their successors
-	bases     = "bases.json"  // maps ids of endpoints to FHIR bases, which organisations don't get
+	Merged    = "merged.json" // maps IDs of merged records to those of their successors
+	bases     = "bases.json"  // maps IDs of endpoints to FHIR bases; not available to organisations
 	Index     = "index"
 	Served    = "served" // maps brands to the endpoints that serve them
 )
@@ -48,12 +48,12 @@ func contentType(file string) string {
 	return "application/json"
 }
 
-// Key returns the key of a version's object.
+// Key returns the key of an object of a version.
 func Key(mode string, v ledger.Version, file string) string {
 	return "snapshots/" + mode + "/" + string(v) + "/" + file
 }
 
-// Name returns the version of a catalogue at a time. Equal catalogues have the same Hash.
+// Name returns the version of a catalogue created at the given time. Equal catalogues have the same Hash.
 func Name(c record.Catalog, at time.Time) (ledger.Version, error) {
 	sum := sha256.New()
 	for _, f := range files(c) {
@@ -67,7 +67,7 @@ func Name(c record.Catalog, at time.Time) (ledger.Version, error) {
 	return ledger.NewVersion(at, ledger.Shorten(sum.Sum(nil))), nil
 }
 
-// Write writes a catalogue of a mode as the version that Name returns. An interrupted write is repeated completely.
+// Write writes a mode's catalogue as the version that Name returns. An interrupted write must be repeated entirely.
 func (s Snapshots) Write(ctx context.Context, mode string, c record.Catalog, at time.Time) (ledger.Version, error) {
 	v, err := Name(c, at)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s Snapshots) Write(ctx context.Context, mode string, c record.Catalog, at 
 	return v, nil
 }
 
-// Catalog reads the records of a version, or returns fault.NotFound.
+// Catalog reads a version's records. It returns fault.NotFound if the version does not exist.
 func (s Snapshots) Catalog(ctx context.Context, mode string, v ledger.Version) (record.Catalog, error) {
 	c := record.Catalog{}
 	endpoints, err := s.Endpoints(ctx, mode, v)
@@ -93,7 +93,7 @@ func (s Snapshots) Catalog(ctx context.Context, mode string, v ledger.Version) (
 	return c, err
 }
 
-// Delete removes all existing objects of a version.
+// Delete deletes all of a version's existing objects.
 func (s Snapshots) Delete(ctx context.Context, mode string, v ledger.Version) error {
 	for _, file := range []string{Brands, Portals, Endpoints, Merged, bases, Index, Served} {
 		if err := s.Files.Delete(ctx, Key(mode, v, file)); err != nil {

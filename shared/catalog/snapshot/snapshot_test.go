@@ -95,7 +95,8 @@ func TestSnapshotRoundTrips(t *testing.T) {
 	expect.NotFound(t, "a version that was deleted", err)
 }
 
-// Map iteration order is random, so that repeated writes would reveal a dependence on it.
+// TestWriteIsDeterministic writes repeatedly, because map iteration order is random and any dependence on it would
+// show.
 func TestWriteIsDeterministic(t *testing.T) {
 	t.Parallel()
 	first, later := &memory.Files{}, &memory.Files{}
@@ -116,7 +117,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestNameChangesWithEveryChange also covers changes that no public file contains.
+// TestNameChangesWithEveryChange also covers changes to data that no public file contains.
 func TestNameChangesWithEveryChange(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
@@ -142,7 +143,7 @@ func TestNameChangesWithEveryChange(t *testing.T) {
 	}
 }
 
-func TestCatalogRefusesTruncatedFile(t *testing.T) {
+func TestCatalogRejectsTruncatedFile(t *testing.T) {
 	t.Parallel()
 	files := &memory.Files{}
 	s := snapshot.Snapshots{Files: files}

@@ -1,7 +1,7 @@
-// Package binding owns the values that tie an attempt to the browser and page entitled to continue it. A browser leaves
-// one of our pages with a start value, and its return must present a state and a cookie. The page that created the
-// attempt polls its status with a token. An attempt is a sign-in at a patient portal (package flow) or at an identity
-// provider (package tefca/attempt).
+// Package binding ties a sign-in attempt to the browser and the page that may continue it. A browser leaves for the
+// sign-in with a single-use start value, and its return must present a state and a cookie. The page that created the
+// attempt polls the attempt's status with a token. An attempt is a sign-in at a patient portal (package flow) or at an
+// identity provider (package tefca/attempt).
 package binding
 
 import (
@@ -21,29 +21,30 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Lifetime is the lifetime of an attempt (docs/reference/deviations.md).
+// Lifetime limits how long an attempt may take (docs/reference/deviations.md).
 const Lifetime = 30 * time.Minute
 
-// Ticket lets a browser start an attempt that one of our pages created. It holds the hash of the single-use start
-// value.
+// Ticket lets a browser start an attempt that one of the service's pages created. It holds the hash of the single-use
+// start value.
 type Ticket struct {
-	Hash      string // SHA-256 of the start value, hex
+	Hash      string // hex SHA-256 of the start value
 	Tenant    org.Tenant
 	AttemptID string
 	ExpiresAt time.Time
 }
 
-// State identifies the attempt that a return belongs to. It holds the hash of the state value, which works once, in the
-// browser that received it.
+// State identifies the attempt that a returning browser belongs to. It holds the hash of the state value, which works
+// once, in the browser that received it.
 type State struct {
-	Hash        string // SHA-256 of the state value, hex
-	BindingHash string // SHA-256 of the browser's cookie, hex
+	Hash        string // hex SHA-256 of the state value
+	BindingHash string // hex SHA-256 of the browser's cookie
 	Tenant      org.Tenant
 	AttemptID   string
 	ExpiresAt   time.Time
 }
 
-// Started is an attempt under way: the URL that the browser goes to, and the cookie that binds the attempt to it.
+// Started holds the URL to which a browser is redirected for its attempt, and the cookie that binds the attempt to the
+// browser.
 type Started struct {
 	URL         string
 	CookieName  string
@@ -51,8 +52,8 @@ type Started struct {
 	CookieAge   time.Duration
 }
 
-// Failure describes a failed attempt to one of our pages or to the page that embeds it. It has the error fields of a
-// redirect and the recommended action, named as in docs/openapi.yaml.
+// Failure describes a failed attempt to the page that runs it or to the page that embeds it. It holds the error fields
+// of a redirect and the recommended action, named as in docs/openapi.yaml.
 type Failure struct {
 	Error           string `json:"error"`
 	Description     string `json:"error_description"`
@@ -62,13 +63,13 @@ type Failure struct {
 	SuggestedAction string `json:"suggested_action"`
 }
 
-// Maker makes start values, states and cookies. Every field is required.
+// Maker creates start values, states and cookies. Every field is required.
 type Maker struct {
 	Random io.Reader
 	Now    func() time.Time
 }
 
-// Secret returns 256 random bits in base64url.
+// Secret returns 256 random bits, encoded in base64url.
 func (m Maker) Secret() (string, error) {
 	value := make([]byte, 32)
 	if _, err := io.ReadFull(m.Random, value); err != nil {
@@ -77,14 +78,14 @@ func (m Maker) Secret() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(value), nil
 }
 
-// Ticket makes a start value and the ticket that identifies its attempt.
+// Ticket creates a start value and the ticket that identifies its attempt.
 func (m Maker) Ticket(tenant org.Tenant, attemptID string, expiresAt time.Time) (Ticket, secret.Text, error) {
 	start, err := m.Secret()
 	return Ticket{Hash: Hash(start), Tenant: tenant, AttemptID: attemptID, ExpiresAt: expiresAt}, secret.New(start), err
 }
 
-// Bind makes the state value for a browser that is about to leave, and the cookie that must come back with it. The
-// caller sets the URL that the browser goes to.
+// Bind creates the state value and the cookie that tie an attempt to a browser before it is redirected. The caller sets
+// the redirect's URL.
 func (m Maker) Bind(tenant org.Tenant, attemptID string,
 	expiresAt time.Time,
 ) (value string, state State, started Started, err error) {
@@ -104,14 +105,14 @@ func (m Maker) Bind(tenant org.Tenant, attemptID string,
 	}, nil
 }
 
-// Hash returns the form in which values that only a browser knows are stored: SHA-256, hex.
+// Hash returns the hexadecimal SHA-256 of a value. Secrets that only a browser holds are stored in this form.
 func Hash(value string) string {
 	sum := sha256.Sum256([]byte(value))
 	return hex.EncodeToString(sum[:])
 }
 
-// ChosenID returns, in canonical form, the attempt id that a widget chose itself, or "" if it chose none. A widget that
-// chooses the id also chooses the token, whose hash it sends; it chooses both or neither.
+// ChosenID returns, in canonical form, the attempt ID that a widget chose itself, or "" if it chose none. A widget that
+// chooses the ID must also choose the token and send its hash; one without the other is an error.
 func ChosenID(attemptID, tokenHash string) (id string, err error) {
 	if attemptID == "" && tokenHash == "" {
 		return "", nil
@@ -129,21 +130,22 @@ func ChosenID(attemptID, tokenHash string) (id string, err error) {
 	return id, nil
 }
 
-// Taken returns the error for a chosen id that belongs to another attempt.
+// Taken returns the error for a chosen attempt ID that belongs to another attempt.
 func Taken(err error) error {
 	return fault.New(fault.Conflict, fault.CodeInvalidRequest,
 		"This attempt_id can't be used. Generate a new one.").About("attempt_id").Because(err)
 }
 
-// Holds reports whether token is the attempt token whose hash is tokenHash. No token matches an attempt that has none.
+// Holds reports whether token is the attempt token whose hash is tokenHash. It returns false if the attempt has no
+// token.
 func Holds(tokenHash string, token secret.Text) bool {
 	return tokenHash != "" && subtle.ConstantTimeCompare([]byte(Hash(token.Reveal())), []byte(tokenHash)) == 1
 }
 
-// Missing returns the error for an attempt that the caller cannot see, whatever the reason.
+// Missing returns the error for an attempt that the caller can't see, whatever the reason.
 func Missing() error { return fault.Missing("Attempt not found.") }
 
-// StartError returns the error for a start value that could not be used: the client's fault if it was unknown, used or
+// StartError returns the error for a start value that can't be used: a client error if the value was unknown, used or
 // expired, else an internal error.
 func StartError(err error) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {

@@ -10,31 +10,31 @@ import (
 
 const (
 	cookiePrefix = "__Host-attempt-"
-	// maxCookies is the number of attempts that a browser may have under way. A cookie takes 85 bytes of the request
-	// header, and API Gateway limits the header to 10,240 bytes in all. It rejects a larger request before any code that
-	// could expire a cookie runs.
+	// maxCookies is the number of attempts that a browser may have in progress. A cookie takes 85 bytes of the request
+	// header, and API Gateway limits all headers together to 10,240 bytes. It rejects a larger request before any code
+	// that could expire a cookie runs.
 	maxCookies = 20
-	// maxExpired limits the cookies that one response expires, because response headers are limited too. One cookie is
+	// maxExpired limits how many cookies one response expires, because response headers are limited too. One cookie is
 	// expired for each new one.
 	maxExpired = 20
 )
 
-// CookieName returns the name of the cookie that binds a state value to its browser. Each attempt has its own, so that
-// two open tabs do not disturb each other.
+// CookieName returns the name of the cookie that binds a state value to its browser. Each attempt has its own cookie,
+// so that attempts in two open tabs don't interfere.
 func CookieName(state string) string { return cookiePrefix + Hash(state)[:16] }
 
-// cookieValue returns the value with which a browser proves itself: its creation time, by which SurplusCookies finds
-// the oldest, followed by 256 random bits.
+// cookieValue returns the value of a binding cookie: its creation time, by which SurplusCookies finds the oldest
+// cookies, followed by 256 random bits.
 func cookieValue(random string, now time.Time) string {
 	return strconv.FormatInt(now.Unix(), 36) + "." + random
 }
 
-// SurplusCookies returns the names of the cookies to expire when a browser gets one more, oldest first. held contains
-// all of its cookies by name. Attempts whose cookies are expired can no longer be completed.
+// SurplusCookies returns the names of the cookies to expire before a browser gets another one, oldest first. held maps
+// the names of all its cookies to their values. Attempts whose cookies are expired can no longer be completed.
 func SurplusCookies(held map[string]string) []string {
 	type bound struct {
 		name string
-		made int64 // 0 if the value does not contain it
+		made int64 // creation time from the cookie's value; 0 if it has none
 	}
 	var all []bound
 	for name, value := range held {

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestSurplusCookiesKeepsNewestTwenty checks that a browser which begins many attempts keeps the newest
-// twenty, and that no other cookie is touched.
+// TestSurplusCookiesKeepsNewestTwenty checks that a browser that begins many attempts keeps the newest twenty cookies,
+// and that no other cookie is expired.
 func TestSurplusCookiesKeepsNewestTwenty(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,8 +44,8 @@ func TestSurplusCookiesKeepsNewestTwenty(t *testing.T) {
 	})
 }
 
-// TestSurplusCookiesLimitsExpiredCookiesPerResponse checks that cookies without a time count as the oldest, because
-// they predate the time stamp, and that one response expires no more cookies than fit its header.
+// TestSurplusCookiesLimitsExpiredCookiesPerResponse checks that cookies without a creation time count as the oldest,
+// and that one response expires no more cookies than fit its header.
 func TestSurplusCookiesLimitsExpiredCookiesPerResponse(t *testing.T) {
 	t.Parallel()
 	held := map[string]string{"__Host-attempt-newest": "t8mps0.x"}

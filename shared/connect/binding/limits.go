@@ -6,15 +6,15 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Limits in bytes on values that a caller supplies to get back. A URL that returns all of them, with every byte
-// percent-encoded, still fits the limit of common gateways and servers (8 KiB).
+// Maximum lengths, in bytes, of values that a caller supplies and that are returned to it. A URL that returns all of
+// them, with every byte percent-encoded, still fits the limit of common gateways and servers (8 KiB).
 const (
 	maxExternalID    = 512
 	maxExternalState = 1024
 	maxRequestID     = 128
 )
 
-// CheckLengths returns fault.Invalid for values that are too long to be returned.
+// CheckLengths returns fault.Invalid if any of the values is too long to be returned in a URL.
 func CheckLengths(externalID, externalState, requestID string) error {
 	for _, given := range []struct {
 		name, value string

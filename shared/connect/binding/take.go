@@ -11,15 +11,17 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// States stores states.
+// States stores the states of attempts in progress.
 type States interface {
 	// TakeState removes and returns a state if it exists, has not expired at now, and is bound to bindingHash. Otherwise
-	// it returns fault.NotFound and removes nothing; the State is then the stored one, for the log, or zero.
+	// it removes nothing and returns fault.NotFound with the stored state, for logging, or with the zero State if none
+	// exists.
 	TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (State, error)
 }
 
-// Take finds the state that a return presents; it works once, and only in the browser that received it. If the state
-// does not work, the log line states the reason, and strayed adds whose sign-in it would have completed, if known.
+// Take consumes the state that a returning browser presents. A state works once, and only in the browser that received
+// it. If the state doesn't work, the log line states the reason, and strayed adds the owner of the sign-in that the
+// state would have completed, if known.
 func Take(
 	ctx context.Context, states States, value string, cookie func(name string) string, now time.Time, strayed func(State),
 ) (State, error) {
@@ -37,7 +39,7 @@ func Take(
 	why := "other_browser"
 	switch {
 	case state.AttemptID == "":
-		why = "state_unknown" // never made, already used, or expired for more than an hour
+		why = "state_unknown" // never created, already used, or expired for more than an hour
 	case !now.Before(state.ExpiresAt):
 		why = "state_expired"
 	}

@@ -19,7 +19,7 @@ type strict struct {
 	*world
 
 	made  int
-	codes map[string]string // code to its verifier
+	codes map[string]string // maps a code to its verifier
 }
 
 func (p *strict) NewVerifier() (verifier secret.Text, challenge string, err error) {
@@ -42,7 +42,7 @@ func (p *strict) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, er
 	return p.world.Exchange(ctx, grant)
 }
 
-// at starts an attempt of the tenant at a strict portal.
+// at starts one of the tenant's attempts at a strict portal.
 func (p *strict) at(t *testing.T, r flow.Request) browser {
 	t.Helper()
 	starter := p.starter()
@@ -63,11 +63,11 @@ func (p *strict) complete(t *testing.T, r flow.Return) (flow.Completed, error) {
 
 func newStrict() *strict { return &strict{world: newWorld(), codes: map[string]string{}} }
 
-func TestCompleteRefusesCodeOfOtherAttempt(t *testing.T) {
+func TestCompleteRefusesCodeIssuedForOtherAttempt(t *testing.T) {
 	t.Parallel()
 	p := newStrict()
 	victim, attacker := p.at(t, request(t)), p.at(t, request(t))
-	injected := attacker.back() // the attacker's own browser and state, the victim's code
+	injected := attacker.back() // the attacker's own browser and state with the victim's code
 	injected.Code = secret.New("code for " + victim.state)
 	done, err := p.complete(t, injected)
 	wantFault(t, err, fault.Upstream, "invalid_grant")
@@ -82,7 +82,7 @@ func TestCompleteRefusesCodeOfOtherAttempt(t *testing.T) {
 	}
 }
 
-func TestCompleteAcceptsCodeOfSameAttempt(t *testing.T) {
+func TestCompleteAcceptsCodeIssuedForSameAttempt(t *testing.T) {
 	t.Parallel()
 	p := newStrict()
 	b := p.at(t, request(t))
@@ -109,7 +109,8 @@ func TestReplayedReturnCreatesNoSecondConnection(t *testing.T) {
 	}
 }
 
-// An attacker begins an attempt and has the victim finish it, in order to get the victim's records.
+// TestCompleteRefusesOtherBrowser checks that an attacker who begins an attempt and lets the victim finish it does not
+// get the victim's records.
 func TestCompleteRefusesOtherBrowser(t *testing.T) {
 	t.Parallel()
 	for _, widget := range []bool{false, true} {
@@ -146,9 +147,9 @@ func renamed(a, b browser) map[string]string {
 	return cookies
 }
 
-// A result goes to the organisation that owns the attempt, at the URL that it gave, whichever browser presents the
-// state.
-func TestCompleteSendsResultToStateOwner(t *testing.T) {
+// TestCompleteSendsResultToOrganisationOwningState checks that a result is sent to the redirect URL of the organisation
+// that owns the attempt, whichever browser presents the state.
+func TestCompleteSendsResultToOrganisationOwningState(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	other := request(t)

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// The causes that this package refers to by name; all others appear only in the table below.
+// Failure causes to which this package refers by name. All others appear only in the table below.
 const (
 	causeDeclined      = "declined"
 	causePortalMoved   = "portal_moved"
@@ -33,9 +33,8 @@ const (
 		"application's support team."
 )
 
-// causes returns the single table of reasons for which an attempt can fail, whether the portal's response or anything
-// else caused it. Causes are stable identifiers; if the health system returned an RFC 6749 code, that code is the
-// cause.
+// causes returns the table of all reasons for which an attempt can fail, in the portal's response or elsewhere. Causes
+// are stable identifiers; if the health system returned an RFC 6749 code, that code is the cause.
 func causes() fault.Causes {
 	all := clientCauses()
 	maps.Copy(all, portalFailed())
@@ -44,8 +43,8 @@ func causes() fault.Causes {
 	return all
 }
 
-// clientCauses returns the table's entries for codes that point to a problem with the client, its registration or the
-// patient.
+// clientCauses returns the table's entries for error codes that indicate a problem with the client, its registration or
+// the patient.
 func clientCauses() fault.Causes {
 	return fault.Causes{
 		causeDeclined: {
@@ -100,7 +99,7 @@ func clientCauses() fault.Causes {
 	}
 }
 
-// portalFailed returns the table's entries for a portal that fails or returns a code of its own.
+// portalFailed returns the table's entries for portals that fail or return a non-standard code.
 func portalFailed() fault.Causes {
 	return fault.Causes{
 		"server_error": {
@@ -121,7 +120,7 @@ func portalFailed() fault.Causes {
 	}
 }
 
-// unusable returns the table's entries for unusable responses.
+// unusable returns the table's entries for unusable portal responses.
 func unusable() fault.Causes {
 	return fault.Causes{
 		causePortalMoved: {
@@ -170,7 +169,7 @@ func unusable() fault.Causes {
 	}
 }
 
-// internalCauses returns the table's entries for internal failures and impossible reconnections.
+// internalCauses returns the table's entries for internal failures and for reconnects that are impossible.
 func internalCauses() fault.Causes {
 	return fault.Causes{
 		causeUnproven: {
@@ -207,21 +206,21 @@ func internalCauses() fault.Causes {
 	}
 }
 
-// failed returns the error for a cause in the table.
+// failed returns the error for a failure cause in the table.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
-// refused returns the error for a code that a health system returned; otherwise is the cause if the code is unknown.
+// refused returns the error for a code that a health system returned. otherwise is the cause if the code is unknown.
 func refused(code, otherwise string, because error) error {
 	switch code {
 	case "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
 		"invalid_request", "unsupported_response_type", "server_error", "temporarily_unavailable":
 		return failed(code, because)
 	}
-	if strings.Contains(code, "redirect_uri") { // such as redirect_uri_mismatch: OAuth has no code for it
+	if strings.Contains(code, "redirect_uri") { // e.g. redirect_uri_mismatch; OAuth defines no code for this error
 		return failed(causeRedirect, because)
 	}
 	return failed(otherwise, because)
 }
 
-// causeOf returns the cause for which an attempt failed; anything not in the table is an internal failure.
+// causeOf returns the cause of an attempt's failure. An error that is not in the table is an internal failure.
 func causeOf(err error) string { return cmp.Or(fault.Of(err).Cause, causeInternal) }

@@ -22,16 +22,16 @@ import (
 // exchangeTime limits the wait for a code exchange, so that the function still has time to respond to the browser.
 const exchangeTime = 20 * time.Second
 
-// Completer completes attempts when the patient returns. Every field is required.
+// Completer completes an attempt when the patient returns from the portal. Every field is required.
 type Completer struct {
 	Store       EndStore
-	Connections Connections // for reconnects
+	Connections Connections // for reading the connection on a reconnect
 	Portal      Exchanger
-	Sealer      tokens.Sealer // under the key for verifiers
+	Sealer      tokens.Sealer // seals with the key for PKCE verifiers
 	Vault       tokens.Vault
-	Hashing     secret.Keyring // for comparing patients
+	Hashing     secret.Keyring // keys for comparing patients
 	Enqueuer    Enqueuer
-	BaseURL     string // of our own API
+	BaseURL     string // base URL of the service's API
 	Own         weburl.Own
 	Now         func() time.Time
 	NewID       ids.Source
@@ -39,29 +39,29 @@ type Completer struct {
 
 // Return holds the parameters with which a browser returns from a portal (RFC 6749 section 4.1.2, RFC 9207).
 type Return struct {
-	// Registration is the part of the callback path after CallbackPath; empty for the shared callback.
+	// Registration is the part of the callback path after CallbackPath. It is empty for the shared callback.
 	Registration string
 	State        string
 	Code         secret.Text
-	Issuer       string                   // iss
-	Error        string                   // error
-	Cookie       func(name string) string // the browser's cookies
-	RequestID    string                   // of this request, for error messages
+	Issuer       string                   // iss parameter
+	Error        string                   // error parameter
+	Cookie       func(name string) string // returns the browser's cookie of that name
+	RequestID    string                   // ID of this request, for error messages
 }
 
-// Completed holds the browser's next destination and the parameters for it: the result fields of docs/openapi.yaml, or
-// the attempt's error.
+// Completed holds the browser's next destination and its parameters: the result fields of docs/openapi.yaml, or the
+// attempt's error.
 type Completed struct {
 	Redirect      org.VerifiedRedirect
-	InWidget      bool // a widget waits for the result: the browser gets a page instead of a redirect
+	InWidget      bool // a widget waits for the result, so the browser gets a page instead of a redirect
 	Result        url.Values
 	ExternalID    string
 	ExternalState string
 }
 
 // Complete completes an attempt. An error with an empty Completed has no verified destination and must be shown as a
-// page. An error with a Completed goes back by redirect, or to the widget's user. Neither creates or changes a
-// connection, except that a patient's first refusal creates a rejected one.
+// page. An error with a Completed is returned by redirect or shown to the widget's user. In neither case is a
+// connection created or changed, except that a patient's first refusal creates a rejected one.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	attempt, err := c.returned(ctx, r)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 		Redirect: org.RestoreRedirect(c.Own, attempt.RedirectURI), InWidget: attempt.TokenHash != "",
 		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
 	}
-	if !done.InWidget && done.Redirect.URI() == "" { // the URL has become one of the service itself
+	if !done.InWidget && done.Redirect.URI() == "" { // the redirect URL now points to the service itself
 		return Completed{}, fault.BadRequest("This sign-in can't be completed: the application's redirect URI is not " +
 			"allowed.")
 	}
@@ -84,7 +84,8 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	return done, nil
 }
 
-// returned finds the attempt that a return belongs to; it works once, and only in the browser that started the attempt.
+// returned consumes the state of a returning browser and looks up its attempt. The state works once, and only in the
+// browser that started the attempt.
 func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if attempt, err := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); err == nil {
@@ -101,7 +102,7 @@ func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	return attempt, nil
 }
 
-// finish determines the outcome of an attempt and stores it if it is a connection.
+// finish determines the outcome of an attempt and, if it succeeded, stores the connection.
 func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (connection.Connection, error) {
 	if callbackURI(c.BaseURL, r.Registration) != attempt.Callback {
 		logx.Add(ctx, slog.String("event", "wrong_callback"))
@@ -129,33 +130,33 @@ func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (conne
 	return c.connect(ctx, attempt, set)
 }
 
-// errAnswer stands for an error that the portal sent through the browser; only its cause is retained.
+// errAnswer stands for an error that the portal sent through the browser. Only the error's cause is retained.
 var errAnswer = errors.New("the portal's answer")
 
-// portalError returns an error for the log about a response that a portal sent through the browser at a step.
+// portalError returns an error, for the log, about a response that a portal sent through the browser at a step.
 func portalError(step fault.Step, by Server, cause string) error {
 	return fault.Spot{Step: step, Host: fault.HostOf(by.AuthorizationEndpoint), Class: cause}.Failed(errAnswer)
 }
 
-// portalRefused converts an error that a portal sent.
+// portalRefused converts an error code that a portal sent to an error.
 func portalRefused(by Server, code string) error {
 	cause := causeOf(refused(code, causePortal, nil))
 	return failed(cause, portalError(fault.StepAuthorize, by, cause))
 }
 
-// errUnnamed is returned when the portal names no patient: the record could not be attributed to anyone, and no export
-// could read it (docs/reference/deviations.md, "Connecting").
+// errUnnamed is returned when the portal's token response identifies no patient. The record could not be attributed to
+// a person, and no export could read it (docs/reference/deviations.md, "Connecting").
 var errUnnamed = errors.New("the portal named no patient")
 
-// unnamed returns an error for the log about a token response that names no patient.
+// unnamed returns an error, for the log, about a token response that identifies no patient.
 func unnamed(by Server) error {
 	return fault.Spot{
 		Step: fault.StepIdentity, Host: fault.HostOf(by.TokenEndpoint), Class: causeNoPatient,
 	}.Failed(errUnnamed)
 }
 
-// exchange gets tokens for the code. Tokens that identify no patient are discarded without revoking them, because
-// portals often end all grants of an app together.
+// exchange exchanges the authorization code for tokens. It discards tokens that identify no patient without revoking
+// them, because revoking one grant often ends all of the app's grants at a portal.
 func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Text) (tokens.Set, error) {
 	verifier, err := c.Sealer.Open(ctx, attempt.Tenant, verifierBinding(attempt), attempt.Verifier)
 	if err != nil {

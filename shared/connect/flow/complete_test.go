@@ -23,7 +23,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// conclusionOf returns the only conclusion of w.
+// conclusionOf returns the only conclusion stored in w.
 func conclusionOf(t *testing.T, w *world) flow.Conclusion {
 	t.Helper()
 	if len(w.concluded) != 1 {
@@ -32,7 +32,7 @@ func conclusionOf(t *testing.T, w *world) flow.Conclusion {
 	return w.concluded[0]
 }
 
-// wantNoConnection checks that an attempt stored at most its ending and the event that reports it.
+// wantNoConnection checks that an attempt stored at most its outcome and the event that reports it.
 func wantNoConnection(t *testing.T, w *world) {
 	t.Helper()
 	told := 0
@@ -224,7 +224,7 @@ func TestCompleteRefusesUnprovenReturnWithoutRedirect(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*flow.Return)
 		wait   time.Duration
-		keeps  bool // the state still works for the right browser
+		keeps  bool // the state still works for the original browser
 	}{
 		"no state":      {change: func(r *flow.Return) { r.State = "" }, keeps: true},
 		"unknown state": {change: func(r *flow.Return) { r.State = "made up" }, keeps: true},
@@ -321,7 +321,7 @@ func TestAttemptsInTwoTabsAreIndependent(t *testing.T) {
 func TestCompleteRefusesReturnOfOtherIssuer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		issuer   string // of the portal
+		issuer   string // iss sent by the portal
 		required bool
 		returned string
 		good     bool

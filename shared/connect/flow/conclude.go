@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// connect stores the connection that a first authorisation creates.
+// connect stores the connection that a patient's first authorisation creates.
 func (c Completer) connect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	now := c.Now()
 	conn := c.newConnection(attempt, now)
@@ -32,7 +32,7 @@ func (c Completer) newConnection(attempt Attempt, now time.Time) connection.Conn
 	return conn
 }
 
-// mark makes a connection searchable by the external id of its latest attempt that had one.
+// mark makes a connection searchable by the external ID of its latest attempt that had one.
 func (c Completer) mark(conn *connection.Connection, attempt Attempt) {
 	if attempt.ExternalID != "" {
 		conn.External = c.Hashing.Sign(connection.ExternalText(attempt.Tenant, attempt.ExternalID))
@@ -40,7 +40,7 @@ func (c Completer) mark(conn *connection.Connection, attempt Attempt) {
 }
 
 // authorize updates the connection with the patient's new grant. Its scope becomes the granted scope, even if that
-// lacks requested parts.
+// lacks some requested scopes.
 func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set tokens.Set, now time.Time) {
 	conn.Status, conn.Scope, conn.ConsentExpiresAt = connection.Authorized, set.Scope, set.ConsentExpiresAt
 	conn.Refresh = connection.RefreshState{RefreshAt: refresh.Next(conn.ID, set, now), ConsentFixed: set.ConsentStated}
@@ -49,18 +49,18 @@ func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set t
 	}
 	conn.Generation++
 	c.mark(conn, attempt)
-	if len(conn.Patient.Sum) == 0 && !set.PatientID.Empty() { // two unknown patients do not count as the same
+	if len(conn.Patient.Sum) == 0 && !set.PatientID.Empty() { // two unknown patients don't count as the same patient
 		conn.Patient = c.Hashing.Sign(patientText(attempt, set))
 	}
 }
 
-// patientText returns the text from which a patient's mark is computed.
+// patientText returns the text from which a patient's keyed hash is computed.
 func patientText(attempt Attempt, set tokens.Set) []byte {
 	return []byte("patient|" + attempt.FHIRBase + "|" + set.PatientID.Reveal())
 }
 
-// conclude stores an authorised connection with its tokens and emits its event. It also emits the expiry warning at
-// once if consent ends sooner than the usual notice. Conflicts are returned as by Store.ConcludeAttempt.
+// conclude stores an authorised connection with its tokens and emits its event. If consent ends sooner than the usual
+// warning period, conclude also emits the expiry warning at once. Conflicts are returned as by Store.ConcludeAttempt.
 func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connection.Connection, set tokens.Set,
 	version int64,
 ) error {
@@ -87,7 +87,7 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 	return nil
 }
 
-// note adds the attempt's owner to the log line.
+// note adds the attempt's tenant to the log line.
 func note(ctx context.Context, attempt Attempt) {
 	logx.Add(ctx, slog.String("org_id", attempt.Tenant.OrgID), slog.String("mode", string(attempt.Tenant.Mode)),
 		slog.String("endpoint_id", attempt.EndpointID), slog.String("attempt_id", attempt.ID))
@@ -96,9 +96,9 @@ func note(ctx context.Context, attempt Attempt) {
 	}
 }
 
-// recordFailure stores that an attempt ended in an error and emits its event: a refusal leaves a rejected connection
-// unless one exists already, and anything else emits the opt-in event. The browser gets the error whether or not
-// storing succeeds.
+// recordFailure stores an attempt's failure and emits its event. A patient's refusal creates a rejected connection
+// unless a connection exists already; any other failure emits the opt-in event. The browser gets the error whether or
+// not storing succeeds.
 func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return, err error) {
 	shown, now := fault.Of(err), c.Now()
 	end := Conclusion{
@@ -129,10 +129,10 @@ func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return,
 	c.store(ctx, end)
 }
 
-// store tries to store the end of a failed attempt.
+// store tries to store the outcome of a failed attempt.
 func (c Completer) store(ctx context.Context, end Conclusion) {
 	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
-		logx.Add(ctx, slog.Any("unstored", err)) // only the browser learns of the end
+		logx.Add(ctx, slog.Any("unstored", err)) // the failure is reported only to the browser
 		return
 	}
 	c.enqueue(ctx, end.Events)
@@ -144,9 +144,9 @@ func (c Completer) enqueue(ctx context.Context, events []webhook.Event) {
 	}
 }
 
-// connectionEvent returns the event of an authorisation or of its refusal. Its number is the connection's generation,
-// so that a reconnect is a fact of its own. requestID is the one in the redirect with the same outcome: the caller's
-// for an authorisation, the error's unique one for a refusal (docs/openapi.yaml).
+// connectionEvent returns the event of an authorisation or a refusal. Its sequence number is the connection's
+// generation, so that a reconnect is a separate event. requestID is the one in the redirect with the same outcome: the
+// caller's for an authorisation, the error's unique one for a refusal (docs/openapi.yaml).
 func connectionEvent(attempt Attempt, conn connection.Connection, requestID string,
 	now time.Time,
 ) (webhook.Event, error) {
@@ -159,8 +159,8 @@ func connectionEvent(attempt Attempt, conn connection.Connection, requestID stri
 		})
 }
 
-// failureEvent returns the event of an attempt that ended in an error. Its request id is the error's, which the browser
-// also shows.
+// failureEvent returns the event of an attempt that failed. Its request ID is the error's, which the browser also
+// shows.
 func failureEvent(end Conclusion, now time.Time) (webhook.Event, error) {
 	attempt := end.Attempt
 	return webhook.NewEvent(attempt.Tenant, webhook.ConnectionFailed, attempt.ID, 0, now, webhook.ConnectionFailure{

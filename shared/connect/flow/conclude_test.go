@@ -18,8 +18,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The reported end of an authorisation without a refresh token is never later than its access token's expiry.
-func TestAuthorisationWithoutRefreshTokenReportsItsExpiry(t *testing.T) {
+// TestAuthorisationWithoutRefreshTokenReportsAccessTokenExpiry checks that the reported end of an authorisation without
+// a refresh token is never later than the access token's expiry.
+func TestAuthorisationWithoutRefreshTokenReportsAccessTokenExpiry(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	for name, test := range map[string]struct {

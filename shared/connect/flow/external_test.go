@@ -7,13 +7,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// external returns the mark of one of the tenant's external ids.
+// external returns the keyed hash of one of the tenant's external IDs.
 func external(t *testing.T, id string) secret.Mark {
 	t.Helper()
 	return newKeyring(t).Sign([]byte("external|" + tenant.Key() + "|" + id))
 }
 
-// A reconnect may give the patient another external id; one that gives none keeps the previous one.
+// TestReconnectWithoutExternalIDKeepsPreviousOne checks that a reconnect replaces the external ID only if it has one.
 func TestReconnectWithoutExternalIDKeepsPreviousOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

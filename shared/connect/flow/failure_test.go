@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// dataOf returns the data of the only event of a conclusion, which must have the given type.
+// dataOf returns the data of a conclusion's only event, which must have the given type.
 func dataOf(t *testing.T, c flow.Conclusion, want webhook.Type) map[string]any {
 	t.Helper()
 	if len(c.Events) != 1 || c.Events[0].Type != want {
@@ -34,8 +34,8 @@ func dataOf(t *testing.T, c flow.Conclusion, want webhook.Type) map[string]any {
 	return body.Data
 }
 
-// wantTold checks that a failed attempt is stored and reported consistently with the browser's error, with a cause and
-// an action.
+// wantTold checks that a failed attempt is stored and reported consistently with the browser's error, including its
+// cause and an action.
 func wantTold(t *testing.T, w *world, err error, cause string) map[string]any {
 	t.Helper()
 	c, shown := conclusionOf(t, w), fault.Of(err)
@@ -119,7 +119,7 @@ func TestFailedAttemptEventCarriesCause(t *testing.T) {
 	}
 }
 
-// TestFailureAdvisesRetryOnlyWhenTransient checks that patients are not asked to retry when only a changed registration
+// TestFailureAdvisesRetryOnlyWhenTransient checks that patients are not advised to retry if only a changed registration
 // can help.
 func TestFailureAdvisesRetryOnlyWhenTransient(t *testing.T) {
 	t.Parallel()
@@ -176,7 +176,7 @@ func TestCompleteRecordsAndReportsGrantedScope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
-		// no patient/ read scope
+		// The scope lacks read access to patient/.
 		w.set.Scope, w.set.ConsentExpiresAt = "openid offline_access", time.Now().Add(90*24*time.Hour)
 		done, err := w.completer(t).Complete(t.Context(), w.start(t, request(t)).back())
 		if err != nil {
@@ -198,11 +198,11 @@ func TestCompleteRecordsAndReportsGrantedScope(t *testing.T) {
 	})
 }
 
-func TestConcludeReportsNothingElseWhenResponseOfWriteIsLost(t *testing.T) {
+func TestCompleteReportsNoFailureWhenWriteResponseIsLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	r := w.start(t, request(t)).back()
-	// The write's response is lost: the attempt is done, and stays so.
+	// The write succeeds but its response is lost; the attempt stays completed.
 	w.meddle = func() {
 		for id, attempt := range w.attempts {
 			attempt.Status = flow.Done

@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// MaxQuery is the longest query of an authorization request, in bytes, that portals are known to accept. It is the
+// MaxQuery is the longest query, in bytes, that portals are known to accept in an authorization request. It is the
 // default limit of IIS (requestLimits, maxQueryString) and of gateways in front of other servers.
 const MaxQuery = 2048
 
-// sample stands in for a state, nonce or challenge that does not exist yet: 32 bytes in base64url without padding.
+// sample stands in for a state, nonce or challenge that has not been generated yet: 32 bytes in base64url without
+// padding.
 const sample = "0123456789012345678901234567890123456789012"
 
-// fit returns the scope of an attempt whose types come from the server's own list, shortened to fit MaxQuery: the last
-// types, which an export needs least, are dropped first. The connection records what it requested, so that an export
-// does not mistake a dropped type for one that the patient withheld. leftOut counts the dropped scopes.
+// fit returns an attempt's scope, shortened to fit MaxQuery if its resource types come from the server's own list. It
+// drops the last types first, because an export needs them least. The connection records the requested scope, so that
+// an export does not mistake a dropped type for one that the patient withheld. leftOut counts the dropped scopes.
 func (s Preparation) fit(attempt Attempt) (scope string, leftOut int, err error) {
 	challenge, nonce := sample, ""
 	if attempt.NoChallenge {
@@ -38,12 +39,13 @@ func (s Preparation) fit(attempt Attempt) (scope string, leftOut int, err error)
 	return strings.Join(scopes[:kept], " "), len(scopes) - kept, nil
 }
 
-// isOptional reports whether a request makes sense without a scope. Without the Patient or a refresh token it does not.
+// isOptional reports whether a request is useful without a scope. The Patient scope and the scope for a refresh token
+// are not optional.
 func isOptional(scope string) bool {
 	return strings.HasPrefix(scope, "patient/") && !strings.HasPrefix(scope, "patient/Patient.")
 }
 
-// request returns the authorization request of an attempt.
+// request returns the attempt's authorization request.
 func (a Attempt) request(state, challenge, nonce string) Authorization {
 	return Authorization{
 		Endpoint: a.AuthorizationEndpoint, ClientID: a.ClientID, RedirectURI: a.Callback, Scope: a.Scope,

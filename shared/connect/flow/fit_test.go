@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// everyType returns a scope with the Patient and more types than fit a request.
+// everyType returns a scope with the Patient and more types than a request can hold.
 func everyType() string {
 	scopes := make([]string, 0, 100)
 	scopes = append(scopes, "openid", "offline_access", "patient/Patient.rs", "patient/Observation.rs")
@@ -47,7 +47,7 @@ func TestStartDropsLastListedTypesWhenRequestIsTooLong(t *testing.T) {
 	}
 }
 
-func TestStartKeepsScopesThatServerDidNotChoose(t *testing.T) {
+func TestStartNeverShortensConfiguredScopes(t *testing.T) {
 	t.Parallel()
 	every := everyType()
 	for name, change := range map[string]func(w *world){

@@ -1,5 +1,5 @@
-// Package flow owns one connect attempt: the values pinned when the patient leaves for the portal, the state and
-// browser binding that the return must present, single use, and the result. It reaches the portal through an interface
+// Package flow runs one connect attempt: the values pinned when the patient leaves for the portal, the state and
+// browser binding that the return must present, single use, and the result. It accesses the portal through an interface
 // and depends on neither HTTP nor AWS.
 package flow
 
@@ -17,19 +17,20 @@ import (
 )
 
 const (
-	// CallbackPath is the path to which portals return, below the base URL; the part after it names the registration.
+	// CallbackPath is the path, below the base URL, to which portals redirect patients. The part after it names the
+	// registration.
 	CallbackPath = "/bridge/callback"
-	// ConnectPath is the path from which a browser leaves for a portal, below the base URL.
+	// ConnectPath is the path, below the base URL, that redirects a browser to a portal.
 	ConnectPath = "/bridge/connect"
-	// PagePath is the path of the page where a patient first picks the institution, below the base URL.
+	// PagePath is the path, below the base URL, of the page on which a patient picks the institution.
 	PagePath = "/widget/connect"
 )
 
 // VerifierPurpose is the purpose in the encryption context of sealed PKCE verifiers.
 const VerifierPurpose = "pkce-verifier"
 
-// Attempt is one sign-in of a patient. Everything that the return needs is pinned here, so that nothing a browser
-// brings back can choose where a code or a token goes (RFC 9700 section 4.4).
+// Attempt is one sign-in of a patient at a portal. It pins every value that the return needs, so that no parameter from
+// a browser can choose where a code or a token is sent (RFC 9700 section 4.4).
 type Attempt struct {
 	Requester
 	Institution
@@ -45,18 +46,18 @@ type Attempt struct {
 	RequestID string
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	Ending    Ending // zero until the attempt is done or failed
+	Ending    Ending // zero until the attempt succeeds or fails
 }
 
-// Requester identifies the patient to the organisation and holds the result's destination.
+// Requester identifies the patient to the organisation and holds the destination of the result.
 type Requester struct {
 	RedirectURI   string // verified as registered when the attempt began; empty for a widget's attempt
-	TokenHash     string // SHA-256, hex, of the token with which the widget polls; empty in redirect mode
+	TokenHash     string // hex SHA-256 of the token with which the widget polls; empty in redirect mode
 	ExternalID    string
 	ExternalState string
 }
 
-// Institution names the institution in the catalogue.
+// Institution names the attempt's institution in the catalogue.
 type Institution struct {
 	EndpointID   string
 	BrandID      string
@@ -66,112 +67,114 @@ type Institution struct {
 
 // Renewal names the connection that a patient is reauthorizing. It is zero for a new connection.
 type Renewal struct {
-	Reconnect string // the connection's id
-	WasEnded  string // why it had ended when the attempt began (connection.RefreshState); empty if active
+	Reconnect string // ID of the connection
+	WasEnded  string // RefreshState.Ended when the attempt began; empty if the connection was active
 }
 
-// Server holds the portal's URLs, as discovery stated them when the attempt began.
+// Server holds the portal's URLs, as discovered when the attempt began.
 type Server struct {
 	FHIRBase              string
 	Issuer                string
-	IssRequired           bool // the portal promises iss on its return (RFC 9207)
+	IssRequired           bool // the portal advertises that its responses carry iss (RFC 9207)
 	AuthorizationEndpoint string
 	TokenEndpoint         string
 	KeySet                string // URL of the keys that sign id_tokens; empty if unknown
-	Userinfo              string // empty if there is none
+	Userinfo              string // URL of the userinfo endpoint; empty if there is none
 	Upstream              Upstream
 }
 
 // Client identifies Recordbridge to the portal.
 type Client struct {
 	ClientID     string
-	ClientAuthID string // of the client authentication; empty for a public client
-	Callback     string // the redirect URI sent to the portal, the only one that may receive its response
-	RawBasic     bool   // HTTP Basic carries client id and secret unencoded; copied to the token set
+	ClientAuthID string // ID of the client authentication; empty for a public client
+	Callback     string // redirect URI sent to the portal, to which the portal must return
+	RawBasic     bool   // HTTP Basic sends client ID and secret unencoded; copied to the token set
 }
 
-// Parameters holds the rest of the authorization request and the settings that follow from it.
+// Parameters holds the remaining parameters of the authorization request and the settings that follow from them.
 type Parameters struct {
-	Aud         string   // sent as aud; empty: not sent
-	Scope       string   // requested
+	Aud         string   // aud parameter; not sent if empty
+	Scope       string   // requested scopes
 	RepeatScope bool     // every refresh must repeat the scope; copied to the token set
-	Extra       []string // fields of the token response that the token set keeps (tokens.Set)
-	Nonce       bool     // a nonce is sent
-	NoChallenge bool     // no PKCE challenge is sent
+	Extra       []string // fields of the token response that the token set retains (tokens.Set)
+	Nonce       bool     // the request includes a nonce
+	NoChallenge bool     // the request omits the PKCE challenge
 }
 
-// Secrets proves that the return belongs to the attempt. It is created when the browser leaves.
+// Secrets holds the values that prove that a return belongs to the attempt. They are created when the browser is
+// redirected to the portal.
 type Secrets struct {
 	NonceHash string // HashNonce of the nonce that the id_token must repeat; empty if none was sent
-	Verifier  []byte // PKCE verifier, sealed
+	Verifier  []byte // sealed PKCE verifier
 }
 
-// Status is the progress of an attempt.
+// Status is the status of an attempt.
 type Status string
 
-// The statuses. An attempt that is created or open after its lifetime is expired; that is determined on reading and
-// never stored.
+// Attempt statuses. An attempt that is still created or open after its lifetime has expired; expiry is determined when
+// reading and never stored.
 const (
-	Created Status = "created" // by a widget, whose browser has not left yet
+	Created Status = "created" // created by a widget; the browser has not been redirected yet
 	Open    Status = "open"    // the browser is at the portal
 	Done    Status = "done"
 	Failed  Status = "failed"
 	Expired Status = "expired"
 )
 
-// Ending is the outcome of an attempt: a connection, or an error and its cause (see causes.go).
+// Ending holds the outcome of an attempt: a connection, or an error and its cause (see causes.go).
 type Ending struct {
 	ConnectionID     string
 	ConnectionStatus connection.Status
-	Scope            string    // granted
-	ConsentExpiresAt time.Time // zero when unknown
+	Scope            string    // granted scopes
+	ConsentExpiresAt time.Time // zero if unknown
 
 	Error       string
 	Description string
 	Cause       string
-	RequestID   string // of the request that ended in the error
+	RequestID   string // ID of the request that failed the attempt
 }
 
-// Conclusion holds everything that the end of an attempt stores, in one transaction.
+// Conclusion holds everything that is stored, in one transaction, when an attempt ends.
 type Conclusion struct {
 	Attempt     Attempt
-	Error       string // error code the attempt ended with, empty on success
-	Description string // of the error, as the browser shows it
-	Cause       string // of the error
-	RequestID   string // of the request that ended in the error
-	// Connection has no id if the attempt yields no connection. One with a revision is a reconnect: it replaces that
+	Error       string // error code of the attempt's failure; empty on success
+	Description string // error description, as shown in the browser
+	Cause       string // failure cause (see causes.go)
+	RequestID   string // ID of the request that failed the attempt
+	// Connection has no ID if the attempt yields no connection. If it has a revision, it is a reconnect and replaces that
 	// revision.
 	Connection connection.Connection
-	// Tokens has no Sealed if there are none. The tokens of a reconnect replace the preceding version, or are the first if
-	// they have version 1. Leftovers of an earlier grant are deleted with the write (refresh.Store, Upstream).
+	// Tokens has no Sealed if there are no tokens. A reconnect's tokens replace the preceding version, or are the first if
+	// they have version 1. The write deletes what remains of an earlier grant (refresh.Store, Upstream).
 	Tokens tokens.Row
 	Events []webhook.Event
 }
 
-// Attempts reads attempts.
+// Attempts reads attempts from the store.
 type Attempts interface {
-	// Attempt reads an attempt, consistently; fault.NotFound.
+	// Attempt reads an attempt with a consistent read. It returns fault.NotFound if there is none.
 	Attempt(ctx context.Context, tenant org.Tenant, id string) (Attempt, error)
 }
 
 // StartStore stores attempts when they begin.
 type StartStore interface {
 	Attempts
-	// BeginAttempt creates the attempt, open, and its state in one transaction.
+	// BeginAttempt creates an attempt with status open, and its state, in one transaction.
 	BeginAttempt(ctx context.Context, attempt Attempt, state binding.State) error
-	// Ticket reads a ticket that has not expired at now, consistently; fault.NotFound.
+	// Ticket reads, with a consistent read, a ticket that has not expired at now. It returns fault.NotFound if there is
+	// none.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
 	// OpenAttempt consumes a ticket, sets its attempt to open with the attempt's Verifier and NonceHash, and creates the
-	// state, in one transaction. It returns fault.Conflict if the ticket is gone or the attempt changed since its
+	// state, in one transaction. It returns fault.Conflict if the ticket no longer exists or the attempt changed since its
 	// creation.
 	OpenAttempt(ctx context.Context, ticket binding.Ticket, attempt Attempt, state binding.State) error
 }
 
-// CreateStore stores attempts whose browser leaves later.
+// CreateStore stores attempts whose browser is redirected later.
 type CreateStore interface {
 	// CreateAttempt stores a widget's attempt, with status created, and its ticket in one transaction. It may replace an
-	// attempt with the same id and token hash with which no browser has left. It returns fault.Conflict if the id belongs
-	// to another attempt.
+	// attempt with the same ID and token hash whose browser has not been redirected yet. It returns fault.Conflict if the
+	// ID belongs to another attempt.
 	CreateAttempt(ctx context.Context, attempt Attempt, ticket binding.Ticket) error
 }
 
@@ -180,21 +183,21 @@ type EndStore interface {
 	Attempts
 	binding.States
 
-	// TokenVersion reads the version of a connection's token set, even of an ended one, consistently; 0 if it never had
-	// any. The set is not decrypted.
+	// TokenVersion reads, with a consistent read, the version of a connection's token set, even if the connection has
+	// ended. It returns 0 if the connection never had any tokens. The set is not decrypted.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
 	// ConcludeAttempt stores a conclusion in one transaction. It returns fault.Conflict if the attempt is not open, or if
-	// a row that it replaces changed since it was read.
+	// a row that the conclusion replaces changed since it was read.
 	ConcludeAttempt(ctx context.Context, c Conclusion) error
 }
 
-// Connections reads connections.
+// Connections reads connections from the store.
 type Connections interface {
-	// Connection reads a connection, consistently; fault.NotFound.
+	// Connection reads a connection with a consistent read. It returns fault.NotFound if there is none.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// NoConnections implements Connections for functions that begin no reconnect. It contains no connections.
+// NoConnections implements Connections without any connections, for functions that begin no reconnect.
 type NoConnections struct{}
 
 // Connection implements Connections.
@@ -202,76 +205,80 @@ func (NoConnections) Connection(context.Context, org.Tenant, string) (connection
 	return connection.Connection{}, connection.Missing()
 }
 
-// Catalog finds institutions.
+// Catalog looks up institutions.
 type Catalog interface {
-	// Endpoint reads an endpoint; fault.NotFound.
+	// Endpoint reads an endpoint. It returns fault.NotFound if there is none.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
-	// Way reads how patients of a brand, given by its own or a merged id, reach an endpoint; fault.NotFound.
+	// Way reads how patients of a brand reach an endpoint. brandID is the brand's own ID or one that was merged into it.
+	// Way returns fault.NotFound if there is none.
 	Way(ctx context.Context, endpointID, brandID string) (catalog.Way, error)
-	// Registration reads our registration at an endpoint, for the tenant or the shared one; fault.NotFound.
+	// Registration reads Recordbridge's registration at an endpoint, the tenant's own or the shared one. It returns
+	// fault.NotFound if there is none.
 	Registration(ctx context.Context, tenant org.Tenant, endpoint catalog.Endpoint) (catalog.Registration, error)
 }
 
-// Authority holds the validated discovery results of a portal's authorization server: URLs are absolute, and values not
-// stated are empty.
+// Authority holds the validated discovery results of a portal's authorization server. URLs are absolute; values that
+// the server does not state are empty.
 type Authority struct {
 	Issuer                string
-	IssRequired           bool // responses to our redirect URI must carry iss, equal to Issuer (RFC 9207 section 2.4)
+	IssRequired           bool // responses must carry iss, equal to Issuer (RFC 9207 section 2.4)
 	AuthorizationEndpoint string
 	TokenEndpoint         string
-	KeySet                string // jwks_uri: the keys that sign id_tokens
+	KeySet                string // jwks_uri, the URL of the keys that sign id_tokens
 	// Userinfo describes the patient of an access token, Revocation revokes tokens (RFC 7009), and Introspection returns
-	// their expiry (RFC 7662). Each is kept only if it is at the token endpoint's own origin, which sees the tokens
-	// anyway.
+	// their expiry (RFC 7662). Each URL is retained only if it has the token endpoint's origin, to which the tokens are
+	// sent anyway.
 	Userinfo      string
 	Revocation    string
 	Introspection string
-	// data scopes to request if nothing else specifies them, space-separated, most needed first
+	// data scopes to request if nothing else specifies them, separated by spaces, most needed first
 	Scope  string
-	Access string // the server's scope suffix for "read and search": "read" (version 1) or "rs" (version 2)
-	S256   bool   // the server advertises PKCE S256; challenges are sent either way
-	// Methods lists the client authentication methods that both the server advertises and we support, and Algorithms those
-	// for private_key_jwt. Servers often state them wrongly, so they only help the operator who registers a client.
+	Access string // scope suffix for read and search: "read" (version 1) or "rs" (version 2)
+	S256   bool   // the server advertises PKCE S256; challenges are sent regardless
+	// Methods lists the client authentication methods that the server advertises and Recordbridge supports. Algorithms
+	// lists the signing algorithms for private_key_jwt. Servers often advertise them incorrectly, so they only help the
+	// operator who registers a client.
 	Methods    []string
 	Algorithms []string
-	// Substitute reports that the configuration was unavailable for a possibly temporary reason, and that the less
+	// Substitute reports whether the SMART configuration was unavailable for a possibly temporary reason and the less
 	// detailed CapabilityStatement was used instead.
 	Substitute bool
-	// BrandBundle is the URL at which the server says its institutions publish their list (SMART App Launch 2.2,
-	// user_access_brand_bundle). Nothing is fetched from it merely because a server names it.
+	// BrandBundle is the URL at which, according to the server, its institutions publish their list (SMART App Launch 2.2,
+	// user_access_brand_bundle). The URL is not fetched merely because a server advertises it.
 	BrandBundle string
 }
 
 // Profile holds a platform's requirements for the authorization request.
 type Profile struct {
-	Aud   string // empty: not sent
+	Aud   string // aud parameter; not sent if empty
 	Scope string // scopes to request if the registration names none
-	// Listed reports that the types in Scope come from the server's own list, most needed first. The last ones are dropped
-	// if the request would be too long (MaxQuery).
+	// Listed reports whether the types in Scope come from the server's own list, most needed first. The last ones are
+	// dropped if the request would be too long (MaxQuery).
 	Listed bool
-	Nonce  bool // required even if openid is not requested
-	// RawBasic reports that HTTP Basic carries client id and secret unencoded, contrary to RFC 6749 section 2.3.1.
+	Nonce  bool // a nonce is required even if openid is not requested
+	// RawBasic reports whether HTTP Basic sends client ID and secret unencoded, contrary to RFC 6749 section 2.3.1.
 	RawBasic bool
-	// RepeatScope reports that the platform refuses a refresh without scope, contrary to RFC 6749 section 6.
+	// RepeatScope reports whether the platform refuses a refresh without scope, contrary to RFC 6749 section 6.
 	RepeatScope bool
-	// NoChallenge reports that the platform refuses a PKCE challenge; neither challenge nor verifier is then sent.
+	// NoChallenge reports whether the platform refuses a PKCE challenge. Neither challenge nor verifier is then sent.
 	NoChallenge bool
-	// Extra names the fields of the token response that the platform needs on later calls.
+	// Extra names the fields of the token response that later calls to the platform need.
 	Extra    []string
 	Known    []string // origins in this discovery that the platform's profile confirms
 	Upstream Upstream
 }
 
-// Upstream holds the endpoints that take a token after the code exchange.
+// Upstream holds the endpoints to which tokens are sent after the code exchange.
 type Upstream struct {
-	Revocation       string // revocation_endpoint (RFC 7009), or empty
-	Introspection    string // introspection_endpoint (RFC 7662), or empty
+	Revocation       string // revocation_endpoint (RFC 7009); empty if there is none
+	Introspection    string // introspection_endpoint (RFC 7662); empty if there is none
 	IntrospectBearer bool   // introspection authenticates with the access token, not as the client
-	// Consent is the duration of the patient's consent if neither response nor introspection states it; zero for unknown.
+	// Consent is the duration of the patient's consent if neither the token response nor introspection states it. Zero
+	// means unknown.
 	Consent time.Duration
 }
 
-// Platforms returns the platforms' profiles with an endpoint's overrides applied. An unknown platform gets the defaults
+// Platforms returns the platforms' profiles with an endpoint's overrides applied. An unknown platform has the defaults
 // of SMART App Launch 2.2. An error means that the endpoint's overrides are invalid.
 type Platforms interface {
 	Profile(endpoint catalog.Endpoint, authority Authority) (Profile, error)
@@ -284,16 +291,17 @@ type Authorization struct {
 	RedirectURI string
 	Scope       string
 	State       string
-	Aud         string // empty: not sent
-	Challenge   string // empty: not sent
-	Nonce       string // empty: not sent
+	Aud         string // not sent if empty
+	Challenge   string // not sent if empty
+	Nonce       string // not sent if empty
 }
 
-// PortalError is a health system's refusal, as one of the codes that Recordbridge passes through (docs/openapi.yaml).
+// PortalError is a health system's refusal, reported as one of the codes that Recordbridge forwards
+// (docs/openapi.yaml).
 type PortalError struct {
 	Code string
-	// AmbiguousBasic reports, for an invalid_client, that client id and secret would differ for a server that decodes HTTP
-	// Basic the other way (Profile.RawBasic).
+	// AmbiguousBasic reports, for an invalid_client error, whether a server that decodes HTTP Basic the other way
+	// (Profile.RawBasic) would read a different client ID or secret.
 	AmbiguousBasic bool
 }
 
@@ -303,29 +311,30 @@ func (e *PortalError) Error() string { return "the health system answered " + e.
 // Authorizer builds authorization requests (smart.Authorizer).
 type Authorizer interface {
 	Discover(ctx context.Context, fhirBase string) (Authority, error)
-	// AuthorizeURL adds the request to the authorization endpoint.
+	// AuthorizeURL returns the authorization endpoint's URL with the request's parameters added.
 	AuthorizeURL(request Authorization) (string, error)
 	// NewVerifier returns a PKCE verifier and its S256 challenge.
 	NewVerifier() (verifier secret.Text, challenge string, err error)
 }
 
-// Exchanger exchanges codes (smart.Portal).
+// Exchanger exchanges authorization codes for tokens (smart.Portal).
 type Exchanger interface {
-	// Exchange gets tokens for a code, and the patient they are for. A refusal is a *PortalError. fault.Unavailable means
-	// that our client could not authenticate and nothing was sent. Any other error is a failed exchange, such as a forged
-	// id_token or one that does not repeat the nonce. A code works once, so nothing is retried.
+	// Exchange exchanges a code for tokens that identify their patient. A refusal is a *PortalError. fault.Unavailable
+	// means that Recordbridge's client could not authenticate and nothing was sent. Any other error is a failed exchange,
+	// such as a forged id_token or one that does not repeat the nonce. Exchange never retries, because a code works only
+	// once.
 	Exchange(ctx context.Context, grant Grant) (tokens.Set, error)
 }
 
-// Grant holds a code and the attempt that it was issued for. Everything else about it was pinned when the attempt
-// began.
+// Grant holds an authorization code and the attempt for which it was issued. All other values of the exchange were
+// pinned when the attempt began.
 type Grant struct {
 	Attempt  Attempt
 	Code     secret.Text
-	Verifier secret.Text // the attempt's, decrypted; empty if no challenge was sent
+	Verifier secret.Text // the attempt's PKCE verifier, decrypted; empty if no challenge was sent
 }
 
-// Enqueuer notifies the webhook worker of an event.
+// Enqueuer queues events for the webhook worker.
 type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }

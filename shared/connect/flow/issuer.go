@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// returned reports whether a return can come from the server to which the browser was sent, judging by its iss or the
-// lack of one (RFC 9207 section 2.4). A portal that need not name an issuer, such as one of SMART App Launch without
-// sign-on, may still send iss. It is then unknown which issuer is right, but the code's destination is known: an issuer
-// below which the attempt's URLs lie loses nothing. Any other might be one whose patient a hostile portal has
-// redirected here.
+// returned reports whether a return can come from the server to which the browser was sent, judging by whether and how
+// it states iss (RFC 9207 section 2.4). A portal that doesn't have to name an issuer, such as a SMART App Launch portal
+// without sign-on, may still send iss. It is then unknown which issuer is right, but the code's destination is known.
+// An issuer that is a prefix of the attempt's URLs is therefore accepted. Any other issuer is rejected, because a
+// hostile portal may have redirected its patient here.
 func (s Server) returned(iss string) bool {
 	switch {
 	case s.Issuer != "":
@@ -20,8 +20,8 @@ func (s Server) returned(iss string) bool {
 	return isBelow(iss, s.AuthorizationEndpoint) && isBelow(iss, s.TokenEndpoint)
 }
 
-// isBelow reports whether a URL that discovery has validated begins with an issuer's URL, in the same spelling, and
-// stays below it.
+// isBelow reports whether address, a URL validated by discovery, begins with the issuer's URL in the same spelling and
+// stays within its path.
 func isBelow(issuer, address string) bool {
 	root, err := url.Parse(issuer)
 	if err != nil || root.Host == "" {

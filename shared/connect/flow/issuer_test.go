@@ -6,9 +6,10 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// A portal that names no issuer may be hostile and bring the code of another portal, whose iss reveals it. An honest
-// portal's own iss is a prefix of both its URLs.
-func TestReturnAcceptsUnannouncedIssuerOnlyAbovePinnedURLs(t *testing.T) {
+// TestReturnAcceptsUnadvertisedIssuerOnlyAbovePinnedURLs checks iss from a portal that does not name its issuer. A
+// hostile portal may redirect another portal's code here, but its iss reveals that. An honest portal's own iss is a
+// prefix of both its URLs.
+func TestReturnAcceptsUnadvertisedIssuerOnlyAbovePinnedURLs(t *testing.T) {
 	t.Parallel()
 	const honest = "https://sso.example/realms/alder"
 	for name, c := range map[string]struct {

@@ -7,16 +7,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// maxReturn is the longest URL of a result, in bytes, that includes the optional scope; a longer one omits it. Many
-// servers accept 8 KiB, but some only half of that.
+// maxReturn is the maximum length, in bytes, of a result URL that includes the optional scope. A longer URL omits the
+// scope. Many servers accept 8 KiB, but some only half of that.
 const maxReturn = 4096
 
-// CheckLengths returns fault.Invalid for values that are too long to be returned.
+// CheckLengths returns fault.Invalid if any of the request's values is too long to be returned in a URL.
 func (r Request) CheckLengths() error {
 	return binding.CheckLengths(r.ExternalID, r.ExternalState, r.RequestID)
 }
 
-// shortened returns a result that fits the URL to which it is returned. The record and the event keep the full scope.
+// shortened returns result, without its scope if the redirect URL would otherwise be too long. The connection's record
+// and the event retain the full scope.
 func shortened(to org.VerifiedRedirect, result url.Values) url.Values {
 	if len(to.With(result)) > maxReturn {
 		result.Del("scope")

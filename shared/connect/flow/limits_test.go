@@ -35,15 +35,14 @@ func TestCheckLengthsRefusesLongValues(t *testing.T) {
 	}
 }
 
-// TestResultURLIsBoundedForAnyGrantedScope uses the longest values that a caller can have returned, and
-// unlimited scopes. A scope that fits is returned; a longer one is omitted, and is available in the record and the
-// event.
+// TestResultURLIsBoundedForAnyGrantedScope uses the longest values that a caller can have returned, and scopes of any
+// length. A scope that fits is returned. A longer one is omitted, but is available in the record and the event.
 func TestResultURLIsBoundedForAnyGrantedScope(t *testing.T) {
 	t.Parallel()
 	const most = 8192
 	for name, c := range map[string]struct {
 		scopes   int
-		external string // one of its bytes
+		external string // one byte of the external ID
 		returned bool
 	}{
 		"a usual answer":                {60, "x", true},

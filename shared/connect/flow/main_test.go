@@ -29,12 +29,12 @@ const (
 	endpointID  = "e0000000-0000-4000-8000-00000000000a"
 	suspendedID = "e0000000-0000-4000-8000-00000000000b"
 	liveID      = "e0000000-0000-4000-8000-00000000000c"
-	strangerID  = "e0000000-0000-4000-8000-00000000000d" // without a registration
-	mergedID    = "b0000000-0000-4000-8000-00000000000b" // a brand that was merged into brandID
+	strangerID  = "e0000000-0000-4000-8000-00000000000d" // endpoint without a registration
+	mergedID    = "b0000000-0000-4000-8000-00000000000b" // brand that was merged into brandID
 	foreignID   = "b0000000-0000-4000-8000-00000000000c"
-	formerID    = "d0000000-0000-4000-8000-00000000000b" // a portal that was merged into portalID
-	nextID      = "b0000000-0000-4000-8000-00000000000d" // another brand of the same portals
-	secondID    = "d0000000-0000-4000-8000-00000000000d" // their other portal
+	formerID    = "d0000000-0000-4000-8000-00000000000b" // portal that was merged into portalID
+	nextID      = "b0000000-0000-4000-8000-00000000000d" // another brand with the same portals
+	secondID    = "d0000000-0000-4000-8000-00000000000d" // second portal of those brands
 	brandID     = "b0000000-0000-4000-8000-00000000000a"
 	portalID    = "d0000000-0000-4000-8000-00000000000a"
 	redirectURI = "https://app.example/return?keep=1"
@@ -56,22 +56,22 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// world is the environment of an attempt. The method named by broken fails.
+// world is the environment of an attempt in tests. The method named by broken fails.
 type world struct {
 	mu        sync.Mutex
 	broken    string
-	scope     string // of the registration
+	scope     string // scope of the registration
 	profile   flow.Profile
-	base      string // the endpoint's FHIR base
+	base      string // FHIR base URL of the endpoint
 	pins      catalog.Pins
 	several   bool   // several institutions share the endpoint
-	callback  string // of the registration
+	callback  string // callback of the registration
 	attempts  map[string]flow.Attempt
 	states    map[string]binding.State
 	tickets   map[string]binding.Ticket
 	conns     map[string]connection.Connection
 	rows      map[string]tokens.Row
-	meddle    func() // runs before a conclusion is stored, once
+	meddle    func() // called once, before a conclusion is stored
 	concluded []flow.Conclusion
 	enqueued  []string
 
@@ -80,7 +80,7 @@ type world struct {
 	asked     flow.Authorization
 	grants    []flow.Grant
 	set       tokens.Set
-	exchange  func(context.Context) error // Exchange's response, if set
+	exchange  func(context.Context) error // replaces Exchange if set
 }
 
 func newWorld() *world {
@@ -152,7 +152,7 @@ func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return endpoint, w.fails("Endpoint")
 }
 
-// Way knows the endpoint's two brands and the ids that were merged into one of them.
+// Way returns the endpoint's two brands, also for the IDs merged into one of them.
 func (w *world) Way(_ context.Context, endpoint, brand string) (catalog.Way, error) {
 	is, ok := map[string]string{brandID: brandID, mergedID: brandID, nextID: nextID}[brand]
 	if !ok || endpoint != endpointID {
@@ -214,7 +214,7 @@ func (w *world) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 	return w.set, nil
 }
 
-// Seal does not encrypt, but its result opens only for the same tenant and binding.
+// Seal does not encrypt, but its result can be opened only for the same tenant and binding.
 func (w *world) Seal(_ context.Context, owner org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	return []byte(owner.Key() + "\n" + boundTo + "\n" + hex.EncodeToString(plain)), w.fails("Seal")
 }
@@ -232,7 +232,7 @@ func (w *world) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.enqueued = append(w.enqueued, id)
-	return errTrouble // a lost message changes nothing
+	return errTrouble // simulates a lost message, which changes nothing
 }
 
 func (w *world) fails(method string) error {
@@ -292,7 +292,7 @@ type browser struct {
 	cookies map[string]string
 }
 
-// start begins an attempt and returns the browser that was sent to the portal.
+// start begins an attempt and returns the browser that was redirected to the portal.
 func (w *world) start(t *testing.T, r flow.Request) browser {
 	t.Helper()
 	started, err := w.starter().Start(t.Context(), r)
@@ -302,7 +302,7 @@ func (w *world) start(t *testing.T, r flow.Request) browser {
 	return browser{state: w.asked.State, cookies: map[string]string{started.CookieName: started.CookieValue.Reveal()}}
 }
 
-// back returns the browser's return with a code.
+// back returns the browser's return from the portal, with a code.
 func (b browser) back() flow.Return {
 	return flow.Return{
 		State: b.state, Code: secret.New("code"), RequestID: "return-1",

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Addresses returns the URLs of a discovery that are compared with an endpoint's pins.
+// Addresses returns the discovered URLs that are compared with an endpoint's pins.
 func (a Authority) Addresses() catalog.Addresses {
 	return catalog.Addresses{
 		Issuer: a.Issuer, Authorization: a.AuthorizationEndpoint, Token: a.TokenEndpoint, Keys: a.KeySet,
@@ -17,10 +17,10 @@ func (a Authority) Addresses() catalog.Addresses {
 	}
 }
 
-// checkOrigins refuses a discovery that names origins different from the endpoint's pins or, if there are none, origins
-// other than those that need no approval. It also refuses one that names Recordbridge itself. Anyone who could redirect
-// a code, verifier, secret or token could use it (RFC 9700 section 4.4). A substitute that omits the issuer counts as a
-// portal failure, not as a move.
+// checkOrigins rejects a discovery that names an origin different from the endpoint's pins or, if there are no pins, an
+// origin that requires approval. It also rejects one that names Recordbridge itself. Such an origin could receive a
+// redirected code, verifier, secret or token (RFC 9700 section 4.4). A substitute discovery that omits the issuer
+// counts as a portal failure, not as a move.
 func (s Preparation) checkOrigins(ctx context.Context, tenant org.Tenant, e catalog.Endpoint, authority Authority,
 	known []string,
 ) error {

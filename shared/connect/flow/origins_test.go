@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// logged runs a function as a unit of work and returns its log line.
+// logged calls run as one unit of work and returns its log line.
 func logged(t *testing.T, run func(ctx context.Context)) string {
 	t.Helper()
 	var line strings.Builder
@@ -21,7 +21,7 @@ func logged(t *testing.T, run func(ctx context.Context)) string {
 	return line.String()
 }
 
-// everywhere returns a discovery with a URL of each kind, all at one origin.
+// everywhere returns a discovery with a URL for each role, all at one origin.
 func everywhere(origin string) flow.Authority {
 	return flow.Authority{
 		Issuer: origin, AuthorizationEndpoint: origin + "/authorize", TokenEndpoint: origin + "/token",
@@ -85,7 +85,7 @@ func TestStartRefusesDiscoveryOutsidePins(t *testing.T) {
 	}
 }
 
-func TestStartReportsUnavailablePortalAsNotMoved(t *testing.T) {
+func TestStartDoesNotReportUnavailablePortalAsMoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.pins = catalog.PinsOf(everywhere("https://ehr.example").Addresses())
@@ -137,7 +137,7 @@ func TestStartRefusesOwnHostAsPortal(t *testing.T) {
 				t.Parallel()
 				w := newWorld()
 				*names(&w.authority)[role] = address
-				w.pins = catalog.PinsOf(w.authority.Addresses()) // the approval was wrong
+				w.pins = catalog.PinsOf(w.authority.Addresses()) // an approval of the wrong URLs
 				wantMoved(t, w, role+" from none to "+catalog.Origin(address))
 			})
 		}
@@ -185,9 +185,9 @@ func TestStartAcceptsOwnHostOnlyForSandboxInTestMode(t *testing.T) {
 	})
 }
 
-// TestCompleteFailsAttemptReturnedToOtherCallback checks that a response on a callback URL other than the attempt's
+// TestCompleteFailsAttemptReturnedToDifferentCallback checks that a response on a callback URL other than the attempt's
 // fails that attempt, and completes no other (RFC 9700 section 4.4.2).
-func TestCompleteFailsAttemptReturnedToOtherCallback(t *testing.T) {
+func TestCompleteFailsAttemptReturnedToDifferentCallback(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		registered, returned string

@@ -17,7 +17,7 @@ const (
 	ownToken = "pN3kVw0yq2xRZc8tHj5uLb1sFa7mEd4oGi9rTv6yKQ0"
 )
 
-// ownRequest returns the request of a window whose opener has chosen the attempt's id and token.
+// ownRequest returns a request from a window whose opener has chosen the attempt's ID and token.
 func ownRequest(t *testing.T) flow.Request {
 	t.Helper()
 	r := widgetRequest(t)
@@ -25,7 +25,7 @@ func ownRequest(t *testing.T) flow.Request {
 	return r
 }
 
-func TestProgressTakesTokenChosenByWidget(t *testing.T) {
+func TestProgressAcceptsTokenChosenByWidget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -78,7 +78,7 @@ func TestCreateRefusesTakenAttemptID(t *testing.T) {
 	}
 	refused("another's token", func(r *flow.Request) { r.TokenHash = hash("thief") })
 	refused("in other letters", func(r *flow.Request) { r.AttemptID, r.TokenHash = strings.ToUpper(ownID), hash("thief") })
-	w.leave(t, first.Start) // the existing attempt continues
+	w.leave(t, first.Start) // checks that the existing attempt continues
 	if w.attempts[ownID].Status != flow.Open {
 		t.Errorf("the attempt is %+v", w.attempts[ownID])
 	}
@@ -99,7 +99,7 @@ func TestCreateIsIdempotentForSameIDAndToken(t *testing.T) {
 		t.Fatalf("prepared %+v, attempts %+v", found, w.attempts)
 	}
 	w.leave(t, found.Start)
-	_, err := w.starter().Leave(t.Context(), lost.Start) // if it arrives after all
+	_, err := w.starter().Leave(t.Context(), lost.Start) // the lost response may still arrive
 	wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
 	if len(w.states) != 1 {
 		t.Errorf("%d sign-ins were begun", len(w.states))

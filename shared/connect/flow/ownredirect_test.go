@@ -7,8 +7,9 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// A redirect URI can become one of the service itself after the attempt began, if the service's host changes.
-func TestCompleterEndsOnPageWhenStoredRedirectLeadsToService(t *testing.T) {
+// TestCompleteShowsPageWhenStoredRedirectPointsToService covers a redirect URL that points to the service itself
+// because the service's host changed after the attempt began.
+func TestCompleteShowsPageWhenStoredRedirectPointsToService(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	back := w.start(t, request(t)).back()

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// reconnect stores a new authorisation under the connection for which the attempt was begun. It rereads rows that
+// reconnect stores a new authorisation in the connection that the attempt was started to renew. It rereads rows that
 // change concurrently, and discards the tokens after several tries.
 func (c Completer) reconnect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	var conn connection.Connection
@@ -25,7 +25,7 @@ func (c Completer) reconnect(ctx context.Context, attempt Attempt, set tokens.Se
 	return conn, err
 }
 
-// renew makes one try for reconnect; fault.Conflict if the connection or its tokens changed in the meantime.
+// renew makes one try for reconnect. It returns fault.Conflict if the connection or its tokens changed in the meantime.
 func (c Completer) renew(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	conn, err := c.Connections.Connection(ctx, attempt.Tenant, attempt.Reconnect)
 	if errors.Is(err, fault.NotFound) {
@@ -38,7 +38,7 @@ func (c Completer) renew(ctx context.Context, attempt Attempt, set tokens.Set) (
 		return connection.Connection{}, failed(causeWrongPatient, nil)
 	}
 	if conn.Refresh.Ended == connection.Disconnected && attempt.WasEnded != connection.Disconnected {
-		// a connection that the organisation has since ended stays ended
+		// a connection that the organisation ended in the meantime stays ended
 		return connection.Connection{}, failed(causeGivenUp, nil)
 	}
 	version, err := c.Store.TokenVersion(ctx, attempt.Tenant, conn.ID)
@@ -49,8 +49,9 @@ func (c Completer) renew(ctx context.Context, attempt Attempt, set tokens.Set) (
 	return conn, c.conclude(ctx, attempt, conn, set, version+1)
 }
 
-// samePatient reports whether the patient who signed in is the connection's patient. A patient unknown at either time
-// never matches. Only a rejected connection has no patient yet, because no record was ever linked to it.
+// samePatient reports whether the patient who signed in is the connection's patient. If the patient is unknown on
+// either side, it returns false. Only a rejected connection has no patient yet, because no record was ever linked to
+// it.
 func (c Completer) samePatient(conn connection.Connection, attempt Attempt, set tokens.Set) bool {
 	if len(conn.Patient.Sum) == 0 {
 		return conn.Status == connection.Rejected

@@ -21,7 +21,8 @@ import (
 
 const connID = "c0000000-0000-4000-8000-00000000000a"
 
-// connected adds a revoked connection of patient p1 to the world, with a tombstone of its tokens, and returns it.
+// connected adds a revoked connection of patient p1, with a tombstone of its tokens, to the world and returns the
+// connection.
 func (w *world) connected(t *testing.T) connection.Connection {
 	t.Helper()
 	conn := connection.Connection{
@@ -90,7 +91,7 @@ func TestReconnectStartsAtConnectionEndpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	conn := w.connected(t)
-	conn.BrandID = "b0000000-0000-4000-8000-0000000000ff" // its brand has since been merged
+	conn.BrandID = "b0000000-0000-4000-8000-0000000000ff" // the brand has since been merged
 	w.conns[connID] = conn
 	r := reconnectRequest(t)
 	r.Reconnect, r.EndpointID = strings.ToUpper(connID), strings.ToUpper(endpointID)
@@ -102,8 +103,8 @@ func TestReconnectStartsAtConnectionEndpoint(t *testing.T) {
 	}
 }
 
-// An application may have stored an id that was since merged, or have read the surviving one; the connection keeps its
-// original ids.
+// TestReconnectAcceptsMergedInstitutionIDs checks that an application may send an ID that has since been merged, or the
+// surviving ID. The connection keeps its original IDs.
 func TestReconnectAcceptsMergedInstitutionIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -154,7 +155,7 @@ func TestReconnectAcceptsMergedInstitutionIDs(t *testing.T) {
 	}
 }
 
-func TestReconnectRefusalsAreIdentical(t *testing.T) {
+func TestReconnectReturnsIdenticalErrorForEveryRefusal(t *testing.T) {
 	t.Parallel()
 	texts := map[string]bool{}
 	for name, change := range map[string]func(*connection.Connection, *flow.Request){
@@ -294,7 +295,7 @@ func TestRefusedReconnectKeepsConnection(t *testing.T) {
 	}
 }
 
-func TestReconnectFailsWhenConnectionIsGone(t *testing.T) {
+func TestReconnectFailsWhenConnectionWasRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.connected(t)

@@ -14,7 +14,7 @@ import (
 func TestReconnectRetriesAfterLostRace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		losses int // number of times that another writer is faster
+		losses int // number of times that another writer writes first
 		good   bool
 	}{"once": {1, true}, "in all tries but one": {retry.Tries - 1, true}, "always": {retry.Tries, false}} {
 		t.Run(name, func(t *testing.T) {
@@ -22,7 +22,7 @@ func TestReconnectRetriesAfterLostRace(t *testing.T) {
 			w := newWorld()
 			w.connected(t)
 			b := w.start(t, reconnectRequest(t))
-			w.meddle = func() { // a refresh rotates, and a worker saves the connection
+			w.meddle = func() { // a refresh rotates the tokens, and a worker saves the connection
 				if c.losses--; c.losses < 0 {
 					return
 				}
@@ -57,7 +57,7 @@ func TestReconnectComparesPatientSetConcurrently(t *testing.T) {
 	conn.Status, conn.Patient = connection.Rejected, secret.Mark{}
 	w.conns[connID] = conn
 	b := w.start(t, reconnectRequest(t))
-	w.meddle = func() { // another patient's reconnect of the same rejected connection is faster
+	w.meddle = func() { // another patient's reconnect of the same rejected connection completes first
 		other := conn
 		other.Status, other.Rev, other.Patient = connection.Authorized, conn.Rev+1,
 			newKeyring(t).Sign([]byte("patient|"+fhirBase+"|p2"))
@@ -71,7 +71,7 @@ func TestReconnectComparesPatientSetConcurrently(t *testing.T) {
 func TestReconnectKeepsConnectionDisconnectedConcurrently(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		began, now string // reason for the connection's end
+		began, now string // reasons for the connection's end, before and now
 		good       bool
 	}{
 		"given up since the sign-in began": {"", connection.Disconnected, false},

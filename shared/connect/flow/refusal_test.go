@@ -43,7 +43,7 @@ func TestReturnForwardsOnlyDefinedPortalErrors(t *testing.T) {
 	}
 }
 
-func TestExchangePassesOnOnlySpecifiedPortalErrors(t *testing.T) {
+func TestExchangeForwardsOnlyDefinedPortalErrors(t *testing.T) {
 	t.Parallel()
 	for sent, want := range codes() {
 		t.Run(sent, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestExchangePassesOnOnlySpecifiedPortalErrors(t *testing.T) {
 	}
 }
 
-// wantFailedAttempt completes an attempt that fails with a code of the health system.
+// wantFailedAttempt checks that an attempt fails with a given code.
 func wantFailedAttempt(t *testing.T, w *world, r flow.Return, want fault.Code) {
 	t.Helper()
 	done, err := w.completer(t).Complete(t.Context(), r)
@@ -148,7 +148,7 @@ func TestCompleteStoresNoConnectionOnInternalError(t *testing.T) {
 	} {
 		for _, refusal := range []string{"", "access_denied"} {
 			if refusal != "" && proven {
-				continue // a refusal seals nothing, and is reported whether or not it is stored
+				continue // a refusal seals nothing and is reported even if it can't be stored
 			}
 			t.Run(broken+" "+refusal, func(t *testing.T) {
 				t.Parallel()

@@ -7,15 +7,14 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// succeeded returns the ending of an attempt that yields a connection.
+// succeeded returns the outcome of an attempt that yields a connection.
 func succeeded(conn connection.Connection) Ending {
 	return Ending{
 		ConnectionID: conn.ID, ConnectionStatus: conn.Status, Scope: conn.Scope, ConsentExpiresAt: conn.ConsentExpiresAt,
 	}
 }
 
-// result returns the fields of a result (docs/openapi.yaml), including the connection's fields that only some EHRs
-// provide.
+// result returns the fields of a result (docs/openapi.yaml), including those that only some EHRs provide.
 func result(a Attempt, e Ending) url.Values {
 	fields := url.Values{
 		"org_connection_id": {e.ConnectionID},

@@ -21,43 +21,43 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Preparation determines the values to which an attempt is pinned. Every field is required.
+// Preparation determines an attempt's pinned values. Every field is required.
 type Preparation struct {
 	Catalog     Catalog
-	Connections Connections // for reconnects; NoConnections if none begins
+	Connections Connections // for reading the connection on a reconnect; otherwise NoConnections
 	Portal      Authorizer
 	Platforms   Platforms
-	BaseURL     string // of our own API; our redirect URIs at the portals are below it
+	BaseURL     string // base URL of the service's API and of its redirect URIs
 	Now         func() time.Time
 	NewID       ids.Source
 	Random      io.Reader
 }
 
-// Starter begins attempts and sends their browsers to the portal. Every field is required.
+// Starter begins attempts and redirects their browsers to the portal. Every field is required.
 type Starter struct {
 	Preparation
 
 	Store  StartStore
-	Sealer tokens.Sealer // under the key for verifiers
+	Sealer tokens.Sealer // seals with the key for PKCE verifiers
 }
 
-// Request requests an attempt. Its redirect is already verified.
+// Request holds the parameters of a new attempt. Its redirect is already verified.
 type Request struct {
 	Caller        org.Caller
-	Redirect      org.VerifiedRedirect // none for a widget
-	Reconnect     string               // the connection to reauthorise; empty for a new one
-	EndpointID    string               // optional with Reconnect, but must be the connection's if given
-	BrandID       string               // if given, must have the endpoint or be the connection's current one
-	PortalID      string               // if given, must have the endpoint or be the connection's current one
+	Redirect      org.VerifiedRedirect // zero for a widget
+	Reconnect     string               // ID of the connection to reauthorise; empty for a new connection
+	EndpointID    string               // optional with Reconnect, but must be the connection's endpoint if given
+	BrandID       string               // if given, must have the endpoint or be the connection's current brand
+	PortalID      string               // if given, must have the endpoint or be the connection's current portal
 	ExternalID    string
 	ExternalState string
 	RequestID     string
-	AttemptID     string // chosen by a widget, a version 4 UUID; generated if empty
-	TokenHash     string // of the attempt token that the widget chose; goes with AttemptID
+	AttemptID     string // version 4 UUID chosen by a widget; generated if empty
+	TokenHash     string // hash of the attempt token that the widget chose; required with AttemptID
 }
 
-// Start begins an attempt and returns the URL to send the browser to. Errors: fault.Invalid for an invalid request;
-// fault.Upstream or fault.Unavailable if the portal cannot be used now.
+// Start begins an attempt and returns the URL to which the browser is redirected. It returns fault.Invalid for an
+// invalid request, and fault.Upstream or fault.Unavailable if the portal can't be used at the moment.
 func (s Starter) Start(ctx context.Context, r Request) (binding.Started, error) {
 	attempt, err := s.pin(ctx, r)
 	if err != nil {
@@ -73,8 +73,7 @@ func (s Starter) Start(ctx context.Context, r Request) (binding.Started, error) 
 	return started, nil
 }
 
-// pin validates the request, determines how to communicate with the portal, and returns an attempt that records the
-// result.
+// pin validates the request, discovers the portal's endpoints and settings, and returns an attempt that records them.
 func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	if err := r.CheckLengths(); err != nil {
 		return Attempt{}, err
@@ -120,7 +119,7 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	return attempt, nil
 }
 
-// attempt returns the attempt of a request, open from now on.
+// attempt returns the attempt for a request. Its lifetime begins now.
 func (s Preparation) attempt(
 	r Request, to target, registration catalog.Registration, authority Authority, profile Profile,
 ) Attempt {
@@ -158,7 +157,8 @@ func upstream(authority Authority, profile Profile) Upstream {
 	return u
 }
 
-// bind makes the values that bind an attempt to the browser that is about to leave for the portal. It stores nothing.
+// bind creates the state, PKCE verifier and cookie that tie an attempt to the browser before it is redirected to the
+// portal. It stores nothing.
 func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, binding.Started, error) {
 	verifier, challenge, err := s.Portal.NewVerifier()
 	if err != nil {
@@ -189,8 +189,9 @@ func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, bin
 	return state, started, nil
 }
 
-// callbackURI returns our redirect URI for a registration. It is unique to the registration, so that a response sent
-// there was meant for no other (RFC 9700 section 4.4.2); registrations without one use the shared URI.
+// callbackURI returns the service's redirect URI for a registration. The URI is unique to the registration, so that a
+// response sent to it can't be meant for another one (RFC 9700 section 4.4.2). Registrations without their own URI use
+// the shared one.
 func callbackURI(baseURL, registration string) string {
 	if registration == "" {
 		return baseURL + CallbackPath
@@ -200,7 +201,8 @@ func callbackURI(baseURL, registration string) string {
 
 func (s Preparation) maker() binding.Maker { return binding.Maker{Random: s.Random, Now: s.Now} }
 
-// HashNonce returns the hash under which an attempt stores its nonce, which only the portal's id_token repeats.
+// HashNonce returns the hash of a nonce. The attempt stores only the hash; the nonce itself is repeated by the portal's
+// id_token.
 func HashNonce(nonce string) string { return binding.Hash(nonce) }
 
 func verifierBinding(a Attempt) string { return "verifier|" + a.Tenant.Key() + "|" + a.ID }

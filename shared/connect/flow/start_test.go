@@ -138,7 +138,7 @@ func TestStartRefusesInvalidRequestBeforeStoring(t *testing.T) {
 	}
 }
 
-func TestStartRefusesUnavailableEndpointsIdentically(t *testing.T) {
+func TestStartReturnsIdenticalErrorForUnavailableEndpoints(t *testing.T) {
 	t.Parallel()
 	texts := map[string]bool{}
 	for _, id := range []string{"e0000000-0000-4000-8000-0000000000ff", suspendedID, liveID} {
@@ -175,8 +175,8 @@ func TestStartAcceptsIDsInAnyCaseAndOptionalBrandAndPortal(t *testing.T) {
 	}
 }
 
-// Thousands of practices can share one server: the connection belongs to the one that the patient has chosen.
-// TestStartAcceptsInstitutionListedForEndpoint identifies it by its present or former ids.
+// TestStartAcceptsInstitutionListedForEndpoint checks that a connection belongs to the practice that the patient chose,
+// identified by its current or former IDs. Thousands of practices can share one server.
 func TestStartAcceptsInstitutionListedForEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -253,7 +253,7 @@ func TestFailedStartStoresNothing(t *testing.T) {
 	})
 }
 
-func TestStartKeepsKindOfDiscoveryFailure(t *testing.T) {
+func TestStartPreservesDiscoveryErrorKind(t *testing.T) {
 	t.Parallel()
 	for _, want := range []*fault.Error{
 		fault.New(fault.Unavailable, fault.CodeUnavailable, "It did not answer."),

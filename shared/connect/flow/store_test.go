@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ConcludeAttempt implements flow.EndStore: it writes all rows or none, and only if they are unchanged since they were
+// ConcludeAttempt implements flow.EndStore. It writes all rows or none, and only if they are unchanged since they were
 // read.
 func (w *world) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
 	w.mu.Lock()

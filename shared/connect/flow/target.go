@@ -14,15 +14,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// target names the endpoint at which the patient signs in, and the connection to renew.
+// target holds the endpoint at which the patient signs in, and the connection to renew, if any.
 type target struct {
 	endpoint   catalog.Endpoint
-	connection string // to be reconnected; empty for a new one
-	ended      string // why that connection ended
+	connection string // ID of the connection to reconnect; empty for a new one
+	ended      string // why that connection had ended; empty if active
 }
 
-// target determines the endpoint at which the patient signs in. On a reconnect that is the connection's own endpoint,
-// with the brand and portal under which the connection was created.
+// target determines the endpoint at which the patient signs in. For a reconnect it returns the connection's own
+// endpoint, with the brand and portal under which the connection was created.
 func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 	if r.Reconnect == "" {
 		endpoint, err := s.offered(ctx, r.Caller.Tenant, r.EndpointID)
@@ -53,8 +53,8 @@ func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 	return target{endpoint: endpoint, connection: conn.ID, ended: conn.Refresh.Ended}, nil
 }
 
-// connection reads a connection that may be reconnected. A malformed or unknown id, another tenant's connection and a
-// TEFCA connection all return the same error.
+// connection reads a connection that may be reconnected. It returns the same error for a malformed or unknown ID,
+// another tenant's connection and a TEFCA connection.
 func (s Preparation) connection(ctx context.Context, tenant org.Tenant, asked string) (connection.Connection, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
@@ -73,10 +73,10 @@ func (s Preparation) connection(ctx context.Context, tenant org.Tenant, asked st
 	return conn, nil
 }
 
-// tefca is the platform type of connections made through an identity service, which have no endpoint.
+// tefca is the platform type of connections created through an identity service. They have no endpoint.
 const tefca = "tefca"
 
-// offered finds an endpoint that is available to the tenant's patients.
+// offered returns an endpoint if it is available to the tenant's patients.
 func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked string) (catalog.Endpoint, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
@@ -95,8 +95,8 @@ func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked strin
 	return endpoint, nil
 }
 
-// chosen returns the endpoint as belonging to the institution that the patient chose: the one in its row, or another
-// that the catalogue lists for it. Merged ids are replaced by the surviving ones.
+// chosen returns the endpoint with the institution that the patient chose: the one in the endpoint's row, or another
+// one that the catalogue lists for it. Merged IDs are replaced by the surviving ones.
 func (s Preparation) chosen(ctx context.Context, endpoint catalog.Endpoint, brandID,
 	portalID string,
 ) (catalog.Endpoint, error) {
@@ -126,13 +126,13 @@ func (s Preparation) chosen(ctx context.Context, endpoint catalog.Endpoint, bran
 	return endpoint, nil
 }
 
-// wrongInstitution returns the error for a brand or portal that does not lead to the endpoint.
+// wrongInstitution returns the error for a brand or portal that does not belong to the endpoint.
 func wrongInstitution() error {
 	return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.").About("brand_id")
 }
 
-// matches checks that the ids of a request are those of its connection or now denote the same institution, because
-// either may have been merged since they were recorded.
+// matches checks that the IDs of a request are the connection's IDs or now denote the same institution. Either may have
+// been merged since they were recorded.
 func (s Preparation) matches(ctx context.Context, r Request, conn connection.Connection,
 	endpoint catalog.Endpoint,
 ) error {
@@ -156,5 +156,5 @@ func (s Preparation) matches(ctx context.Context, r Request, conn connection.Con
 	return nil
 }
 
-// isOrNone reports whether a UUID, if given, equals the expected one, ignoring case.
+// isOrNone reports whether a UUID is empty or equals the expected one, ignoring case.
 func isOrNone(given, expected string) bool { return given == "" || strings.EqualFold(given, expected) }

@@ -14,30 +14,30 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Prepared is an attempt that a widget created and whose browser has not left yet.
+// Prepared holds an attempt that a widget created and whose browser has not been redirected yet.
 type Prepared struct {
 	AttemptID string
-	Token     secret.Text // with which the widget polls the attempt; empty if it chose its own
-	Start     secret.Text // with which a browser leaves one of our pages, once
+	Token     secret.Text // token for polling the attempt; empty if the widget chose its own
+	Start     secret.Text // single-use start value that redirects a browser to the portal
 	ExpiresAt time.Time
 
-	// EndpointID is the attempt's endpoint: on a reconnect the widget knows only the connection.
+	// EndpointID is the attempt's endpoint, which a widget does not know on a reconnect.
 	EndpointID string
 	PortalID   string
 	BrandID    string
 }
 
-// Creator creates attempts whose browsers leave later. Every field is required.
+// Creator creates attempts whose browsers are redirected later. Every field is required.
 type Creator struct {
 	Preparation
 
 	Store CreateStore
 }
 
-// Create creates an attempt whose browser leaves later. It detects every configuration error before a window opens.
-// It returns the errors of Starter.Start, plus fault.Conflict if the id that the widget chose is taken. A caller that
-// repeats id and token hash, such as a window that lost the response, gets the same attempt until a browser leaves with
-// it.
+// Create creates an attempt whose browser is redirected later. It detects every configuration error before a window
+// opens. It returns the errors of Starter.Start, and fault.Conflict if the ID that the widget chose is taken. A caller
+// that repeats the ID and token hash, such as a window that lost the response, gets the same attempt until a browser is
+// redirected with it.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	own, err := binding.ChosenID(r.AttemptID, r.TokenHash)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	if err != nil {
 		return Prepared{}, err
 	}
-	token := "" // a token that the widget chose never reaches the server
+	token := "" // a token that the widget chose is never sent to the server
 	if attempt.Status, attempt.TokenHash = Created, r.TokenHash; own == "" {
 		if token, err = s.maker().Secret(); err != nil {
 			return Prepared{}, err
@@ -73,9 +73,10 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	}, nil
 }
 
-// Leave sends the browser that presents a start value to the portal. The value works once, and stays valid if Leave
-// fails. The error is fault.Invalid for a value that is unknown, used or expired. The caller must have verified that
-// the browser comes from our own page, because the callback trusts the browser that leaves.
+// Leave returns the redirect to the portal for the browser that presents a start value. The value works once, and stays
+// valid if Leave fails. Leave returns fault.Invalid if the value is unknown, used or expired. The caller must have
+// verified that the request comes from one of the service's own pages, because the callback trusts the browser that was
+// redirected.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
@@ -101,16 +102,16 @@ type Watcher struct {
 	Now      func() time.Time
 }
 
-// Progress is the status of an attempt.
+// Progress is the progress of an attempt, as reported to its widget.
 type Progress struct {
 	AttemptID string
 	Status    Status
-	Result    url.Values       // of a completed attempt: the fields of docs/openapi.yaml
-	Failure   *binding.Failure // of a failed attempt
+	Result    url.Values       // result fields of docs/openapi.yaml, if the attempt succeeded
+	Failure   *binding.Failure // details, if the attempt failed
 }
 
-// Progress returns the status of a widget's attempt to a caller that presents its token. An unknown attempt, one of
-// another tenant or in redirect mode, and a wrong token all return fault.NotFound.
+// Progress returns the status of a widget's attempt to a caller that presents its token. It returns fault.NotFound for
+// an unknown attempt, another tenant's attempt, an attempt in redirect mode, and a wrong token.
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {

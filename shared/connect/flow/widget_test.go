@@ -34,7 +34,7 @@ func (w *world) create(t *testing.T, r flow.Request) flow.Prepared {
 	return prepared
 }
 
-// leave sends a browser to the portal with a start value.
+// leave redirects a browser to the portal with a start value.
 func (w *world) leave(t *testing.T, start secret.Text) browser {
 	t.Helper()
 	started, err := w.starter().Leave(t.Context(), start)
@@ -212,7 +212,7 @@ func TestStartValueIsSingleUse(t *testing.T) {
 	w := newWorld()
 	p := w.create(t, widgetRequest(t))
 	starter := w.starter()
-	w.profile.Aud = "" // w.asked is not read below: many leave at once
+	w.profile.Aud = "" // many browsers leave concurrently, so w.asked is not read below
 	var browsers sync.WaitGroup
 	results := make([]error, 10)
 	starter.Portal = silentPortal{w}
@@ -273,7 +273,7 @@ func TestProgressRequiresAttemptToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	p, other := w.create(t, widgetRequest(t)), w.create(t, widgetRequest(t))
-	b := w.start(t, request(t)) // in redirect mode, without a token
+	b := w.start(t, request(t)) // a redirect-mode attempt, which has no token
 	redirected := w.states[hash(b.state)].AttemptID
 	watcher := flow.Watcher{Attempts: w, Now: time.Now}
 	stranger := org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
@@ -309,7 +309,7 @@ func TestProgressRequiresAttemptToken(t *testing.T) {
 	wantFault(t, err, fault.Internal, fault.CodeServerError)
 }
 
-// silentPortal builds URLs without recording them, so that many browsers can leave at once.
+// silentPortal builds URLs without recording them, so that many browsers can leave concurrently.
 type silentPortal struct{ *world }
 
 func (silentPortal) AuthorizeURL(r flow.Authorization) (string, error) { return r.Endpoint, nil }

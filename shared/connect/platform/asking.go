@@ -8,9 +8,8 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Asking implements source.Platforms: it returns the profile's fhir section with the endpoint's overrides applied. A
-// Query value may refer to fields of the token response as {name}; tokens.Set.Extra holds them, and the caller
-// substitutes them.
+// Asking implements source.Platforms. It returns the profile's fhir section with the endpoint's overrides applied. A
+// Query value may refer to fields of the token response as {name}. The caller substitutes them from tokens.Set.Extra.
 func (r Registry) Asking(endpoint catalog.Endpoint) (plan.Profile, error) {
 	profile, err := r.Of(endpoint).With(endpoint.Overrides)
 	if err != nil {

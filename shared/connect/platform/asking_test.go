@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestAskingKeepsPlaceholdersOfExtraFields(t *testing.T) {
+func TestAskingKeepsExtraFieldPlaceholders(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {

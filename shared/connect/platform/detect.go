@@ -9,15 +9,15 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// Seen holds the signs by which a server's platform is detected.
+// Seen holds the evidence from which a server's platform is detected.
 type Seen struct {
 	FHIRBase  string
-	Addresses []string // of its authorization server
-	Software  string   // software.name of its CapabilityStatement
+	Addresses []string // URLs of the authorization server
+	Software  string   // software.name from its CapabilityStatement
 }
 
-// Detect returns the platform of a server and a short reason. The software's name, which the vendor chose, takes
-// precedence over hosts, which institutions may share or own. A server of no known platform gets Generic.
+// Detect returns a server's platform and a short reason. The software's name, which the vendor chose, takes precedence
+// over hosts, which institutions may share or own. Detect returns Generic if it recognises no platform.
 func (r Registry) Detect(seen Seen) (found Profile, because string) {
 	for _, p := range r.sorted {
 		if slices.ContainsFunc(p.Software, func(name string) bool { return strings.EqualFold(name, seen.Software) }) {
@@ -34,8 +34,8 @@ func (r Registry) Detect(seen Seen) (found Profile, because string) {
 	return r.profiles[Generic], "neither its hosts nor its software belong to a known platform"
 }
 
-// Origins returns the origins that the vendor uses for all its customers, if the FHIR base itself is at one of them. A
-// FHIR base elsewhere belongs to an institution's own server, which has no right to a vendor's tokens.
+// Origins returns the origins that the vendor uses for all its customers, if the FHIR base URL is at one of them. A
+// FHIR base URL elsewhere belongs to an institution's own server, which must not receive tokens for the vendor.
 func (p Profile) Origins(fhirBase string) []string {
 	var origins []string
 	for _, host := range p.Hosts {
@@ -49,8 +49,8 @@ func (p Profile) Origins(fhirBase string) []string {
 	return origins
 }
 
-// AtHost returns the platform whose profile lists the host of a FHIR base. It is empty if none does, and for a base
-// without TLS, where anyone on the network path could respond.
+// AtHost returns the platform whose profile lists the host of a FHIR base URL. It returns "" if no profile does, and
+// for a URL without TLS, where anyone on the network path could respond.
 func (r Registry) AtHost(fhirBase string) string {
 	host := hostOf(fhirBase)
 	if !strings.HasPrefix(strings.ToLower(fhirBase), "https://") {

@@ -82,7 +82,7 @@ func TestOriginsApplyOnlyToServersAtVendorHosts(t *testing.T) {
 	}
 }
 
-func TestGenericProfileTakesListedMethods(t *testing.T) {
+func TestGenericProfileUsesListedMethods(t *testing.T) {
 	t.Parallel()
 	generic, err := platform.Find(platform.Generic)
 	if err != nil {

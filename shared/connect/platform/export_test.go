@@ -1,7 +1,7 @@
 package platform
 
-// Parse exposes the parser of one file to tests.
+// Parse exposes the profile parser to tests.
 func Parse(text string) (Profile, error) { return parse(text) }
 
-// RegistryOf returns a registry of one profile for tests.
+// RegistryOf returns a registry that contains one profile.
 func RegistryOf(p Profile) Registry { return Registry{profiles: map[string]Profile{p.ID: p}} }

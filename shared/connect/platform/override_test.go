@@ -42,7 +42,7 @@ func TestOverridesTakePrecedenceOverPlatform(t *testing.T) {
 	}
 }
 
-func TestOverridesReachTheAuthorizationRequest(t *testing.T) {
+func TestOverridesApplyToAuthorizationRequest(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {

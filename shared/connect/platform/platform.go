@@ -1,6 +1,7 @@
-// Package platform owns the differences between EHR platforms, as data: one YAML file per platform, embedded and
-// checked against a schema, with the source of each statement and a list of those that cannot be verified without an
-// account. It makes no decisions; code that communicates with a portal or registers at one reads its profile here.
+// Package platform describes the differences between EHR platforms as data. Each platform has an embedded YAML file,
+// checked against a schema, that gives the source of each statement and lists the statements that can't be verified
+// without an account. The package makes no decisions; code that communicates with a portal or registers at one reads
+// its profile here.
 package platform
 
 import (
@@ -20,15 +21,15 @@ import (
 //go:embed profiles/*.yaml
 var files embed.FS
 
-// Profile describes one platform. Its ID is the platform_type of catalog records.
+// Profile describes one platform. Its ID is the platform_type of catalogue records.
 type Profile struct {
-	ID   string `yaml:"-" json:"platform_type"` // the file's name
+	ID   string `yaml:"-" json:"platform_type"` // the file's base name
 	Name string `yaml:"name" json:"name"`
 
-	// Hosts and Software distinguish a server of this platform from others. Hosts holds host names, with "*.example.org"
-	// for all hosts below one; Software holds names from CapabilityStatements, in any case. A host named in full is the
-	// vendor's own for all its customers (Origins). A host matched by a wildcard may belong to any customer and is not
-	// trusted.
+	// Hosts and Software identify servers of this platform. Hosts contains host names, with "*.example.org" for all hosts
+	// below one; Software contains names from CapabilityStatements, in any case. A host listed by its full name is the
+	// vendor's own and serves all its customers (Origins). A host matched by a wildcard may belong to any customer and is
+	// not trusted.
 	Hosts    []string `yaml:"hosts" json:"hosts,omitempty"`
 	Software []string `yaml:"software" json:"software,omitempty"`
 
@@ -38,99 +39,101 @@ type Profile struct {
 	FHIR      FHIR      `yaml:"fhir" json:"fhir"`
 	Sandbox   Sandbox   `yaml:"sandbox" json:"sandbox"`
 
-	Sources    []string `yaml:"sources" json:"sources"`       // of the statements
-	Unverified []string `yaml:"unverified" json:"unverified"` // statements that need an account to verify
+	Sources    []string `yaml:"sources" json:"sources"`       // sources of the profile's statements
+	Unverified []string `yaml:"unverified" json:"unverified"` // statements that can't be verified without an account
 }
 
-// Client describes how we register and authenticate (SMART App Launch 2.2, client authentication).
+// Client describes how Recordbridge registers and authenticates (SMART App Launch 2.2, client authentication).
 type Client struct {
 	// Methods lists the accepted methods, best first: "private_key_jwt", "client_secret_basic", "client_secret_post",
 	// "public".
 	Methods []string `yaml:"methods" json:"methods"`
 	// signing algorithms for private_key_jwt: RS384, ES384
 	Algorithms []string `yaml:"algorithms" json:"algorithms,omitempty"`
-	// discovery's lists of methods and algorithms take precedence (Listed)
+	// the methods and algorithms that discovery lists take precedence (Listed)
 	AsListed bool `yaml:"as_listed" json:"as_listed,omitempty"`
-	// delivery of our keys: "url", or "inline" at registration
+	// how the platform gets our keys: by "url", or "inline" at registration
 	JWKS string `yaml:"jwks" json:"jwks,omitempty"`
-	// "raw" if it does not form-decode client_secret_basic (RFC 6749 section 2.3.1)
+	// "raw" if the platform does not form-decode client_secret_basic (RFC 6749 section 2.3.1)
 	Basic string `yaml:"basic" json:"basic,omitempty"`
-	// RedirectHTTPS reports that the platform registers no http URLs, not even for a loopback interface.
+	// RedirectHTTPS reports whether the platform registers no http URLs, not even for a loopback interface.
 	RedirectHTTPS bool   `yaml:"redirect_https" json:"redirect_https,omitempty"`
-	Note          string `yaml:"note" json:"note,omitempty"` // for the operator who registers
+	Note          string `yaml:"note" json:"note,omitempty"` // note for the operator who registers a client
 }
 
-// Authorize describes the platform's authorization request.
+// Authorize describes how the platform expects authorization requests.
 type Authorize struct {
-	Aud string `yaml:"aud" json:"aud"` // "base", "trimmed" (without a trailing slash) or "none"
-	// "S256", even if merely ignored; "none" if refused
+	Aud string `yaml:"aud" json:"aud"` // value of aud: "base", "trimmed" (without a trailing slash) or "none"
+	// "S256", even if the platform ignores it; "none" if it refuses a challenge
 	PKCE     string `yaml:"pkce" json:"pkce"`
-	Nonce    bool   `yaml:"nonce" json:"nonce,omitempty"`       // required, even without openid
+	Nonce    bool   `yaml:"nonce" json:"nonce,omitempty"`       // a nonce is required, even without openid
 	Fragment bool   `yaml:"fragment" json:"fragment,omitempty"` // the response may use the URL fragment
-	// to request; <access> stands for read or rs, depending on the server
-	Scopes   []string `yaml:"scopes" json:"scopes"`
-	Wildcard bool     `yaml:"wildcard" json:"wildcard"`     // patient/*.<access> is granted; otherwise Types are listed
-	Types    []string `yaml:"types" json:"types,omitempty"` // requested as patient/Type.<access>
-	// Registered reports that data scopes are chosen at registration and not requested.
+	// scopes to request; <access> stands for read or rs, depending on the server
+	Scopes []string `yaml:"scopes" json:"scopes"`
+	// patient/*.<access> is granted; otherwise the types in Types are requested
+	Wildcard bool     `yaml:"wildcard" json:"wildcard"`
+	Types    []string `yaml:"types" json:"types,omitempty"` // resource types requested as patient/Type.<access>
+	// Registered reports whether data scopes are chosen at registration and not requested.
 	Registered bool `yaml:"at_registration" json:"at_registration,omitempty"`
 	Refresh    bool `yaml:"refresh_scope" json:"refresh_scope,omitempty"` // a refresh must repeat the scope
 }
 
-// Tokens describes the lifecycle of the platform's tokens.
+// Tokens describes how the platform issues, rotates and revokes tokens.
 type Tokens struct {
-	// of refresh tokens: "none", "rolling", "one-time", "absent", "unknown"
+	// rotation of refresh tokens: "none", "rolling", "one-time", "absent", "unknown"
 	Rotation string `yaml:"rotation" json:"rotation"`
-	// Patient lists the sources of the patient's id in the order in which they are tried: "token", "id_token",
+	// Patient lists the sources of the patient's ID in the order in which they are tried: "token", "id_token",
 	// "access_token", "userinfo", "search".
 	Patient []string `yaml:"patient" json:"patient"`
-	// duration of consent if nothing states it; 0 for unknown
+	// duration of consent if the server does not state it; 0 if unknown
 	Consent time.Duration `yaml:"consent" json:"consent_ns,omitempty"`
-	// "client" authentication, "bearer" token, or none
+	// introspection authentication: "client", "bearer" token, or none
 	Introspection string `yaml:"introspection" json:"introspection,omitempty"`
-	Introspect    string `yaml:"introspection_url" json:"introspect_url,omitempty"` // used if discovery does not state it
-	// fields of the token response that placeholders may name; at most 8
+	// introspection URL, used if discovery does not state one
+	Introspect string `yaml:"introspection_url" json:"introspect_url,omitempty"`
+	// fields of the token response to which placeholders may refer; at most 8
 	Extra []string `yaml:"extra" json:"extra,omitempty"`
 }
 
 // FHIR describes how the platform's FHIR server must be queried.
 type FHIR struct {
-	// added to every call; {name} in a value is a field of Tokens.Extra
+	// parameters added to every call; {name} in a value is a field of Tokens.Extra
 	Query      map[string]string `yaml:"query" json:"query,omitempty"`
-	Headers    map[string]string `yaml:"headers" json:"headers,omitempty"` // added to every call
+	Headers    map[string]string `yaml:"headers" json:"headers,omitempty"` // headers added to every call
 	Everything bool              `yaml:"everything" json:"everything,omitempty"`
-	NoCount    []string          `yaml:"no_count" json:"no_count,omitempty"` // types that refuse _count
-	// parameters without which searches of a type are refused
+	NoCount    []string          `yaml:"no_count" json:"no_count,omitempty"` // resource types whose searches refuse _count
+	// required search parameters by resource type
 	Needs map[string][]string `yaml:"needs" json:"needs,omitempty"`
-	// queries for a type, instead of the usual one
+	// queries that replace the usual one, by resource type
 	Ways map[string][]string `yaml:"ways" json:"ways,omitempty"`
-	// a next link works once: resuming restarts the query
+	// a next link works only once, so a resumed query restarts
 	OnceNext  bool     `yaml:"once_next" json:"once_next,omitempty"`
-	PageTotal bool     `yaml:"page_total" json:"page_total,omitempty"` // total counts only the page
-	Denials   []Denial `yaml:"denials" json:"denials,omitempty"`       // responses that mean "access denied"
-	// initial _count; 0 for the usual 100
+	PageTotal bool     `yaml:"page_total" json:"page_total,omitempty"` // Bundle.total counts only the page's entries
+	Denials   []Denial `yaml:"denials" json:"denials,omitempty"`       // responses that mean that access is denied
+	// initial _count; 0 for the default of 100
 	PageSize int `yaml:"page_size" json:"page_size,omitempty"`
-	// types searchable by a list in _id although the CapabilityStatement does not say so
+	// types that can be searched by a list in _id without the CapabilityStatement saying so
 	ByID []string `yaml:"by_id" json:"by_id,omitempty"`
 	Rate Rate     `yaml:"rate" json:"rate"`
 }
 
-// Denial is a response by which the platform refuses a type permanently.
+// Denial describes a response by which the platform permanently refuses access to a resource type.
 type Denial struct {
 	Status int    `yaml:"status" json:"status"`
-	Body   string `yaml:"body" json:"body,omitempty"` // text contained in the body; empty for any body
+	Body   string `yaml:"body" json:"body,omitempty"` // text that the body contains; empty matches any body
 }
 
-// Rate holds the platform's known rate limits. Zero values are unknown.
+// Rate holds the platform's known rate limits. Zero means unknown.
 type Rate struct {
 	PerSecond int      `yaml:"per_second" json:"per_second,omitempty"`
-	InFlight  int      `yaml:"in_flight" json:"in_flight,omitempty"` // concurrent requests; an export never makes more
-	Headers   []string `yaml:"headers" json:"headers,omitempty"`     // that state the remaining quota
+	InFlight  int      `yaml:"in_flight" json:"in_flight,omitempty"` // maximum number of concurrent requests of an export
+	Headers   []string `yaml:"headers" json:"headers,omitempty"`     // response headers that state the remaining quota
 }
 
 // Sandbox describes the platform's test environment.
 type Sandbox struct {
 	FHIRBase string `yaml:"fhir_base" json:"fhir_base,omitempty"`
-	Scope    string `yaml:"scope" json:"scope,omitempty"` // in addition to Authorize.Scopes
+	Scope    string `yaml:"scope" json:"scope,omitempty"` // scopes to request in addition to Authorize.Scopes
 	Note     string `yaml:"note" json:"note,omitempty"`
 }
 
@@ -139,14 +142,14 @@ type Sandbox struct {
 //nolint:gochecknoglobals // nobody writes to it
 var builtIn = sync.OnceValues(func() ([]Profile, error) { return load(files) })
 
-// All returns every profile, sorted by ID. Callers share the maps and slices of the profiles and must not modify them.
-// An error means that a file is defective, and names it.
+// All returns every profile, sorted by ID. Callers share the profiles' maps and slices and must not modify them. An
+// error names the invalid profile file.
 func All() ([]Profile, error) {
 	all, err := builtIn()
 	return slices.Clone(all), err
 }
 
-// Find returns one profile. Its error lists the known ids.
+// Find returns the profile with an ID. Its error lists the known IDs.
 func Find(id string) (Profile, error) {
 	all, err := All()
 	if err != nil {
@@ -162,7 +165,8 @@ func Find(id string) (Profile, error) {
 	return Profile{}, fmt.Errorf("platform %q is not known; there are %s", id, strings.Join(ids, ", "))
 }
 
-// Scope returns the scope to request, with access as the platform spells it: "read" (version 1) or "rs" (version 2).
+// Scope returns the scope to request, using access as the suffix for read and search: "read" (version 1) or "rs"
+// (version 2).
 func (p Profile) Scope(access string) string {
 	scopes := slices.Clone(p.Authorize.Scopes)
 	if p.Authorize.Wildcard {
@@ -175,8 +179,8 @@ func (p Profile) Scope(access string) string {
 }
 
 // Listed returns the profile adjusted to the client authentication methods and algorithms that discovery lists (RFC
-// 8414 section 2). It returns p unchanged if the profile takes precedence or nothing is listed. No server lists public
-// clients, which authenticate with nothing, so they remain.
+// 8414 section 2). It returns p unchanged if the profile takes precedence or discovery lists nothing. It retains
+// "public", because no server lists a method for clients that don't authenticate.
 func (p Profile) Listed(methods, algorithms []string) Profile {
 	if !p.Client.AsListed || len(methods) == 0 {
 		return p
@@ -189,14 +193,14 @@ func (p Profile) Listed(methods, algorithms []string) Profile {
 	return p
 }
 
-// With returns the profile with the overrides of one endpoint applied. The overrides are a part of a profile, in the
-// format of its file. Lists replace the profile's lists; maps are merged. The error describes a malformed text, or the
-// schema rule that the merged profile breaks.
+// With returns the profile with one endpoint's overrides applied. The overrides are part of a profile, in its file
+// format. Lists replace the profile's lists; maps are merged. The error describes malformed overrides, or the schema
+// rule that the merged profile violates.
 func (p Profile) With(overrides string) (Profile, error) {
 	if strings.TrimSpace(overrides) == "" {
 		return p, nil
 	}
-	text, err := yaml.Marshal(p) // a copy that shares no map with p
+	text, err := yaml.Marshal(p) // makes a copy that shares no map with p
 	if err != nil {
 		return Profile{}, fmt.Errorf("copy platform profile: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-func TestProfilesFollowSchemaAndNameSources(t *testing.T) {
+func TestProfilesMatchSchemaAndNameSources(t *testing.T) {
 	t.Parallel()
 	all, err := platform.All()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// problems returns the violations of the schema.
+// problems returns the profile's violations of the schema.
 func (p Profile) problems() []error {
 	c := &checker{}
 	c.need("name", p.Name)
@@ -60,17 +60,17 @@ func (p Profile) problems() []error {
 	return c.found
 }
 
-// maxNumber is the upper limit of the numeric settings for queries.
+// maxNumber is the upper limit of numeric query settings.
 const maxNumber = 1000
 
 // hostName matches a host name of at least two labels, optionally with a wildcard as its first label.
 var hostName = regexp.MustCompile(`^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$`)
 
-// placeholder matches the reference to a field of the token response in a value such as Organization/{ah_practice}.
+// placeholder matches a reference to a field of the token response, as in Organization/{ah_practice}.
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// fields returns the sorted fields of the token response that the profile's placeholders refer to, without those that
-// are only listed.
+// fields returns, sorted, the fields of the token response to which the profile's placeholders refer. Fields that are
+// only listed are omitted.
 func (p Profile) fields() []string {
 	var names []string
 	for _, value := range p.FHIR.Query {
@@ -94,7 +94,7 @@ func (c *checker) need(name, value string) {
 	}
 }
 
-// fields checks the fields to keep from the token response. A placeholder for a field that is not kept would be a
+// fields checks the token response fields that the profile retains. A placeholder for any other field would be a
 // parameter that is never sent.
 func (c *checker) fields(p Profile) {
 	if len(p.Tokens.Extra) > tokens.MaxExtra {
@@ -117,7 +117,7 @@ func (c *checker) fields(p Profile) {
 	}
 }
 
-// asking checks the query settings of the FHIR server.
+// asking checks the FHIR server's query settings.
 func (c *checker) asking(f FHIR) {
 	for _, d := range f.Denials {
 		if d.Status < 400 || d.Status > 599 {
@@ -131,7 +131,7 @@ func (c *checker) asking(f FHIR) {
 	}
 }
 
-// oneOf requires at least one value, and every value to be known.
+// oneOf requires at least one value, and requires every value to be known.
 func (c *checker) oneOf(name string, values []string, known ...string) {
 	if len(values) == 0 {
 		c.failf("%s is missing", name)

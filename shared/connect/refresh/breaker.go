@@ -11,15 +11,17 @@ import (
 )
 
 const (
-	// tripAfter consecutive failures open the breaker for openFirst, then for twice as long each time, up to openLongest.
+	// tripAfter consecutive failures open the breaker, first for openFirst, then for twice as long each time, up to
+	// openLongest.
 	tripAfter   = 5
 	openFirst   = time.Minute
 	openLongest = 30 * time.Minute
-	// probeFor is the time that the first call after that has before another is let through.
+	// probeFor limits how long a probe call may take before the next one is admitted.
 	probeFor = time.Minute
 )
 
-// breaker reads the breaker for scheduled work. It returns *BusyError while the breaker is open or cannot be read.
+// breaker reads the endpoint's breaker for scheduled work. It returns *BusyError while the breaker is open or can't be
+// read.
 func (l Limiter) breaker(ctx context.Context, endpoint string) (Breaker, error) {
 	ctx, cancel := context.WithTimeout(ctx, stateWithin)
 	defer cancel()
@@ -33,8 +35,9 @@ func (l Limiter) breaker(ctx context.Context, endpoint string) (Breaker, error) 
 	return b, nil
 }
 
-// admit lets a call through to the endpoint. Calls of exports always pass, because a patient is waiting. Of scheduled
-// work, one call passes when the breaker's open period has expired, and its outcome closes or reopens the breaker.
+// admit decides whether a call may be sent to the endpoint. Calls of exports are always admitted, because a patient is
+// waiting. When the breaker's open period has expired, one call of scheduled work is admitted as a probe; its outcome
+// closes or reopens the breaker.
 func (l Limiter) admit(ctx context.Context, endpoint string) (isProbe bool, err error) {
 	if !l.scheduled {
 		return false, nil
@@ -52,7 +55,7 @@ func (l Limiter) admit(ctx context.Context, endpoint string) (isProbe bool, err 
 	return true, nil
 }
 
-// recordBreaker updates the breaker with the outcome of a call. A failure to store it does not fail the call.
+// recordBreaker updates the breaker with a call's outcome. A failure to store the breaker does not fail the call.
 func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe bool, outcome error) {
 	_ = retry.OnConflict(ctx, retry.Tries, func() error {
 		seen, err := l.state.Breaker(ctx, endpoint)
@@ -70,11 +73,11 @@ func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe boo
 	})
 }
 
-// Tripped reports whether the endpoint has failed several times in a row.
+// Tripped reports whether enough consecutive failures have opened the breaker.
 func (b Breaker) Tripped() bool { return b.Failures >= tripAfter }
 
-// failed returns the breaker after one more failure. While it is open, only a probe's failure is new information: other
-// calls began before it opened, or are exports.
+// failed returns the breaker after one more failure. While the breaker is open, only a probe's failure is new
+// information; other calls began before it opened or belong to exports.
 func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breaker {
 	if !isProbe && b.Tripped() && now.Before(b.OpenUntil) {
 		b.OpenUntil = later(b.OpenUntil, now.Add(asked))
@@ -88,8 +91,8 @@ func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breake
 	return b
 }
 
-// blames reports whether a failure that is not a refusal is the endpoint's fault. Failures of any other kind are
-// internal, such as those of our store or keys.
+// blames reports whether a failure that is not a refusal is the endpoint's fault. All other failures are internal, such
+// as those of the store or the keys.
 func blames(err error) bool {
 	if errors.Is(err, context.Canceled) {
 		return false
@@ -98,7 +101,7 @@ func blames(err error) bool {
 	return !ok || f.Kind == fault.Upstream || f.Kind == fault.Limited
 }
 
-// requestedWait returns the wait that the endpoint requested; zero if none.
+// requestedWait returns the wait that the endpoint requested in err, or zero if it requested none.
 func requestedWait(err error) time.Duration {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {

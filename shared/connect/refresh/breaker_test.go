@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// fail makes a number of failing calls in succession.
+// fail makes a number of consecutive failing calls.
 func (d *endpoint) fail(t *testing.T, times int, err error) {
 	t.Helper()
 	before := d.ehr.err
@@ -41,7 +41,7 @@ func TestBreakerOpensForMinuteAfterFiveFailures(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newEndpoint()
 				d.fail(t, 4, err)
-				expect.NoError(t, d.scheduled(t.Context())) // which ends the run of failures
+				expect.NoError(t, d.scheduled(t.Context())) // a success, which ends the run of failures
 				d.fail(t, 5, err)
 				calls, opened := d.ehr.calls, time.Now()
 				for range 5 {
@@ -111,7 +111,7 @@ func TestBreakerHonoursRequestedWait(t *testing.T) {
 			if got := time.Until(d.breaker().OpenUntil); got != want {
 				t.Errorf("asked for %v: open for %v, want %v", asked, got, want)
 			}
-			d.fail(t, 1, limited.After(asked+time.Hour)) // an export, which gets a longer wait
+			d.fail(t, 1, limited.After(asked+time.Hour)) // an export, whose response requests a longer wait
 			if got := time.Until(d.breaker().OpenUntil); got != min(asked+time.Hour, day) {
 				t.Errorf("asked for an hour more: open for %v", got)
 			}
@@ -160,7 +160,7 @@ func TestBreakerReplacesLostProbe(t *testing.T) {
 		d := newEndpoint()
 		d.fail(t, 5, errTheir)
 		<-time.After(time.Minute)
-		d.state.fails["ReleaseSlot"] = errOurs // as if the worker had crashed
+		d.state.fails["ReleaseSlot"] = errOurs // simulates a crash of the worker
 		d.ehr.err = context.Canceled
 		_ = d.scheduled(t.Context())
 		d.ehr.err = nil
@@ -170,7 +170,7 @@ func TestBreakerReplacesLostProbe(t *testing.T) {
 	})
 }
 
-func TestBreakerRecordsOutcomeDespiteCollisions(t *testing.T) {
+func TestBreakerRecordsOutcomeDespiteConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()
@@ -199,7 +199,8 @@ func TestBreakerAdmitsAndCountsExports(t *testing.T) {
 	})
 }
 
-// A caller that loses the race for the single probe releases its slot.
+// TestLimiterReleasesSlotOfRefusedProbe checks that a caller that loses the race for the single probe releases its
+// slot.
 func TestLimiterReleasesSlotOfRefusedProbe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,18 +20,19 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The health systems of the burst: one token endpoint each.
+// Token endpoints of the health systems in the burst.
 const (
-	healthy       = "https://ehr.example/healthy"
-	broken        = "https://ehr.example/broken"  // returns 500
-	limited       = "https://ehr.example/limited" // 429
-	page          = "https://ehr.example/page"    // HTML
-	unregistered  = "https://ehr.example/unregistered"
-	someWithdrawn = "https://ehr.example/withdrawn" // invalid_grant to 3 %, whose consent was withdrawn
-	surging       = "https://ehr.example/surging"   // invalid_grant to all
+	healthy      = "https://ehr.example/healthy"
+	broken       = "https://ehr.example/broken"  // returns status 500
+	limited      = "https://ehr.example/limited" // returns status 429
+	page         = "https://ehr.example/page"    // returns an HTML page
+	unregistered = "https://ehr.example/unregistered"
+	// returns invalid_grant for the 3 % of connections with withdrawn consent
+	someWithdrawn = "https://ehr.example/withdrawn"
+	surging       = "https://ehr.example/surging" // returns invalid_grant for all connections
 )
 
-// burst simulates many connections due at once, a scheduler, and workers.
+// burst simulates many connections that are due at once, a scheduler, and workers.
 type burst struct {
 	*memory
 
@@ -39,25 +40,25 @@ type burst struct {
 	mu      sync.Mutex
 	ids     int
 	systems map[string]*system
-	where   map[string]string // token endpoint by connection id
+	where   map[string]string // token endpoint by connection ID
 	dead    map[string]bool   // connections whose consent was withdrawn
-	early   map[string]bool   // revoked after a first refusal
+	early   map[string]bool   // connections revoked after their first refusal
 }
 
-// system is one token endpoint.
+// system simulates one token endpoint.
 type system struct {
 	calls          int
-	scheduled, all int // in flight
+	scheduled, all int // calls in flight
 	mostScheduled  int
 	most           int
 	answered       []time.Time
-	refusals       map[string][]refusal // by connection
-	rotated        map[string]int       // by connection
+	refusals       map[string][]refusal // refusals by connection
+	rotated        map[string]int       // number of rotations by connection
 	misused        []string
 }
 
-// refusal is one invalid_grant, with the number of refreshes that had responses in the 15 minutes before, including
-// this one.
+// refusal records one invalid_grant and the number of refreshes that received responses in the preceding 15 minutes,
+// including this one.
 type refusal struct {
 	at   time.Time
 	rank int
@@ -90,7 +91,7 @@ func newBurst(t *testing.T, many int) *burst {
 	return s
 }
 
-// RevokeConnection records the connections that are revoked at their first refusal.
+// RevokeConnection records connections that are revoked at their first refusal.
 func (s *burst) RevokeConnection(ctx context.Context, c connection.Connection, version int64,
 	event webhook.Event,
 ) error {
@@ -114,7 +115,7 @@ func (s *burst) newID() string {
 	return fmt.Sprint("id ", s.ids)
 }
 
-// line is the path of one kind of work to the health systems.
+// line connects one kind of work to the health systems.
 type line struct {
 	*burst
 
@@ -142,7 +143,7 @@ func (l line) Refresh(_ context.Context, _ org.Tenant, old tokens.Set) (tokens.S
 	return l.answer(here, old)
 }
 
-// answer rotates the refresh token, or refuses it.
+// answer rotates the refresh token, or refuses it, as the system here does.
 func (s *burst) answer(here *system, old tokens.Set) (tokens.Set, error) {
 	now := time.Now()
 	here.answered = append(here.answered, now)
@@ -181,7 +182,7 @@ func (s *burst) manager(isScheduled bool) tokens.Manager {
 		limiter(s.state, isScheduled, 10*time.Second, s.newID), time.Now, s.newID)
 }
 
-// work runs workers until the queue closes.
+// work starts workers that run until the queue is closed.
 func (s *burst) work(ctx context.Context, t *testing.T, workers int) (queue chan string, ended func()) {
 	t.Helper()
 	queue = make(chan string, 2*len(s.where))
@@ -199,15 +200,14 @@ func (s *burst) work(ctx context.Context, t *testing.T, workers int) (queue chan
 	return queue, func() { close(queue); group.Wait() }
 }
 
-// quiet accepts notifications of events and revocations, and does nothing.
+// quiet accepts events and revocations and does nothing with them.
 type quiet struct{}
 
 func (quiet) Revoke(context.Context, org.Tenant, tokens.Set) error { return nil }
 
 func (quiet) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// schedule sends due connections every minute, and does not resend them for 10 minutes. Every tenth message is sent
-// twice.
+// schedule queues due connections every minute, but none twice within 10 minutes. It sends every tenth message twice.
 func (s *burst) schedule(queue chan<- string, during time.Duration) {
 	sent := map[string]time.Time{}
 	for began := time.Now(); time.Since(began) < during; <-time.After(time.Minute) {
@@ -230,7 +230,7 @@ func (s *burst) schedule(queue chan<- string, during time.Duration) {
 	}
 }
 
-// exports renews tokens outside the schedule, a few at a time.
+// exports renews the connections' tokens outside the schedule, a few at a time.
 func (s *burst) exports(ctx context.Context, ids []string) {
 	manager := s.manager(false)
 	for _, id := range ids {
@@ -267,7 +267,7 @@ func TestWorkersHandleTenThousandDueConnections(t *testing.T) {
 	})
 }
 
-// check compares the final states of the connections with the rule.
+// check compares the final states of the connections with the expected ones.
 func (s *burst) check(t *testing.T) {
 	t.Helper()
 	events := s.told(webhook.AuthorizationEnded)

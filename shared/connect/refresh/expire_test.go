@@ -21,15 +21,15 @@ func unrenewable(left time.Duration) *bench {
 	return b
 }
 
-// Rows without a due time, which predate the expiry of such connections, are made due by an export and are also covered
-// here.
+// TestUnrenewableConnectionIsDueAtAccessTokenExpiry also covers older rows without a due time, which an export marks as
+// due.
 func TestUnrenewableConnectionIsDueAtAccessTokenExpiry(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		left, consent time.Duration // from now; 0: unknown
-		warned        bool          // whether the known end of consent was warned of
-		want          time.Duration // the reported end of consent
-		events        int           // warnings in later looks
+		left, consent time.Duration // durations from now; 0 for unknown
+		warned        bool          // the organisation was already warned of the known end of consent
+		want          time.Duration // reported end of consent
+		events        int           // number of warnings in later runs
 	}{
 		"nobody spoke of consent": {left: 8 * day, want: 8 * day},
 		"consent lasts longer":    {left: 8 * day, consent: 90 * day, want: 8 * day},
@@ -70,7 +70,7 @@ func TestUnrenewableConnectionEndsAtAccessTokenExpiry(t *testing.T) {
 	t.Parallel()
 	for _, ago := range []time.Duration{0, time.Second, 400 * day} {
 		b := unrenewable(-ago)
-		b.state.fails["Counts"] = errOurs // no endpoint refused anything: the surge guard is not consulted
+		b.state.fails["Counts"] = errOurs // the endpoint refused nothing, so the surge guard is not consulted
 		b.look(t)
 		b.look(t)
 		b.wantRevoked(t, connection.AccessEnded)
@@ -78,7 +78,7 @@ func TestUnrenewableConnectionEndsAtAccessTokenExpiry(t *testing.T) {
 }
 
 // TestWorkerDeletesCachedRecordBeforeEndingConnection checks that the cached records of this and earlier authorisations
-// are deleted first, and only for TEFCA connections.
+// are deleted before the connection ends, and only for TEFCA connections.
 func TestWorkerDeletesCachedRecordBeforeEndingConnection(t *testing.T) {
 	t.Parallel()
 	b := unrenewable(0)
@@ -100,7 +100,7 @@ func TestWorkerDeletesCachedRecordBeforeEndingConnection(t *testing.T) {
 	}
 }
 
-func TestInterruptedEndIsReportedOnce(t *testing.T) {
+func TestInterruptedEndOfUnrenewableConnectionIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	for name, how := range map[string]func(*bench){
 		"before it":                  func(b *bench) { b.store.fails["RevokeConnection"] = errOurs },

@@ -10,25 +10,25 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// fakePortal is a health system that accepts each refresh token once.
+// fakePortal simulates a health system that accepts each refresh token once.
 type fakePortal struct {
 	*simulation
 
-	grants  map[int64]*grant // by authorisation
-	reused  map[token]int    // uses of rotated-out tokens
+	grants  map[int64]*grant // grants by authorisation
+	reused  map[token]int    // number of uses of rotated-out tokens
 	refused map[token]int
 }
 
 type grant struct {
-	current   int // the accepted refresh token
+	current   int // number of the accepted refresh token
 	withdrawn bool
-	until     time.Time // expiry of an access token issued without a refresh token; zero if there was one
+	until     time.Time // expiry of an access token issued without a refresh token; otherwise zero
 }
 
 func (g *grant) isBare() bool { return !g.until.IsZero() }
 
-// takes reports whether the health system accepts the stored token. The withdrawal of consent for a bare access token
-// cannot be detected.
+// takes reports whether the health system accepts the stored token. If there is only an access token, withdrawn consent
+// can't be detected.
 func (h *fakePortal) takes(k token) bool {
 	g := h.grants[k.generation]
 	if g.isBare() {
@@ -61,10 +61,10 @@ func (h *fakePortal) use(k token) (tokens.Set, error) {
 	return tokens.Set{}, fmt.Errorf("%w: token endpoint: invalid_grant (status 401)", tokens.ErrRefused)
 }
 
-// withdraw ends the consent of the present authorisation.
+// withdraw withdraws the consent of the current authorisation.
 func (h *fakePortal) withdraw() { h.grants[h.stored().generation].withdrawn = true }
 
-// checkRevocation checks a revocation when it takes effect.
+// checkRevocation checks that a revocation is justified when it takes effect.
 func (w *simulation) checkRevocation(before, after connection.Connection) {
 	stored, earlier := w.stored(), before.Refresh
 	isBare := w.portal.grants[stored.generation].isBare()
@@ -91,7 +91,7 @@ func read(set tokens.Set) (k token) {
 	return k
 }
 
-// actorState is the state as an actor sees it.
+// actorState is the shared endpoint state as accessed by one actor.
 type actorState struct{ *actor }
 
 func (g actorState) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/connect/connection"
 )
 
-// requested puts a connection in the state after a request to disconnect: it has tokens, and a time at which the
-// scheduler resends it.
+// requested sets a connection to its state after a request to disconnect: it still has tokens, and a time at which the
+// scheduler queues it again.
 func requested(c *connection.Connection) {
 	disconnect(c)
 	c.Refresh.RefreshAt = start.Add(15 * time.Minute)
@@ -20,7 +20,7 @@ func TestWorkerFinishesRequestedDisconnectionBeforeItIsDue(t *testing.T) {
 	b := newBench()
 	b.change(requested)
 	b.finish = func() error {
-		b.leave(t, setOf("refresh 1")) // due at once
+		b.leave(t, setOf("refresh 1")) // the next revocation try is due at once
 		return nil
 	}
 	if got := b.look(t); b.finished != 1 || len(b.revoked) != 1 || got.Refresh.Ended != connection.Disconnected ||
@@ -32,7 +32,7 @@ func TestWorkerFinishesRequestedDisconnectionBeforeItIsDue(t *testing.T) {
 	}
 }
 
-func TestRequestedDisconnectionWithNothingToRevokeIsDone(t *testing.T) {
+func TestWorkerCompletesRequestedDisconnectionWithNothingToRevoke(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	b.change(requested)
@@ -51,8 +51,9 @@ func TestWorkerRetriesFailedFinish(t *testing.T) {
 	}
 }
 
-// A duplicate message finds a finished disconnection and leaves it until its next upstream try.
-func TestEarlyLookLeavesRevocationToItsTime(t *testing.T) {
+// TestWorkerSkipsUpstreamRevocationBeforeItIsDue checks that a duplicate message about a finished disconnection does
+// nothing before the next upstream try is due.
+func TestWorkerSkipsUpstreamRevocationBeforeItIsDue(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	b.leave(t, setOf("refresh 1"))
@@ -62,8 +63,9 @@ func TestEarlyLookLeavesRevocationToItsTime(t *testing.T) {
 	}
 }
 
-// If the patient reconnects between the worker's read and its write, the new authorisation stays unchanged.
-func TestWorkerLeavesReconnectedConnectionAlone(t *testing.T) {
+// TestWorkerSkipsReconnectedConnection checks that a new authorisation stays unchanged if the patient reconnects
+// between the worker's read and its write.
+func TestWorkerSkipsReconnectedConnection(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	b.change(requested)

@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// slotFor is the lease of a slot. It is longer than the call: a refresh ends after 45 seconds (package tokens), and
-	// every call ends slotMargin before its lease.
+	// slotFor is the duration of a slot's lease. It is longer than the call: a refresh ends after 45 seconds (package
+	// tokens), and every call ends slotMargin before the lease expires.
 	slotFor    = time.Minute
 	slotMargin = 15 * time.Second
-	// stateWithin limits one call of EndpointState. releaseWithin limits all the calls that record an outcome before the
-	// slot is released.
+	// stateWithin limits one call of EndpointState. releaseWithin limits all calls that record an outcome before the slot
+	// is released.
 	stateWithin   = 2 * time.Second
 	releaseWithin = 2 * time.Second
 	// busyFor is the minimum delay before scheduled work retries after it found no free slot or could not check for one.
 	busyFor = time.Minute
-	// maxRequestedWait caps the wait that an endpoint may request.
+	// maxRequestedWait limits the wait that an endpoint may request.
 	maxRequestedWait = 24 * time.Hour
 )
 
 // Limiter is a tokens.Limiter. It allows at most 4 concurrent refreshes at a token endpoint across all functions. At
-// most 3 of them may be scheduled work, which reserves a slot for an export whose patient waits. A breaker keeps
-// scheduled work away from a failing endpoint. Limiter also counts responses for the surge guard (revoke.go). Errors of
-// the shared state never stop an export.
+// most 3 of them may be scheduled work, which reserves a slot for an export whose patient is waiting. A breaker blocks
+// scheduled work at a failing endpoint. Limiter also counts responses for the surge guard (revoke.go). Errors of the
+// shared state never stop an export.
 type Limiter struct {
 	state     EndpointState
 	now       func() time.Time
@@ -38,41 +38,41 @@ type Limiter struct {
 	maxWait   time.Duration
 }
 
-// NewExportLimiter returns the Limiter for exports. maxWait limits the wait for a slot and is part of the 45 seconds of
-// a refresh; newID names the owners of slots.
+// NewExportLimiter returns the Limiter for exports. maxWait limits the wait for a slot and is part of a refresh's 45
+// seconds. newID generates the IDs of slot owners.
 func NewExportLimiter(state EndpointState, maxWait time.Duration, now func() time.Time, newID ids.Source) Limiter {
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait}
 }
 
-// NewScheduledLimiter returns the Limiter for scheduled work; its parameters are those of NewExportLimiter.
+// NewScheduledLimiter returns the Limiter for scheduled work. Its parameters are those of NewExportLimiter.
 func NewScheduledLimiter(state EndpointState, maxWait time.Duration, now func() time.Time, newID ids.Source) Limiter {
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait, scheduled: true}
 }
 
 // BusyError means that the token endpoint was not contacted: all slots are taken, the breaker is open, or the state of
-// either could not be read. It is transient and does not contain the endpoint's name.
+// either could not be read. The error is transient and does not contain the endpoint's name.
 type BusyError struct {
-	RetryAt time.Time // earliest time for another try
+	RetryAt time.Time // earliest time for a retry
 }
 
 // Error implements error.
 func (b *BusyError) Error() string { return "the token endpoint is not asked for now" }
 
-// Unspent reports to package tokens that the refresh token was not used.
+// Unspent returns true: the refresh token was not used.
 func (b *BusyError) Unspent() bool { return true }
 
-// EndpointName returns the name of a token endpoint in EndpointState: the SHA-256 of its URL, in hex.
+// EndpointName returns the name of a token endpoint in EndpointState, the hexadecimal SHA-256 of its URL.
 func EndpointName(url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return hex.EncodeToString(sum[:])
 }
 
-// Acquire implements tokens.Limiter. The error is *BusyError.
+// Acquire implements tokens.Limiter. Its error is a *BusyError.
 func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot, error) {
 	endpoint := EndpointName(tokenEndpoint)
 	if l.scheduled {
 		if _, err := l.breaker(ctx, endpoint); err != nil {
-			return nil, err // without waiting for a slot in vain
+			return nil, err // there is no point in waiting for a slot
 		}
 	}
 	taken, err := l.take(ctx, endpoint)
@@ -81,7 +81,7 @@ func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot
 	}
 	taken.isProbe, err = l.admit(ctx, endpoint)
 	if err == nil && ctx.Err() != nil {
-		err = l.busy() // no time is left for the request
+		err = l.busy() // no time remains for the request
 	}
 	if err != nil {
 		taken.giveBack(ctx)
@@ -90,7 +90,7 @@ func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot
 	return taken, nil
 }
 
-// record shares the endpoint's outcome with the other functions. A failure to store it is ignored.
+// record shares a call's outcome at the endpoint with the other functions. A failure to store it is ignored.
 func (l Limiter) record(ctx context.Context, endpoint string, isProbe bool, outcome error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
@@ -103,5 +103,5 @@ func (l Limiter) record(ctx context.Context, endpoint string, isProbe bool, outc
 	}
 }
 
-// busy returns the error for an endpoint whose next available time is unknown.
+// busy returns the error for an endpoint if the time at which it will be available is unknown.
 func (l Limiter) busy() error { return &BusyError{RetryAt: l.now().Add(busyFor)} }

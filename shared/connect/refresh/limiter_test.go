@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ehr is a token endpoint that responds after a delay.
+// ehr simulates a token endpoint that responds after a delay.
 type ehr struct {
 	mu           sync.Mutex
 	takes        time.Duration
@@ -46,7 +46,7 @@ func (e *ehr) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (tokens
 	}
 }
 
-// endpoint is an ehr behind a limiter.
+// endpoint combines an ehr with limiters.
 type endpoint struct {
 	ehr   *ehr
 	state *endpointState
@@ -58,7 +58,7 @@ func newEndpoint() *endpoint {
 	return &endpoint{ehr: &ehr{takes: 10 * time.Second}, state: newEndpointState()}
 }
 
-// limiter returns the limiter for a kind of work.
+// limiter returns the limiter for scheduled work or for exports.
 func limiter(state refresh.EndpointState, isScheduled bool, maxWait time.Duration, newID ids.Source) refresh.Limiter {
 	if isScheduled {
 		return refresh.NewScheduledLimiter(state, maxWait, time.Now, newID)
@@ -66,7 +66,7 @@ func limiter(state refresh.EndpointState, isScheduled bool, maxWait time.Duratio
 	return refresh.NewExportLimiter(state, maxWait, time.Now, newID)
 }
 
-// refresh calls the endpoint at a URL like a tokens.Manager that stores at once.
+// refresh calls the endpoint at a URL as a tokens.Manager does, and stores the response at once.
 func (d *endpoint) refresh(ctx context.Context, isScheduled bool, maxWait time.Duration, url string) error {
 	slot, err := limiter(d.state, isScheduled, maxWait, d.newID).Acquire(ctx, url)
 	if err != nil {
@@ -94,8 +94,8 @@ func (d *endpoint) breaker() refresh.Breaker {
 	return d.state.breakers[refresh.EndpointName(endpointURL)]
 }
 
-// wantBusy checks that the endpoint was not called, and that the error states the retry time and that no token was
-// used.
+// wantBusy checks that the endpoint was not called, and that the error states the retry time and reports that no token
+// was used.
 func wantBusy(t *testing.T, err error, at time.Time) {
 	t.Helper()
 	busy, ok := errors.AsType[*refresh.BusyError](err)
@@ -194,7 +194,7 @@ func TestLimiterReturnsBusyAfterMaxWait(t *testing.T) {
 	}
 }
 
-// The outcome of a call is stored even after the caller's deadline.
+// TestLimiterRecordsOutcomeAfterCallerCancels checks that a call's outcome is stored even after the caller's deadline.
 func TestLimiterRecordsOutcomeAfterCallerCancels(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -232,7 +232,8 @@ func TestLimiterCountsResponsesButNotFailures(t *testing.T) {
 	})
 }
 
-// Errors of the shared state never stop an export; they stop scheduled work for a minute.
+// TestLimiterAdmitsExportWhenStateFails checks that errors of the shared state never stop an export, and postpone
+// scheduled work by a minute.
 func TestLimiterAdmitsExportWhenStateFails(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"TakeSlot", "ReleaseSlot", "Breaker", "SaveBreaker", "Count", "all of them hang"} {
@@ -262,7 +263,8 @@ func TestLimiterAdmitsExportWhenStateFails(t *testing.T) {
 	}
 }
 
-// If the time of a refresh ends before a slot is found, no token is used.
+// TestLimiterStartsNoCallAfterDeadline checks that no token is used if the time for a refresh ends before a slot is
+// free.
 func TestLimiterStartsNoCallAfterDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -277,7 +279,7 @@ func TestLimiterStartsNoCallAfterDeadline(t *testing.T) {
 	})
 }
 
-// spentError is a failure that reports whether the refresh token was used.
+// spentError is an error that reports whether the refresh token was used.
 type spentError struct {
 	error
 
@@ -288,7 +290,7 @@ func (s spentError) Unspent() bool { return s.unspent }
 
 func (s spentError) Unwrap() error { return s.error }
 
-func TestErrorsContainNoEndpoint(t *testing.T) {
+func TestErrorsContainNoEndpointURL(t *testing.T) {
 	t.Parallel()
 	if name := refresh.EndpointName(endpointURL); len(name) != 64 || strings.Contains(name, "ehr") {
 		t.Errorf("EndpointName = %q", name)
@@ -300,8 +302,8 @@ func TestErrorsContainNoEndpoint(t *testing.T) {
 	}
 }
 
-// TestRefreshStoresResponseBeforeReleasingSlot checks the order of calls, because a crash between them would lose
-// the new refresh token.
+// TestRefreshStoresResponseBeforeReleasingSlot checks the order of calls, because a crash in between would otherwise
+// lose the new refresh token.
 func TestRefreshStoresResponseBeforeReleasingSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -328,7 +330,7 @@ func TestRefreshStoresResponseBeforeReleasingSlot(t *testing.T) {
 	})
 }
 
-// storing signals that a token set is about to be stored.
+// storing signals when a token set is about to be stored.
 type storing struct {
 	*memory
 

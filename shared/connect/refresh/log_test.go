@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// refusing is a token endpoint's response as package smart returns it.
+// refusing returns a token endpoint's refusal as package smart does.
 type refusing struct{}
 
 func (refusing) Error() string {
@@ -35,7 +35,7 @@ func TestWorkerLogsFailureDetails(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		err      error
-		failures int // before
+		failures int // number of failures before
 		want     map[string]any
 	}{
 		"an answer, the first time": {fmt.Errorf("refresh tokens: %w", refusing{}), 0, map[string]any{

@@ -32,7 +32,7 @@ const (
 	day         = 24 * time.Hour
 )
 
-// memory stores connections, token sets and events like the store, with atomic writes.
+// memory stores connections, token sets and events as the store does, with atomic writes.
 type memory struct {
 	mu          sync.Mutex
 	connections map[string]connection.Connection
@@ -40,10 +40,10 @@ type memory struct {
 	events      map[string]webhook.Event
 	upstream    map[string][]byte
 	saves       int
-	meanwhile   func()           // runs once, before the next write of a connection
-	collisions  int              // number of next connection writes that collide with another transaction
-	fails       map[string]error // by call; of every such call
-	lost        map[string]error // by call; of the next such call, which takes effect
+	meanwhile   func()           // called once, before the next write of a connection
+	collisions  int              // number of connection writes that will collide with another transaction
+	fails       map[string]error // errors of every call, by name
+	lost        map[string]error // errors of the next call, by name, which still takes effect
 }
 
 func newMemory() *memory {
@@ -173,7 +173,7 @@ func (m *memory) RotateTokens(_ context.Context, r tokens.Row) error {
 	return nil
 }
 
-// interrupt lets another writer write first.
+// interrupt simulates another writer that writes first.
 func (m *memory) interrupt() {
 	m.mu.Lock()
 	do := m.meanwhile
@@ -209,7 +209,7 @@ func (m *memory) save(c connection.Connection, events ...webhook.Event) error {
 	return nil
 }
 
-// told returns the ids of the events of a type, in order.
+// told returns the IDs of the stored events of a type, in order.
 func (m *memory) told(of webhook.Type) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -237,15 +237,15 @@ func (g plainSealer) Open(_ context.Context, _ org.Tenant, boundTo string, seale
 	return plain, g.err
 }
 
-// endpointState stores slots, breakers and counts like the store.
+// endpointState stores slots, breakers and counts as the store does.
 type endpointState struct {
 	mu         sync.Mutex
 	slots      map[string]map[int]holder
 	breakers   map[string]refresh.Breaker
 	minutes    map[string]map[int64]counts
-	fails      map[string]error // by call
-	lost       map[string]error // by call; of the next such call, which takes effect
-	collisions int              // number of next breaker writes that collide with another
+	fails      map[string]error // errors of every call, by name
+	lost       map[string]error // errors of the next call, by name, which still takes effect
+	collisions int              // number of breaker writes that will collide with another one
 	hangs      bool             // every call waits until it is cancelled
 }
 

@@ -8,20 +8,22 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Prompt makes a connection's tokens due and has the worker process them at once instead of at the scheduler's next
-// run. An export requests that when it meets a refusal, and decides nothing itself. Prompt implements worker.Refreshes.
+// Prompt marks a connection's tokens as due and queues the connection, so that the worker processes it before the
+// scheduler's next run. An export uses Prompt after a refusal and makes no decision itself. Prompt implements
+// worker.Refreshes.
 type Prompt struct {
 	Rows     Rows
 	Enqueuer ConnectionEnqueuer
 }
 
-// Rows makes connections due (store.Connections).
+// Rows marks connections as due (store.Connections).
 type Rows interface {
-	// RefreshDue makes the tokens of an authorized connection due at now; fault.Conflict if it is not authorized.
+	// RefreshDue marks the tokens of an authorized connection as due at now. It returns fault.Conflict if the connection
+	// is not authorized.
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 
-// ConnectionEnqueuer asks the refresh worker to process a connection (queue.Queue). The scheduler makes up for a lost
+// ConnectionEnqueuer queues connections for the refresh worker (queue.Queue). The scheduler makes up for a lost
 // message.
 type ConnectionEnqueuer interface {
 	EnqueueConnection(ctx context.Context, tenant org.Tenant, connectionID string) error

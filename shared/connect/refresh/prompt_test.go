@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// clerk records its calls in order, and fails as configured.
+// clerk records calls in order, and fails as configured.
 type clerk struct {
 	asked        []string
 	due, enqueue error
@@ -28,8 +28,9 @@ func (d *clerk) EnqueueConnection(_ context.Context, of org.Tenant, id string) e
 	return d.enqueue
 }
 
-// The row is written first, because a message about a row that is not due would have no effect.
-func TestPromptMakesRowDueBeforeEnqueueing(t *testing.T) {
+// TestPromptMarksRowDueBeforeEnqueueing checks that the row is written first, because a message about a row that is not
+// due would have no effect.
+func TestPromptMarksRowDueBeforeEnqueueing(t *testing.T) {
 	t.Parallel()
 	due, enqueue := "due "+tenant.Key()+" "+connID+" 2026-03-04T05:06:07Z", "enqueue "+tenant.Key()+" "+connID
 	for name, test := range map[string]struct {

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestConnectionSurvivesAnyInterleaving checks the guarantees of docs/develop/lifecycles.md ("The life of
-// a connection") for one connection under any order of messages, exports and reconnects, any worker crashes, and any
+// TestConnectionSurvivesAnyInterleaving checks the guarantees of docs/develop/lifecycles.md ("The life of a
+// connection") for one connection under any order of messages, exports and reconnects, with any worker crashes and any
 // late or failed calls. Each step starts a worker, resumes one that waits at a call, changes something outside, or lets
 // time pass. Each guarantee is checked where it would first be violated: in the health system on every use, and in the
 // store on every write.
@@ -42,10 +42,10 @@ func TestConnectionSurvivesAnyInterleaving(t *testing.T) {
 	}
 }
 
-// parts is the number of times that rapid's runs of a property are made, each with a different seed.
+// parts is the number of times that rapid runs a property, each time with a different seed.
 const parts = 20
 
-// pick chooses an element by a drawn number.
+// pick returns the element that a drawn number selects.
 func pick[T any](n int, from []T) T { return from[n%len(from)] }
 
 // step performs one step of the scheduler, chosen by three numbers.
@@ -75,7 +75,7 @@ func (w *simulation) step(kind, which, how int) {
 	w.check()
 }
 
-// outside performs an outside change.
+// outside performs a change outside the workers.
 func (w *simulation) outside(what string, how int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,7 +90,7 @@ func (w *simulation) outside(what string, how int) {
 		w.reconnect(pick(how, lives()))
 	case "without one, as once":
 		w.reconnectAsOnce(pick(how, lives()))
-	case "surge": // other connections of the endpoint are refused
+	case "surge": // the endpoint refuses other connections
 		w.state.add(w.endpoint, time.Now(), 50, 50)
 	case "warned":
 		c := w.store.connections[connID]
@@ -99,7 +99,7 @@ func (w *simulation) outside(what string, how int) {
 	}
 }
 
-// lives returns the lifetimes of access tokens without a refresh token.
+// lives returns possible lifetimes of access tokens without a refresh token.
 func lives() []time.Duration {
 	return []time.Duration{time.Minute, 5 * time.Minute, 2 * time.Hour, 365 * day}
 }
@@ -138,11 +138,11 @@ func (w *simulation) check() {
 	w.actors = slices.DeleteFunc(w.actors, func(a *actor) bool { return a.checked || a.dead })
 }
 
-// finish completes all work under way without further faults, then processes the connection as often as necessary: it
-// must work if the health system still accepts the stored token, and be revoked otherwise.
+// finish completes all running work without further faults, then processes the connection as often as necessary. The
+// connection must then work if the health system still accepts the stored token, and be revoked otherwise.
 func (w *simulation) finish() {
 	w.drain()
-	for range 4 { // for an open breaker, a lease that must expire, and a second refusal
+	for range 4 { // enough for an open breaker, a lease that must expire, and a second refusal
 		<-time.After(71 * time.Minute)
 		w.outside("due", 0)
 		w.start(look)

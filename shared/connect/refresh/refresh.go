@@ -1,6 +1,6 @@
 // Package refresh maintains tokens between exports. It schedules refreshes, limits concurrent refreshes at a token
-// endpoint, interprets refusals, revokes connections and notifies their organisations. Package tokens owns the safe
-// refresh itself. Package refresh depends on no EHR, on no AWS and on no HTTP.
+// endpoint, interprets refusals, revokes connections and notifies their organisations. Package tokens implements the
+// refresh itself. Package refresh does not depend on an EHR, AWS or HTTP.
 package refresh
 
 import (
@@ -13,31 +13,32 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Store stores connections.
+// Store stores connections and the tokens that remain after a disconnection.
 type Store interface {
-	// Connection reads a connection, consistently; fault.NotFound.
+	// Connection reads a connection with a consistent read. It returns fault.NotFound if there is none.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
-	// SaveConnection replaces revision c.Rev of the connection and stores the events, in one transaction; fault.Conflict
-	// if the connection has changed since or an event with the same id exists.
+	// SaveConnection replaces revision c.Rev of the connection and stores the events, in one transaction. It returns
+	// fault.Conflict if the connection has changed since that revision or an event with the same ID exists.
 	SaveConnection(ctx context.Context, c connection.Connection, events ...webhook.Event) error
-	// RevokeConnection is SaveConnection that also ends the token set of the given version; fault.Conflict if a different
-	// version is stored by now.
+	// RevokeConnection is like SaveConnection, but also ends the token set of the given version. It returns fault.Conflict
+	// if a different version is stored.
 	RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error
-	// Upstream reads the remaining tokens of a disconnected connection, sealed under UpstreamPurpose; fault.NotFound.
+	// Upstream reads the remaining tokens of a disconnected connection, sealed under UpstreamPurpose. It returns
+	// fault.NotFound if there are none.
 	Upstream(ctx context.Context, tenant org.Tenant, id string) ([]byte, error)
-	// ForgetUpstream deletes them if they are unchanged, and otherwise does nothing.
+	// ForgetUpstream deletes the remaining tokens if they still equal sealed, and otherwise does nothing.
 	ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error
 }
 
 // UpstreamPurpose is the purpose in the encryption context of the value that Upstream returns.
 const UpstreamPurpose = "upstream-revocation"
 
-// Tokens refreshes token sets (tokens.Manager with a Limiter for scheduled work).
+// Tokens refreshes token sets. A tokens.Manager with a Limiter for scheduled work implements it.
 type Tokens interface {
 	Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Usable, error)
 }
 
-// Revoker revokes a refresh token at its authorization server (RFC 7009). An error is transient; a refusal, or a server
+// Revoker revokes a refresh token at its authorization server (RFC 7009). An error is transient. A refusal, or a server
 // that does not recognise the token, counts as success.
 type Revoker interface {
 	Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) error
@@ -45,29 +46,30 @@ type Revoker interface {
 
 // Records deletes the cached records of TEFCA connections (records.Ender).
 type Records interface {
-	// DeleteUntil deletes the cached records of a connection's authorizations up to a generation. It is idempotent.
+	// DeleteUntil deletes a connection's cached records for its authorisations up to generation. It is idempotent.
 	DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error
 }
 
-// EndpointState holds the state of refreshes at a token endpoint that all functions share. Endpoints are named by a
+// EndpointState stores the refresh state of token endpoints, which all functions share. Endpoints are identified by a
 // hash.
 type EndpointState interface {
-	// TakeSlot leases the numbered slot of the endpoint to owner until a time, if it is free at now; else fault.Conflict.
+	// TakeSlot leases a numbered slot of the endpoint to owner until the time until, if the slot is free at now. Otherwise
+	// it returns fault.Conflict.
 	TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error
 	// ReleaseSlot releases the slot if owner still holds it.
 	ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error
-	// Breaker reads the endpoint's breaker; zero if nothing ever failed.
+	// Breaker reads the endpoint's breaker. It returns the zero Breaker if the endpoint has never failed.
 	Breaker(ctx context.Context, endpoint string) (Breaker, error)
-	// SaveBreaker replaces the breaker seen with next; fault.Conflict if the stored one differs from seen.
+	// SaveBreaker replaces the breaker seen with next. It returns fault.Conflict if the stored breaker differs from seen.
 	SaveBreaker(ctx context.Context, endpoint string, seen, next Breaker) error
-	// Count adds one refresh response to the minute of at.
+	// Count counts one refresh response, refused or not, in the minute of at.
 	Count(ctx context.Context, endpoint string, at time.Time, refused bool) error
-	// Counts returns the totals of the minutes since a time.
+	// Counts returns the totals of responses and refusals since a time, to the minute.
 	Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error)
 }
 
-// Breaker records the recent failures of a token endpoint.
+// Breaker records a token endpoint's recent failures.
 type Breaker struct {
 	Failures  int       // consecutive transient failures
-	OpenUntil time.Time // no scheduled refresh before then; zero if never opened
+	OpenUntil time.Time // time before which no scheduled refresh is sent; zero if the breaker never opened
 }

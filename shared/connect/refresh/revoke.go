@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// The surge guard: if this many refreshes at a token endpoint received responses within the window and more than one
-	// in surgeShare was refused, the endpoint is more likely at fault than that all those patients withdrew consent. A
-	// refusal then counts only if it recurs an hour later.
+	// Limits of the surge guard. The guard applies if at least surgeFrom refreshes at a token endpoint received responses
+	// within the window and more than one in surgeShare was refused. A fault of the endpoint is then more likely than that
+	// many withdrawn consents, so a refusal counts only if it recurs an hour later.
 	surgeWindow = 15 * time.Minute
 	surgeFrom   = 50
 	surgeShare  = 5
 	secondAfter = time.Hour
 )
 
-// handleRefusal acts on a refusal: it revokes the connection, or waits for a second refusal.
+// handleRefusal handles a refusal by revoking the connection or by waiting for a second refusal.
 func (w Worker) handleRefusal(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError) error {
 	return w.endOnConflict(ctx, seen, func(c connection.Connection) error {
 		now, first := w.now(), firstRefusal(c, refusal)
@@ -46,12 +46,12 @@ func (w Worker) endOnConflict(
 		if now.Rev != before.Rev || movedOn(seen, now) || !now.Refresh.RefreshAt.Equal(seen.Refresh.RefreshAt) {
 			return now.Rev == before.Rev || movedOn(seen, now), nil
 		}
-		// It was the tokens that changed.
+		// The tokens changed, not the connection.
 		return true, w.postpone(ctx, now, "others_at_work", w.now().Add(retryBusyAfter))
 	}, end)
 }
 
-// firstRefusal returns the time at which the same token set was refused before; zero if it was not.
+// firstRefusal returns the time at which the same token set was first refused, or zero if it was not.
 func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Time {
 	if c.Refresh.RefusedVersion != refusal.Version {
 		return time.Time{}
@@ -59,7 +59,8 @@ func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Ti
 	return c.Refresh.RefusedAt
 }
 
-// awaitSecond keeps the connection authorized until the refusal since then has had time to recur.
+// awaitSecond leaves the connection authorized until enough time has passed since the first refusal for a second one to
+// count.
 func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError,
 	since time.Time,
 ) error {
@@ -74,13 +75,13 @@ func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, ref
 }
 
 // surges reports whether a first refusal by the token endpoint should be distrusted. It also returns true if the counts
-// cannot be read.
+// can't be read.
 func (w Worker) surges(ctx context.Context, endpoint string) bool {
 	answered, refused, err := w.state.Counts(ctx, EndpointName(endpoint), w.now().Add(-surgeWindow))
 	return err != nil || answered >= surgeFrom && refused*surgeShare > answered
 }
 
-// End returns the connection as revoked at a time for a cause, and the event that reports it.
+// End returns the connection as revoked at a time for a cause, and the event that reports the revocation.
 func End(c connection.Connection, cause string, at time.Time) (connection.Connection, webhook.Event, error) {
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: cause, EndedAt: at}
 	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, at,
@@ -91,9 +92,9 @@ func End(c connection.Connection, cause string, at time.Time) (connection.Connec
 	return c, event, err
 }
 
-// revoke ends the connection, whose tokens have the given version, and notifies the organisation once, in one
-// transaction. It returns fault.Conflict if the connection or its tokens changed since then, because the cause may no
-// longer apply. Cached records are deleted first, so that none remain of an ended connection.
+// revoke ends a connection whose tokens have the given version, and notifies the organisation once, in one transaction.
+// It returns fault.Conflict if the connection or its tokens have changed, because the cause may no longer apply. It
+// deletes cached records first, so that an ended connection has none.
 func (w Worker) revoke(ctx context.Context, c connection.Connection, cause string, version int64) error {
 	if c.PlatformType == connection.TEFCAPlatform {
 		if err := w.records.DeleteUntil(ctx, c.Tenant, c.ID, c.Generation); err != nil {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// refused returns a bench whose refresh is refused.
+// refused returns a bench whose refreshes are refused.
 func refused(cause tokens.Cause) *bench {
 	b := newBench()
 	b.err = &tokens.RefusalError{Cause: cause, Version: 7, TokenEndpoint: endpointURL}
@@ -27,13 +27,13 @@ func TestWorkerRevokesOnRefusalUnlessRefusalsSurge(t *testing.T) {
 	t.Parallel()
 	name := refresh.EndpointName(endpointURL)
 	for title, test := range map[string]struct {
-		answered, refused int // at the endpoint, including this one
+		answered, refused int // numbers at the endpoint, including this one
 		age               time.Duration
 		countErr          error
-		refusedAgo        time.Duration // time since the set was refused before; 0: never
+		refusedAgo        time.Duration // time since the set was first refused; 0 for never
 		refusedVersion    int64
 		revoked           bool
-		from, to          time.Duration // range of its next due time if it is not revoked
+		from, to          time.Duration // range of the next due time if the connection is not revoked
 	}{
 		"a single one":                 {answered: 1, refused: 1, revoked: true},
 		"49 of 49":                     {answered: 49, refused: 49, revoked: true},
@@ -118,7 +118,7 @@ func (b *bench) wantRevoked(t *testing.T, cause string) {
 	}
 }
 
-func TestRevocationEventFollowsSpecification(t *testing.T) {
+func TestRevocationEventMatchesSpecification(t *testing.T) {
 	t.Parallel()
 	b := refused(tokens.CauseRotationLost)
 	b.look(t)
@@ -146,7 +146,7 @@ func TestWorkerKeepsConnectionWhenRefusedTokensChanged(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		meanwhile func(*bench)
-		again     time.Duration // its next due time; 0: as set by the other
+		again     time.Duration // next due time; 0 for the one that the other worker set
 	}{
 		"reconnected": {func(b *bench) {
 			b.change(func(c *connection.Connection) { c.Generation++; c.Refresh.RefreshAt = start.Add(day) })

@@ -8,14 +8,15 @@ import (
 )
 
 const (
-	// keepAlive is the period in which every refresh token is used, because idle ones expire.
+	// keepAlive is the period within which every refresh token is used at least once, because idle tokens expire.
 	keepAlive = 7 * 24 * time.Hour
-	// afterConsent spreads the refreshes that check whether a consent has really ended after its date.
+	// afterConsent is the period after the end of consent over which the refreshes that check whether it has really ended
+	// are spread.
 	afterConsent = time.Hour
-	// tooShort is the remaining life of a refresh token below which an early refresh is not worthwhile. A token whose
-	// expiry no refresh moves would otherwise be refreshed ever more often as it approaches.
+	// tooShort is the remaining lifetime of a refresh token below which an early refresh is not worthwhile. A token whose
+	// expiry does not move would otherwise be refreshed more and more often as it approaches.
 	tooShort = 10 * time.Minute
-	// firstRetry is the wait after the first of several consecutive failures; each further one doubles it, up to
+	// firstRetry is the wait after the first of several consecutive failures. Each further failure doubles it, up to
 	// longestRetry.
 	firstRetry   = 5 * time.Minute
 	longestRetry = 12 * time.Hour
@@ -23,10 +24,10 @@ const (
 	crowdSpread = 10 * time.Minute
 )
 
-// Next returns the time at which to refresh a connection's tokens that were obtained or refreshed at now. It is the
-// connection's own time in the week, at least half a week away, so that connections created together drift apart and
-// stay apart. It is earlier if the refresh token would expire (with a fifth of its life remaining) or if consent ends.
-// A set that cannot be refreshed is due when its access token expires.
+// Next returns the time at which to refresh a connection's tokens that were obtained or refreshed at now. It is a fixed
+// time in the week for each connection, at least half a week away, so that connections created together are refreshed
+// at different times. It is earlier if the refresh token would expire (with a fifth of its lifetime remaining) or if
+// consent ends. A set that can't be refreshed is due when its access token expires.
 func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 	if set.RefreshToken.Empty() {
 		return set.ExpiresAt
@@ -46,8 +47,8 @@ func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 	return next
 }
 
-// backOff returns the wait after a number of consecutive failures, including the last; never less than the token
-// endpoint requested.
+// backOff returns the wait after a number of consecutive failures, including the last. It is never shorter than the
+// wait that the token endpoint requested.
 func backOff(connectionID string, failures int, asked time.Duration) time.Duration {
 	wait := min(firstRetry<<min(failures-1, 8), longestRetry)
 	wait -= spread(connectionID, wait/4)

@@ -47,7 +47,7 @@ func TestNextIsAccessTokenExpiryWithoutRefreshToken(t *testing.T) {
 	}
 }
 
-func TestNextLeavesFifthOfRefreshTokenLife(t *testing.T) {
+func TestNextRefreshesBeforeLastFifthOfRefreshTokenLifetime(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{30 * time.Minute, day, 3 * day} {
 		set := withRefreshToken()
@@ -60,7 +60,7 @@ func TestNextLeavesFifthOfRefreshTokenLife(t *testing.T) {
 	}
 }
 
-func TestNextRefreshesTokenOfFixedExpiryRarely(t *testing.T) {
+func TestNextLimitsRefreshesOfTokenWithFixedExpiry(t *testing.T) {
 	t.Parallel()
 	set := withRefreshToken()
 	set.RefreshExpiresAt = start.Add(30 * day)
@@ -84,7 +84,7 @@ func TestNextChecksConsentAfterItsEnd(t *testing.T) {
 			t.Errorf("looked into %v after it", late)
 		}
 	}
-	set.ConsentExpiresAt = start.Add(-day) // a wrong platform default
+	set.ConsentExpiresAt = start.Add(-day) // simulates a wrong platform default
 	if wait := refresh.Next(connID, set, start).Sub(start); wait < 7*day/2 {
 		t.Errorf("a date that has passed makes it due after %v", wait)
 	}

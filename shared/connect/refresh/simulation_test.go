@@ -18,9 +18,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// simulation is one connection, its health system, and workers that stop at every call until the scheduler resumes
-// them. All of it runs in a synctest bubble. Actors that a timer wakes run concurrently with the scheduler, so mu
-// guards all shared state.
+// simulation runs one connection, its health system, and workers that stop at every call until the scheduler resumes
+// them. It runs in a synctest bubble. Actors that a timer wakes run concurrently with the scheduler, so mu guards all
+// shared state.
 type simulation struct {
 	mu     sync.Mutex
 	ctx    context.Context //nolint:containedctx // a test's, for the actors that it starts
@@ -29,21 +29,21 @@ type simulation struct {
 	portal fakePortal
 	actors []*actor
 	group  sync.WaitGroup
-	seen   int    // number of actors so far
-	broken string // the first violated guarantee
+	seen   int    // number of actors started so far
+	broken string // first violated guarantee
 
 	written  map[int64]token // refresh tokens by version
-	newest   int64           // version
+	newest   int64           // newest version
 	revoked  map[int64]bool  // generations that were revoked
 	endpoint string
 
-	// Counts by refresh token in use. loose, unfinished and unknown count refreshes that failed at a call or outlived
-	// their lease: from the lease on, from the call to the health system on, or in that call. told counts reported
-	// refusals.
+	// loose, unfinished, unknown and told hold counts by the refresh token in use. The first three count refreshes that
+	// failed at a call or outlived their lease: loose from the lease on, unfinished from the call to the health system on,
+	// and unknown in that call. told counts reported refusals.
 	loose, unfinished, unknown, told map[token]int
 }
 
-// token is a refresh token: the n-th of an authorisation's grant.
+// token is the n-th refresh token of an authorisation's grant.
 type token struct {
 	generation int64
 	n          int
@@ -64,15 +64,15 @@ func newSimulation(ctx context.Context) *simulation {
 	return w
 }
 
-// failf records that a guarantee is violated.
+// failf records a violated guarantee.
 func (w *simulation) failf(format string, args ...any) {
 	if w.broken == "" {
 		w.broken = fmt.Sprintf(format, args...)
 	}
 }
 
-// reconnect has the patient authorise again, whatever the connection's status, in one transaction like the callback's.
-// A health system that issues no refresh token issues an access token with the lifetime bare.
+// reconnect simulates a patient who authorises again, whatever the connection's status, in one transaction like the
+// callback's. bare is the lifetime of the access token if the health system issues no refresh token.
 func (w *simulation) reconnect(bare time.Duration) connection.Connection {
 	c := w.store.connections[connID]
 	c.Status, c.Generation, c.Rev, c.ConsentExpiresAt = connection.Authorized, c.Generation+1, c.Rev+1, time.Time{}
@@ -95,14 +95,14 @@ func (w *simulation) reconnect(bare time.Duration) connection.Connection {
 	return c
 }
 
-// reconnectAsOnce performs a reconnect without a refresh token as it was stored before such connections had a due time.
+// reconnectAsOnce simulates a reconnect without a refresh token as older versions stored it, without a due time.
 func (w *simulation) reconnectAsOnce(bare time.Duration) {
 	c := w.reconnect(bare)
 	c.Refresh, c.ConsentExpiresAt = connection.RefreshState{}, time.Time{}
 	w.store.connections[connID] = c
 }
 
-// hurry makes an authorized connection due.
+// hurry marks an authorized connection as due.
 func (w *simulation) hurry() {
 	c := w.store.connections[connID]
 	if c.Status == connection.Authorized {
@@ -113,7 +113,7 @@ func (w *simulation) hurry() {
 
 func (w *simulation) stored() token { return w.written[w.newest] }
 
-// close ends all work under way.
+// close ends all running work.
 func (w *simulation) close() {
 	for _, a := range w.actors {
 		close(a.turn)
@@ -121,19 +121,19 @@ func (w *simulation) close() {
 	w.group.Wait()
 }
 
-// actor is one running worker. It implements every dependency of the code under test.
+// actor is a running worker. It implements every dependency of the code under test.
 type actor struct {
 	*simulation
 
 	name          string
 	turn          chan fate
-	at            string    // the call at which it waits
-	token         token     // the refresh token of its lease
-	leased        time.Time // time of the lease
-	late          bool      // the lease ended before the work
-	used          bool      // it has called the health system
-	refused       bool      // by the health system
-	doubtful      bool      // at the refusal, an earlier use of the token had an unknown outcome
+	at            string    // call at which it waits
+	token         token     // refresh token of its lease
+	leased        time.Time // time at which the lease was granted
+	late          bool      // the lease expired before the work ended
+	used          bool      // the actor has called the health system
+	refused       bool      // refused by the health system
+	doubtful      bool      // an earlier use of the refused token had an unknown outcome
 	dead          bool
 	done, checked bool
 }
@@ -151,7 +151,7 @@ const (
 	unspent     fate = "an answer that used no token"
 )
 
-// fates returns the possible outcomes of a call; success is the most likely.
+// fates returns the possible outcomes of a call. Success is the most likely.
 func fates(call string) []fate {
 	all := []fate{well, well, well, well, well, well, failBefore, failAfter, crashBefore, crashAfter}
 	switch call {
@@ -163,14 +163,14 @@ func fates(call string) []fate {
 	return append(all, collides)
 }
 
-// look processes a queue message; export needs a usable access token, or a different one.
+// Kinds of workers: look processes a queue message; export needs a usable access token, or a different one.
 const (
 	look   = "look"
 	export = "export"
 	renew  = "renew"
 )
 
-// start starts a new worker.
+// start starts a new worker for a message or an export.
 func (w *simulation) start(what string) *actor {
 	w.seen++
 	a := &actor{simulation: w, name: what + " " + strconv.Itoa(w.seen), turn: make(chan fate)}
@@ -201,7 +201,7 @@ func (w *simulation) start(what string) *actor {
 	return a
 }
 
-// telling records the results that a worker gets.
+// telling records a worker's results.
 type telling struct {
 	*actor
 
@@ -215,7 +215,7 @@ func (k telling) Refresh(ctx context.Context, of org.Tenant, id string) (tokens.
 	return got, err
 }
 
-// waiting returns the actors at a call in the order of their start.
+// waiting returns the actors that wait at a call, in the order of their start.
 func (w *simulation) waiting() []*actor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -265,7 +265,7 @@ func (a *actor) RotateTokens(ctx context.Context, row tokens.Row) error {
 
 func (a *actor) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (fresh tokens.Set, err error) {
 	if ctx.Err() != nil {
-		return tokens.Set{}, ctx.Err() // no request left the worker
+		return tokens.Set{}, ctx.Err() // the worker sent no request
 	}
 	a.mu.Lock()
 	a.used = true
@@ -317,10 +317,10 @@ func (a *actor) proceed(f fate) {
 		a.turn <- f
 		return
 	}
-	<-time.After(time.Second) // it pauses between two tries
+	<-time.After(time.Second) // the actor pauses between two tries
 }
 
-// perform makes a call: it waits for its fate, and then takes effect or not.
+// perform makes a call. It waits for the call's fate, which decides whether the call takes effect.
 func (a *actor) perform(ctx context.Context, call string, effect func() error) error {
 	a.mu.Lock()
 	if a.dead {
@@ -365,10 +365,11 @@ func (a *actor) perform(ctx context.Context, call string, effect func() error) e
 	return outcome
 }
 
-// isState reports whether a call accesses the shared state. Its failure does not make the refresh's outcome unknown.
+// isState reports whether a call accesses the shared endpoint state. Its failure does not make the refresh's outcome
+// unknown.
 func isState(call string) bool { return call == "EndpointState" }
 
-// trouble records that a call failed, or that the lease ended before the work.
+// trouble records that a call failed, or that the lease expired before the work ended.
 func (a *actor) trouble(call string) {
 	if a.leased.IsZero() {
 		return

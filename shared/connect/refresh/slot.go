@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	// exportSlot is reserved for exports; scheduled work has scheduledSlots.
+	// exportSlot is the slot reserved for exports. Scheduled work uses those of scheduledSlots.
 	exportSlot = 3
-	// noSlot is the slot of an export when the shared state could not be read.
+	// noSlot is the slot of an export for which the shared state could not be read.
 	noSlot = -1
-	// firstPause is the first pause between two checks for a free slot; pauses grow up to longestPause.
+	// firstPause is the pause between the first two checks for a free slot. Pauses grow up to longestPause.
 	firstPause   = 50 * time.Millisecond
 	longestPause = time.Second
 )
 
 func scheduledSlots() []int { return []int{0, 1, 2} }
 
-// slot is a lease of a slot at a token endpoint. It implements tokens.Slot.
+// slot holds the lease of a slot at a token endpoint. It implements tokens.Slot.
 type slot struct {
 	limiter  Limiter
 	endpoint string
 	number   int
 	owner    string
 	until    time.Time
-	isProbe  bool // its outcome closes or reopens the breaker
+	isProbe  bool // the call's outcome closes or reopens the breaker
 }
 
 // Until implements tokens.Slot.
@@ -39,8 +39,8 @@ func (s slot) Release(ctx context.Context, outcome error) {
 	s.giveBack(ctx)
 }
 
-// giveBack releases a slot even if the caller's context was cancelled. A slot that stays taken is free when its lease
-// ends.
+// giveBack releases a slot even if the caller's context was cancelled. If that fails, the slot becomes free when its
+// lease expires.
 func (s slot) giveBack(ctx context.Context) {
 	if s.number == noSlot {
 		return
@@ -50,8 +50,8 @@ func (s slot) giveBack(ctx context.Context) {
 	_ = s.limiter.state.ReleaseSlot(ctx, s.endpoint, s.number, s.owner)
 }
 
-// take waits up to maxWait for a free slot, then returns *BusyError. It does not retry a lost write (package retry): it
-// ends after a time instead of a number of tries, because a slot becomes free when another caller finishes.
+// take waits up to maxWait for a free slot, then returns *BusyError. It does not use package retry, which retries lost
+// writes: it is limited by time instead of a number of tries, because a slot becomes free when another caller finishes.
 func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 	waiting, cancel := context.WithTimeout(ctx, l.maxWait)
 	defer cancel()
@@ -71,8 +71,8 @@ func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 	}
 }
 
-// takeNow takes a free slot; fault.Conflict if there is none. If the state cannot be read, exports continue. A conflict
-// at one slot leads to the next.
+// takeNow leases a free slot. It returns fault.Conflict if there is none. If the state can't be read, exports continue
+// without a slot. On a conflict it tries the next slot.
 func (l Limiter) takeNow(ctx context.Context, endpoint, owner string) (slot, error) {
 	numbers := scheduledSlots()
 	if !l.scheduled {
@@ -88,7 +88,7 @@ func (l Limiter) takeNow(ctx context.Context, endpoint, owner string) (slot, err
 		if errors.Is(err, fault.Conflict) {
 			continue
 		}
-		place.giveBack(ctx) // it may have been leased
+		place.giveBack(ctx) // the slot may have been leased
 		if l.scheduled {
 			return slot{}, l.busy()
 		}

@@ -13,7 +13,8 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// A crashed worker keeps its slot until the lease ends, and its call has ended before.
+// TestSlotIsFreeAfterLeaseExpires checks that a crashed worker's slot stays leased until the lease expires, which is
+// after the end of the worker's call.
 func TestSlotIsFreeAfterLeaseExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,7 +64,8 @@ func TestSlotIsReleasedOnEveryOutcome(t *testing.T) {
 	})
 }
 
-// If the response to a successful lease of a slot is lost, the slot is released at once, not only when its lease ends.
+// TestSlotIsReleasedWhenResponseOfLeaseIsLost checks that a slot whose lease succeeded but whose response was lost is
+// released at once, not only when the lease expires.
 func TestSlotIsReleasedWhenResponseOfLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

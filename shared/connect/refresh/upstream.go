@@ -17,11 +17,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// upstreamDocument is the sealed JSON of the remaining tokens of a disconnected connection. It contains only the data
-// needed for a revocation, and no token that reads records if there is a refresh token.
+// upstreamDocument is the JSON of a disconnected connection's remaining tokens, which is stored sealed. It contains
+// only the data needed for a revocation. If there is a refresh token, it contains no token that can read records.
 type upstreamDocument struct {
 	RefreshToken       string `json:"refresh_token,omitempty"`
-	AccessToken        string `json:"access_token,omitempty"` // if there is no refresh token
+	AccessToken        string `json:"access_token,omitempty"` // set only if there is no refresh token
 	RevocationEndpoint string `json:"revocation_endpoint,omitempty"`
 	TokenEndpoint      string `json:"token_endpoint"`
 	FHIRBase           string `json:"fhir_base"`
@@ -30,14 +30,14 @@ type upstreamDocument struct {
 	RawBasic           bool   `json:"raw_basic,omitempty"`
 }
 
-// UpstreamBinding returns the binding of the sealed document of Store.Upstream.
+// UpstreamBinding returns the binding of the sealed document that Store.Upstream returns.
 func UpstreamBinding(tenant org.Tenant, connectionID string) string {
 	return "upstream|" + tenant.Key() + "|" + connectionID
 }
 
-// EncodeUpstream encodes the document that is sealed for Store.Upstream: the refresh token of set, or its access token
-// if there is none, with the data needed to revoke it (RFC 7009). The caller that stores it sets Refresh.UpstreamUntil,
-// and RefreshAt to the first try.
+// EncodeUpstream encodes the document that is sealed for Store.Upstream. It contains the refresh token of set, or its
+// access token if there is none, and the data needed to revoke it (RFC 7009). The caller that stores the document sets
+// Refresh.UpstreamUntil, and sets RefreshAt to the first try.
 func EncodeUpstream(set tokens.Set) []byte {
 	left := upstreamDocument{
 		RefreshToken: set.RefreshToken.Reveal(), RevocationEndpoint: set.RevocationEndpoint, TokenEndpoint: set.TokenEndpoint,
@@ -53,7 +53,7 @@ func EncodeUpstream(set tokens.Set) []byte {
 func decodeUpstream(plain []byte) (tokens.Set, error) {
 	var left upstreamDocument
 	if json.Unmarshal(plain, &left) != nil {
-		return tokens.Set{}, errors.New("decode what is left of the tokens") // the cause may quote the tokens
+		return tokens.Set{}, errors.New("decode what is left of the tokens") // the original error may quote the tokens
 	}
 	return tokens.Set{
 		RefreshToken: secret.New(left.RefreshToken), AccessToken: secret.New(left.AccessToken),
@@ -62,8 +62,8 @@ func decodeUpstream(plain []byte) (tokens.Set, error) {
 	}, nil
 }
 
-// revokeRemaining has the health system revoke the tokens of a disconnected connection. It deletes them afterwards, or
-// when the deadline has passed.
+// revokeRemaining makes the health system revoke a disconnected connection's tokens. It deletes the tokens afterwards,
+// or when the deadline has passed.
 func (w Worker) revokeRemaining(ctx context.Context, seen connection.Connection) error {
 	sealed, err := w.store.Upstream(ctx, seen.Tenant, seen.ID)
 	if errors.Is(err, fault.NotFound) {
@@ -102,8 +102,8 @@ func (w Worker) revokeRemaining(ctx context.Context, seen connection.Connection)
 	return w.finishUpstream(ctx, seen, outcome)
 }
 
-// finish completes a requested disconnection and returns the resulting connection with the stored remainder of its
-// tokens; fault.NotFound if there is nothing to revoke.
+// finish completes a requested disconnection. It returns the resulting connection and its remaining tokens as stored,
+// or fault.NotFound if there is nothing to revoke.
 func (w Worker) finish(ctx context.Context, seen connection.Connection) (connection.Connection, []byte, error) {
 	if _, err := w.ender.Finish(ctx, seen.Tenant, seen.ID); err != nil {
 		return seen, nil, fmt.Errorf("finish disconnection: %w", err)
@@ -116,7 +116,7 @@ func (w Worker) finish(ctx context.Context, seen connection.Connection) (connect
 	return found, sealed, err
 }
 
-// finishUpstream ends the maintenance of a disconnected connection.
+// finishUpstream stops the maintenance of a disconnected connection.
 func (w Worker) finishUpstream(ctx context.Context, seen connection.Connection, outcome string) error {
 	logx.Add(ctx, slog.String("upstream", outcome))
 	return w.amend(ctx, seen, news, func(c *connection.Connection) {
@@ -139,7 +139,7 @@ func (w Worker) revokeUpstream(ctx context.Context, c connection.Connection, sea
 	return nil
 }
 
-// upstreamWait returns the pause after a number of failed tries.
+// upstreamWait returns the pause after a number of failed upstream revocations.
 func upstreamWait(failures int) time.Duration {
 	waits := map[int]time.Duration{1: time.Minute, 2: 5 * time.Minute, 3: 15 * time.Minute}
 	return cmp.Or(waits[failures], time.Hour)

@@ -15,13 +15,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// disconnect puts a connection in the state that DELETE leaves.
+// disconnect sets a connection to its state after DELETE.
 func disconnect(c *connection.Connection) {
 	c.Status = connection.Revoked
 	c.Refresh = connection.RefreshState{Ended: "disconnected", RefreshAt: start, UpstreamUntil: start.Add(day)}
 }
 
-// leave seals the remainder of a set for the upstream revocation.
+// leave stores the remaining tokens of a set, sealed for the upstream revocation.
 func (b *bench) leave(t *testing.T, set tokens.Set) {
 	t.Helper()
 	b.change(disconnect)
@@ -31,7 +31,7 @@ func (b *bench) leave(t *testing.T, set tokens.Set) {
 	b.store.upstream[connID] = sealed
 }
 
-func TestWorkerRevokesUpstreamAndDeletesRemainder(t *testing.T) {
+func TestWorkerRevokesUpstreamAndDeletesTokens(t *testing.T) {
 	t.Parallel()
 	full := setOf("refresh 1")
 	full.RevocationEndpoint, full.ClientAuthID, full.Scope = "https://ehr.example/revoke", "auth", "patient/*.read"
@@ -55,7 +55,7 @@ func TestWorkerRevokesUpstreamAndDeletesRemainder(t *testing.T) {
 			if diff := cmp.Diff(want, b.look(t)); diff != "" {
 				t.Errorf("connection (-want +got):\n%s", diff)
 			}
-			b.look(t) // a duplicate
+			b.look(t) // a duplicate message
 			reveal := cmp.Comparer(func(a, b secret.Text) bool { return a.Reveal() == b.Reveal() })
 			if diff := cmp.Diff([]tokens.Set{test.want}, b.revoked, reveal); diff != "" {
 				t.Errorf("revoked (-want +got):\n%s", diff)
@@ -142,8 +142,9 @@ func TestWorkerRetriesEveryUpstreamFailure(t *testing.T) {
 	}
 }
 
-// A crash after the row was deleted leaves a connection that still refers to it.
-func TestWorkerRevokesNothingWhenRemainderIsGone(t *testing.T) {
+// TestWorkerRevokesNothingWhenUpstreamTokensAreMissing covers a crash after the tokens' row was deleted, when the
+// connection still refers to it.
+func TestWorkerRevokesNothingWhenUpstreamTokensAreMissing(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	b.change(disconnect)
@@ -152,7 +153,7 @@ func TestWorkerRevokesNothingWhenRemainderIsGone(t *testing.T) {
 	}
 }
 
-func TestUpstreamRevocationSparesConcurrentReconnect(t *testing.T) {
+func TestUpstreamRevocationPreservesConcurrentReconnect(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	b.leave(t, setOf("refresh 1"))

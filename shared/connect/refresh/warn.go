@@ -11,14 +11,14 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// warn notifies the organisation that consent is about to end, once per date. It does not after the date, when the
+// warn notifies the organisation that consent is about to end, once per date. After the date it does not, because the
 // refresh that is then due checks whether consent has really ended.
 func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 	told, conflicts := false, 0
 	isOver := func(before, now connection.Connection) (bool, error) {
 		conflicts++
 		// If the connection is unchanged up to the last try, the event already exists: the end of consent moved away and back
-		// again. Earlier tries may merely have met another transaction.
+		// again. Conflicts in earlier tries may be due only to another transaction.
 		told = now.Rev == before.Rev && conflicts == retry.Tries-1
 		return !reached(now.WarnAt(), w.now()), nil
 	}
@@ -38,7 +38,8 @@ func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 	})
 }
 
-// warnings returns the events of a warning: one, or none if it has already been sent.
+// warnings returns the event that warns of the end of consent, or no event if told is true because the warning already
+// exists.
 func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, error) {
 	now := w.now()
 	if told || !now.Before(c.ConsentExpiresAt) {
@@ -48,8 +49,8 @@ func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, e
 	return []webhook.Event{event}, err
 }
 
-// WarnAtOnce returns the event that reports the end of an authorisation that was just created, if that end is less than
-// the usual notice away, and marks c as warned; otherwise it returns none.
+// WarnAtOnce returns the event that reports the end of a newly created authorisation, and marks c as warned, if that
+// end is within the usual warning period. Otherwise it returns no event.
 func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error) {
 	if at := c.WarnAt(); at.IsZero() || now.Before(at) || !now.Before(c.ConsentExpiresAt) {
 		return nil, nil
@@ -62,8 +63,8 @@ func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error
 	return []webhook.Event{event}, nil
 }
 
-// warning returns the event that reports, at now, the approaching end of a connection whose WarnAt has passed. The only
-// possible error is an encoding error.
+// warning returns the event that reports, at now, the approaching end of a connection whose WarnAt has passed. It fails
+// only if the event can't be encoded.
 func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 	ends := c.ConsentExpiresAt.UTC()
 	cause, action := "consent_expires", "Ask the patient to reconnect before this date."
@@ -80,7 +81,8 @@ func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 		})
 }
 
-// warningNumber distinguishes the warnings about one connection by the day on which consent ends and by authorisation.
+// warningNumber returns the event number of a warning, which is unique for each authorisation and each day on which
+// consent ends.
 func warningNumber(generation int64, ends time.Time) int64 {
 	const generations = 1_000_000
 	return ends.Unix()/(24*60*60)*generations + generation%generations

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// ending returns a bench whose consent ends after in, and whose tokens are not due.
+// ending returns a bench whose consent ends after in and whose tokens are not due.
 func ending(in time.Duration) *bench {
 	b := newBench()
 	b.change(func(c *connection.Connection) {
@@ -43,7 +43,7 @@ func TestWorkerWarnsSevenDaysBeforeConsentEnds(t *testing.T) {
 			if diff := cmp.Diff(want, b.look(t)); diff != "" {
 				t.Errorf("connection (-want +got):\n%s", diff)
 			}
-			b.look(t) // a duplicate
+			b.look(t) // a duplicate message
 			if got := len(b.store.told(webhook.AuthorizationEnding)); got != test.events || len(b.enqueued) != test.events {
 				t.Errorf("told %d times, enqueued %d times, want %d", got, len(b.enqueued), test.events)
 			}
@@ -78,7 +78,8 @@ func TestWarningContainsRecommendedAction(t *testing.T) {
 	}
 }
 
-// The refresh may move the end of consent, so it comes first; the warning follows if it is still due.
+// TestWorkerRefreshesBeforeWarning checks that a refresh comes first, because it may move the end of consent. The
+// warning follows if it is still due.
 func TestWorkerRefreshesBeforeWarning(t *testing.T) {
 	t.Parallel()
 	for moved, want := range map[bool]int{true: 0, false: 1} {
@@ -108,8 +109,8 @@ func TestWarningIsDistinctPerConsentAndAuthorisation(t *testing.T) {
 	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 {
 		t.Errorf("told %d times, want 3", got)
 	}
-	// The end of consent moves to a day that was already warned of: that is not a new fact, and must not cause endless
-	// looks.
+	// The end of consent moves to a day that was already reported. That is not a new event, and must not cause endless
+	// runs.
 	again(func(c *connection.Connection) { c.Generation--; c.ConsentExpiresAt = start.Add(3 * day) })
 	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 || !b.now().Refresh.Warned {
 		t.Errorf("told %d times, want 3; warned: %v", got, b.now().Refresh.Warned)
@@ -166,7 +167,8 @@ func TestWarningSurvivesConcurrentChanges(t *testing.T) {
 	}
 }
 
-// A refresh token that every refresh prolongs always expires soon, which must not be reported as the end of consent.
+// TestWorkerNeverWarnsOfMovingExpiry checks that a refresh token that every refresh prolongs, and that therefore always
+// expires soon, is not reported as the end of consent.
 func TestWorkerNeverWarnsOfMovingExpiry(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{30 * time.Minute, 3 * day, 10 * day} {

@@ -17,27 +17,27 @@ import (
 )
 
 const (
-	// retryBusyAfter is the wait while another worker holds the tokens.
+	// retryBusyAfter is the wait before a retry if another worker holds the tokens.
 	retryBusyAfter = 2 * time.Minute
-	// newConsent is the minimum shift of the end of consent that counts as a new one. An end stated as a period, such as
-	// expires_in, shifts by seconds each time.
+	// newConsent is the minimum shift of the end of consent that counts as a new consent. An end stated as a period, such
+	// as expires_in, shifts by seconds each time.
 	newConsent = 24 * time.Hour
-	// sameEnd is the apparent shift that a fixed end of consent may show.
+	// sameEnd is the largest shift at which the end of consent still counts as fixed.
 	sameEnd = 5 * time.Minute
 )
 
-// Opener decrypts the sealed values of a Store (kms.Sealer).
+// Opener decrypts sealed values from a Store (kms.Sealer).
 type Opener interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// Enqueuer asks the webhook worker to process an event. The sweeper makes up for a lost message.
+// Enqueuer queues events for the webhook worker. The sweeper makes up for a lost message.
 type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Worker acts on connections that are due. Its method is idempotent: a duplicate, late or forged call finds nothing due
-// and changes nothing.
+// Worker processes connections that are due. Its method is idempotent: a duplicate, late or forged call finds nothing
+// due and changes nothing.
 type Worker struct {
 	store    Store
 	tokens   Tokens
@@ -51,12 +51,12 @@ type Worker struct {
 }
 
 // Ender completes requested disconnections, after which only the tokens for the upstream revocation remain. It does not
-// touch authorized connections, and is idempotent (disconnect.Disconnector).
+// change authorized connections, and is idempotent (disconnect.Disconnector).
 type Ender interface {
 	Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// NewWorker returns a Worker; all arguments are required. opener decrypts values sealed under UpstreamPurpose.
+// NewWorker returns a Worker. All arguments are required. opener decrypts values sealed under UpstreamPurpose.
 func NewWorker(
 	store Store, refresher Tokens, state EndpointState, revoker Revoker, opener Opener, records Records, ender Ender,
 	enqueuer Enqueuer,
@@ -68,10 +68,10 @@ func NewWorker(
 	}
 }
 
-// Process performs the one action that a connection is due for, if any: an upstream revocation attempt, a refresh, or
+// Process performs the one action that is due for a connection, if any: an upstream revocation attempt, a refresh, or
 // the warning that consent is about to end. It always completes a requested disconnection. It saves the connection in
-// every case, so that the due index, which the scheduler has moved ahead, is correct again. An error is internal, and
-// the call can be repeated.
+// every case, which corrects the due time that the scheduler has moved ahead. An error is internal, and the call can be
+// repeated.
 func (w Worker) Process(ctx context.Context, tenant org.Tenant, connectionID string) error {
 	c, err := w.store.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
@@ -95,7 +95,7 @@ func (w Worker) Process(ctx context.Context, tenant org.Tenant, connectionID str
 	return w.putBack(ctx, c)
 }
 
-// putBack saves a connection that is not due, unchanged.
+// putBack saves, unchanged, a connection that is not due.
 func (w Worker) putBack(ctx context.Context, c connection.Connection) error {
 	if err := w.store.SaveConnection(ctx, c); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("put connection back: %w", err)
@@ -105,7 +105,7 @@ func (w Worker) putBack(ctx context.Context, c connection.Connection) error {
 
 func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
-// refresh uses the refresh token and stores the outcome.
+// refresh refreshes the connection's tokens and stores the outcome.
 func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 	renewed, err := w.tokens.Refresh(ctx, seen.Tenant, seen.ID)
 	// The outcome is stored even after the function's deadline; losing it would cost another refresh.
@@ -133,13 +133,13 @@ func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 	return w.recordFailure(ctx, seen, err)
 }
 
-// logOutcome records the outcome of a refresh on the log line and counts it.
+// logOutcome adds the outcome of a refresh to the log line and counts it.
 func logOutcome(ctx context.Context, outcome string) {
 	logx.Add(ctx, slog.String("refresh", outcome))
 	logx.Measure(ctx, metric.Count(metric.Refreshes, outcome))
 }
 
-// renew records that the tokens were refreshed at now. Values that the set does not state remain unchanged.
+// renew records that the tokens were refreshed at now. Values that the token set does not state remain unchanged.
 func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 	if set.Scope != "" {
 		c.Scope = set.Scope
@@ -157,8 +157,8 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 	c.Refresh.RefusedAt, c.Refresh.RefusedVersion = time.Time{}, 0
 }
 
-// outlast waits for the expiry of an access token that has no successor, and then ends the connection. This is not a
-// response of the token endpoint, so the surge guard does not apply: only our own clock decides.
+// outlast waits for the expiry of an access token that can't be refreshed, and then ends the connection. The surge
+// guard does not apply, because the token endpoint is not involved; only the local clock decides.
 func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *tokens.UnrenewableError) error {
 	if w.now().Before(last.ExpiresAt) {
 		logOutcome(ctx, "nothing_to_renew")
@@ -200,14 +200,14 @@ func classOf(at fault.Spot) string {
 	return at.Class
 }
 
-// answered is implemented by failures with a response of the token endpoint. They provide class and status for the log,
-// but no text (smart.OAuthError).
+// answered is implemented by failures to which the token endpoint sent a response. They provide its class and status
+// for the log, but no text (smart.OAuthError).
 type answered interface {
 	error
 	slog.LogValuer
 }
 
-// Whether a change contains information that concurrent changes of the connection cannot have.
+// Values of hasNews: whether a change contains information that the connection's concurrent changes can't contain.
 const (
 	news   = true
 	noNews = false
@@ -231,8 +231,8 @@ func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews b
 }
 
 // onConflict calls try with the connection as it was read and, after each conflict, with the stored connection. It
-// stops without an error if the connection is gone, or if isOver, which gets the connection before and after the
-// conflict, returns true.
+// stops without an error if the connection no longer exists, or if isOver returns true for the connection before and
+// after the conflict.
 func (w Worker) onConflict(
 	ctx context.Context, seen connection.Connection, isOver func(before, now connection.Connection) (bool, error),
 	try func(connection.Connection) error,
@@ -257,7 +257,7 @@ func (w Worker) onConflict(
 	})
 }
 
-// movedOn reports whether the connection was reconnected, revoked or disconnected since it was read. Findings about its
+// movedOn reports whether the connection was reconnected, revoked or disconnected since it was read. Results for its
 // earlier tokens then do not apply to its current ones.
 func movedOn(seen, c connection.Connection) bool {
 	return c.Status != seen.Status || c.Generation != seen.Generation

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// bench is a worker with one connection, and tokens and a health system with configurable responses.
+// bench holds a worker with one connection, and tokens and a health system whose responses are configurable.
 type bench struct {
 	store    *memory
 	state    *endpointState
@@ -25,15 +25,15 @@ type bench struct {
 	at       time.Time
 	opener   plainSealer
 
-	set     tokens.Set // result of a refresh
+	set     tokens.Set // token set that a refresh returns
 	err     error
 	asked   int // number of refreshes
 	revoked []tokens.Set
-	revoke  error   // the health system's response to a revocation
+	revoke  error   // health system's response to a revocation
 	ended   []int64 // generations up to which cached records were deleted
-	unended error   // of the next deletion
+	unended error   // error of the next deletion of cached records
 
-	finish   func() error // effect of finishing a requested disconnection, if any
+	finish   func() error // called to finish a requested disconnection, if set
 	finished int
 }
 
@@ -84,7 +84,7 @@ func (b *bench) Finish(context.Context, org.Tenant, string) (connection.Connecti
 
 func (b *bench) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	b.enqueued = append(b.enqueued, id)
-	return errOurs // lost messages are resent
+	return errOurs // simulates a lost message, which is resent
 }
 
 func (b *bench) worker() refresh.Worker {
@@ -100,7 +100,7 @@ func (b *bench) look(t *testing.T) connection.Connection {
 
 func (b *bench) now() connection.Connection { return b.store.connections[connID] }
 
-// change performs another worker's write.
+// change simulates another worker's write.
 func (b *bench) change(how func(*connection.Connection)) {
 	c := b.now()
 	how(&c)
@@ -224,7 +224,8 @@ func TestWorkerSavesConnectionUnchangedWhenNothingIsDue(t *testing.T) {
 	expect.NoError(t, b.worker().Process(t.Context(), tenant, "unknown"))
 }
 
-// A concurrent change of the connection is kept, and only news that it cannot contain is added.
+// TestWorkerKeepsConcurrentChange checks that a concurrent change of the connection is kept, and that only news that it
+// can't contain is added.
 func TestWorkerKeepsConcurrentChange(t *testing.T) {
 	t.Parallel()
 	elsewhere := start.Add(99 * time.Hour)
@@ -287,13 +288,14 @@ func TestWorkerReturnsInternalErrors(t *testing.T) {
 		}
 	}
 	b := newBench()
-	b.store.fails["SaveConnection"] = fault.Stale() // other writers are always faster
+	b.store.fails["SaveConnection"] = fault.Stale() // another writer always writes first
 	if err := b.worker().Process(t.Context(), tenant, connID); !errors.Is(err, fault.Conflict) {
 		t.Errorf("Process = %v, want fault.Conflict in the end", err)
 	}
 }
 
-// If the function's deadline passes while the health system responds, the outcome is still stored.
+// TestWorkerStoresOutcomeAfterDeadline checks that the outcome is stored even if the function's deadline passes while
+// the health system responds.
 func TestWorkerStoresOutcomeAfterDeadline(t *testing.T) {
 	t.Parallel()
 	b := newBench()

@@ -14,12 +14,12 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestFailedRefreshOnlyPostpones(t *testing.T) {
+func TestFailedRefreshOnlyPostponesConnection(t *testing.T) {
 	t.Parallel()
 	asked := fault.New(fault.Limited, fault.CodeRateLimited, "Slow.").After(2 * time.Hour)
 	for name, test := range map[string]struct {
 		err      error
-		failures int // before
+		failures int // number of failures before
 		from, to time.Duration
 		counted  bool
 	}{
@@ -64,7 +64,8 @@ func TestFailedRefreshOnlyPostpones(t *testing.T) {
 	}
 }
 
-// TestWorkerStoresLastFailureClass checks that an operator can see the last failure without searching the log.
+// TestWorkerStoresLastFailureClass checks that the connection's row contains the last failure's class, so that an
+// operator need not search the log.
 func TestWorkerStoresLastFailureClass(t *testing.T) {
 	t.Parallel()
 	for want, at := range map[string]fault.Spot{

@@ -5,11 +5,11 @@ import "strings"
 // MaxExtra is the maximum number of fields in Set.Extra.
 const MaxExtra = 8
 
-// maxExtraName is the maximum length of a field name, in bytes.
+// maxExtraName is the maximum length of a name in Set.Extra, in bytes.
 const maxExtraName = 64
 
 // MayBeExtra reports whether a field of a token response may be stored in Set.Extra, judging by its name. Names consist
-// of letters, digits, "_" and "-", and must not refer to a token or secret, because these values end up in URLs.
+// of letters, digits, "_" and "-". They must not suggest a token or secret, because the values become part of URLs.
 func MayBeExtra(name string) bool {
 	lower := strings.ToLower(name)
 	plain := strings.Trim(lower, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""

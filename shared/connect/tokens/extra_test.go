@@ -12,8 +12,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestVaultOpensEarlierFormat seals a document of the format before sets had extra fields and the requested
-// scope.
+// TestVaultOpensEarlierFormat seals a document in the format that had neither extra fields nor the requested scope.
 func TestVaultOpensEarlierFormat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)

@@ -11,20 +11,20 @@ import (
 
 var errLost = errors.New("connection reset")
 
-// failure is the result of one write; done means that it took effect nevertheless.
+// failure is the result of one write. done means that the write took effect nevertheless.
 type failure struct {
 	err  error
 	done bool
 }
 
-// flaky is a store whose calls fail.
+// flaky is a token store whose calls fail.
 type flaky struct {
 	tokens.Store
 
 	lease     error
 	leaseDone bool    // the failed lease took effect
 	leased    func()  // called on every lease
-	reads     []error // of the next reads
+	reads     []error // results of the next reads
 	rotate    []failure
 }
 

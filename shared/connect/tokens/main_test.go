@@ -31,14 +31,14 @@ var (
 	start  = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 )
 
-// ehr is a token endpoint that accepts each refresh token once, as RFC 9700 section 4.14.2 requires.
+// ehr simulates a token endpoint that accepts each refresh token once, as RFC 9700 section 4.14.2 requires.
 type ehr struct {
 	mu     sync.Mutex
 	now    func() time.Time
 	valid  string
 	spent  []string // refresh tokens in the order of their use
 	answer func() error
-	life   time.Duration // of access tokens
+	life   time.Duration // lifetime of access tokens
 }
 
 func (e *ehr) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (tokens.Set, error) {
@@ -63,7 +63,7 @@ func (e *ehr) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (tokens
 	return old, nil
 }
 
-// world is a connection with a token set in a DynamoDB and a KMS private to the test.
+// world holds a connection with a token set, in the test's own DynamoDB and KMS.
 type world struct {
 	rows  store.Tokens
 	flow  store.Conclusions
@@ -72,12 +72,12 @@ type world struct {
 	slots slots
 	at    time.Time
 
-	// The dependencies of a manager, which a test may wrap.
+	// Dependencies of a manager, which a test may wrap.
 	store     tokens.Store
 	refresher tokens.Refresher
 }
 
-// slots counts the leased slots of the token endpoint, and records the outcome of each call.
+// slots counts the token endpoint's leased slots, and records the outcome of each call.
 type slots struct {
 	now    func() time.Time
 	until  time.Duration // lifetime of a slot; 45 seconds if zero
@@ -117,7 +117,7 @@ func newWorld(t *testing.T, expiresIn time.Duration) *world {
 	return newWorldUnder(t, expiresIn, nil)
 }
 
-// newWorldUnder returns a world whose workers experience a plan of faults.
+// newWorldUnder returns a world whose workers encounter planned faults.
 func newWorldUnder(t *testing.T, expiresIn time.Duration, plan *faults.Plan) *world {
 	t.Helper()
 	var around []wire.Middleware
@@ -127,7 +127,7 @@ func newWorldUnder(t *testing.T, expiresIn time.Duration, plan *faults.Plan) *wo
 	}
 	made := tables.New(t, around...)
 	_, key := made.Key(t)
-	cfg := made.Cloud.Config("WorkerFunction") // faults only affect functions
+	cfg := made.Cloud.Config("WorkerFunction") // the faults affect only functions
 	keys, db := awskms.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg)
 
 	w := &world{at: start}
@@ -157,7 +157,7 @@ func (w *world) put(t *testing.T, set tokens.Set) {
 	expect.NoError(t, w.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
 }
 
-// manager returns one worker, which leases as owner.
+// manager returns a manager that leases as owner.
 func (w *world) manager(owner string) tokens.Manager {
 	return tokens.NewManager(w.store, w.vault, w.refresher, &w.slots, w.now, func() string { return owner })
 }
@@ -172,7 +172,7 @@ func setOf(expires time.Time) tokens.Set {
 	}
 }
 
-// stored decrypts the row.
+// stored returns the decrypted token set and its row.
 func (w *world) stored(t *testing.T) (tokens.Set, tokens.Row) {
 	t.Helper()
 	row, err := w.rows.Tokens(t.Context(), tenant, connID)
@@ -198,7 +198,7 @@ func (w *world) wantMarked(t *testing.T, want bool) {
 	}
 }
 
-// wantFree checks that nobody holds the lease.
+// wantFree checks that no worker holds the lease.
 func (w *world) wantFree(t *testing.T) {
 	t.Helper()
 	if _, row := w.stored(t); row.LeaseOwner != "" || !row.LeaseUntil.IsZero() {

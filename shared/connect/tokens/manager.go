@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// refreshBefore is the remaining life below which an access token is refreshed before it is handed out.
+// refreshBefore is the remaining lifetime below which an access token is refreshed before it is returned.
 const refreshBefore = 2 * time.Minute
 
-// Manager hands out usable access tokens and refreshes them when needed. It is safe for concurrent use.
+// Manager returns usable access tokens and refreshes them when needed. It is safe for concurrent use.
 type Manager struct {
 	store     Store
 	vault     Vault
@@ -24,25 +24,26 @@ type Manager struct {
 	newID     ids.Source
 }
 
-// NewManager returns a Manager; all arguments are required. newID names the owners of leases.
+// NewManager returns a Manager. All arguments are required. newID generates the IDs of lease owners.
 func NewManager(store Store, vault Vault, refresher Refresher, limiter Limiter, now func() time.Time,
 	newID ids.Source,
 ) Manager {
 	return Manager{store: store, vault: vault, refresher: refresher, limiter: limiter, now: now, newID: newID}
 }
 
-// Usable is a token set that can be used now.
+// Usable holds a token set that can be used now.
 type Usable struct {
 	Set     Set
 	Version int64
-	// Overdue is the error that prevented a refresh which is due; nil if none is due.
+	// Overdue is the error that prevented a due refresh, or nil if none is due.
 	Overdue error
 }
 
-// Current returns a token set whose access token lives long enough, refreshing it first if it does not. If that fails
-// temporarily and the stored access token has not expired, the set is returned with Overdue. Errors: fault.NotFound
-// without tokens, *RefusalError, *UnrenewableError after an access token without a refresh token has expired,
-// fault.Conflict while another worker refreshes; all others are transient.
+// Current returns a token set whose access token has enough lifetime left, refreshing it first if necessary. If the
+// refresh fails temporarily and the stored access token has not expired, Current returns the stored set with Overdue.
+// It returns fault.NotFound if there are no tokens, *RefusalError after a refusal, *UnrenewableError if an access token
+// without a refresh token has expired, and fault.Conflict while another worker refreshes. All other errors are
+// transient.
 func (m Manager) Current(ctx context.Context, tenant org.Tenant, connectionID string) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {
@@ -51,8 +52,8 @@ func (m Manager) Current(ctx context.Context, tenant org.Tenant, connectionID st
 	return m.usable(ctx, row, set)
 }
 
-// Renew replaces a token set that the EHR no longer accepts although it has not expired. If a version other than used
-// is stored by now, Renew returns that one as Current does. It returns the errors of Current, but a failed refresh is
+// Renew replaces a token set that the EHR no longer accepts although it has not expired. If the stored version is no
+// longer used, Renew returns the stored set as Current does. It returns the errors of Current, but a failed refresh is
 // always an error.
 func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
@@ -65,8 +66,8 @@ func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID stri
 	return m.refresh(ctx, row, set)
 }
 
-// Refresh replaces a token set whatever its age, so that a refresh token that must not lie idle is used. It returns the
-// errors of Renew, with two differences. *UnrenewableError is also returned while the access token is valid.
+// Refresh replaces a token set regardless of its age, so that its refresh token does not expire unused. It returns the
+// errors of Renew, with two differences. It returns *UnrenewableError even while the access token is valid.
 // fault.Conflict means that another worker is refreshing or has just refreshed the set.
 func (m Manager) Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
@@ -85,7 +86,7 @@ func (m Manager) read(ctx context.Context, tenant org.Tenant, connectionID strin
 	return row, set, err
 }
 
-// usable returns the set of row, or its successor if it is about to expire.
+// usable returns the row's token set, or its successor if the set is about to expire.
 func (m Manager) usable(ctx context.Context, row Row, set Set) (Usable, error) {
 	left := set.ExpiresAt.Sub(m.now())
 	if left > refreshBefore || (set.RefreshToken.Empty() && left > 0) {
@@ -98,7 +99,7 @@ func (m Manager) usable(ctx context.Context, row Row, set Set) (Usable, error) {
 	return Usable{Set: set, Version: row.Version, Overdue: err}, nil
 }
 
-// passes reports whether the existing access token remains usable despite a failed refresh.
+// passes reports whether the existing access token remains usable after a failed refresh.
 func passes(err error) bool {
 	return !errors.Is(err, ErrRefused) && !errors.Is(err, ErrNothingToRenew) && !errors.Is(err, fault.NotFound)
 }

@@ -59,7 +59,7 @@ func TestCurrentRefreshesOnlyWhenNeeded(t *testing.T) {
 	}
 }
 
-// replace stores another token set as version 2, like a faster worker.
+// replace stores another token set as version 2, as a concurrent worker would.
 func (w *world) replace(t *testing.T, set tokens.Set) {
 	t.Helper()
 	next, err := w.vault.Seal(t.Context(), tenant, connID, 2, set)
@@ -86,7 +86,7 @@ func TestRenewRefreshesUnexpiredSet(t *testing.T) {
 	if set.AccessToken.Reveal() != "access 2" || version != 2 {
 		t.Errorf("got %q as version %d, want access 2 as version 2", set.AccessToken.Reveal(), version)
 	}
-	// A second worker that was refused with the first version uses the stored one.
+	// A second worker, whose request failed with the first version, gets the stored one.
 	usable, err = w.manager("b").Renew(t.Context(), tenant, connID, 1)
 	set, version = usable.Set, usable.Version
 	expect.NoError(t, err)
@@ -110,7 +110,7 @@ func TestConcurrentWorkersUseRefreshTokenOnce(t *testing.T) {
 			defer mu.Unlock()
 			switch {
 			case err == nil && usable.Overdue != nil && set.AccessToken.Reveal() == "access 1":
-				// The others took so long that the old one, which still works, was returned.
+				// The other workers took so long that the old set, which still works, was returned.
 			case err == nil:
 				got[set.AccessToken.Reveal()]++
 			case errors.Is(err, tokens.ErrRefused) || !errors.Is(err, fault.Conflict):
@@ -127,7 +127,7 @@ func TestConcurrentWorkersUseRefreshTokenOnce(t *testing.T) {
 	}
 }
 
-// used is the version that got a 401; stored was there before.
+// In TestRenewReturnsStoredSetUnlessExpired, used is the version for which the EHR returned 401.
 func TestRenewReturnsStoredSetUnlessExpired(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -207,7 +207,8 @@ func TestCurrentReturnsValidSetWhenRefreshFails(t *testing.T) {
 	}
 }
 
-// A set that must no longer be used is not handed out, whatever its remaining life.
+// TestCurrentWithholdsRefusedOrRemovedSet checks that a set that must no longer be used is not returned, whatever its
+// remaining lifetime.
 func TestCurrentWithholdsRefusedOrRemovedSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Minute)

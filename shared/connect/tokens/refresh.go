@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	// leaseFor is longer than a refresh call, whose response should be stored under the lease.
+	// leaseFor is the duration of a lease. It is longer than a refresh call, so that the response can be stored under the
+	// lease.
 	leaseFor = time.Minute
 	// storeWithin is the part of the lease reserved for sealing and storing.
 	storeWithin = 15 * time.Second
-	// firstPause is the pause between the first two tries; it then doubles each time. Losing a rotated refresh token loses
-	// the connection, so the write is retried persistently. Each try comprises several of the SDK's.
+	// firstPause is the pause between the first two tries; each further pause doubles. Losing a rotated refresh token
+	// loses the connection, so the write is retried persistently. Each try comprises several tries of the SDK.
 	firstPause   = 50 * time.Millisecond
 	tryFor       = 10 * time.Second // time-out of one try, in case a call hangs
-	releaseAfter = 5 * time.Second  // time-out for releasing a lease
+	releaseAfter = 5 * time.Second  // time-out of releasing a lease
 )
 
 var (
@@ -30,14 +31,14 @@ var (
 	errTooLate       = errors.New("acquiring the lease left no time to refresh")
 )
 
-// refresh replaces the set of row. From before the call until its outcome is known, the row records that the refresh
-// token is in use. A crash in between can thus be distinguished from a withdrawn consent.
+// refresh replaces the row's token set. From before the call until its outcome is known, the row records that the
+// refresh token is in use. A crash in between can thus be distinguished from a withdrawn consent.
 func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) {
 	if set.RefreshToken.Empty() {
 		return Usable{}, &UnrenewableError{Version: row.Version, ExpiresAt: set.ExpiresAt}
 	}
-	// A trial to prove that the sealing key is available: once the EHR has consumed the old refresh token, a throttled KMS
-	// would cost the connection. The sealer caches the key for the actual write.
+	// Sealing once in advance proves that the key is available: after the EHR has consumed the old refresh token, a
+	// throttled KMS would cost the connection. The sealer caches the key for the actual write.
 	if _, err := m.vault.Seal(ctx, row.Tenant, row.ConnectionID, row.Version+1, set); err != nil {
 		return Usable{}, err
 	}
@@ -57,8 +58,8 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 		return Usable{Set: fresh, Version: version}, nil
 	case errors.Is(err, ErrRefused):
 		return m.refused(ctx, row, leased, fault.SpotOf(err).Failed(refusalOf(row, set.TokenEndpoint)))
-	case errors.Is(err, fault.Conflict): // returned by the store
-		return m.newerThan(ctx, leased, err) // which may be the set that was to be stored
+	case errors.Is(err, fault.Conflict): // returned by the store if the row changed
+		return m.newerThan(ctx, leased, err) // the newer set may be the one that was to be stored
 	case isUnspent(err) || errors.Is(err, errTooLate):
 		leased.RefreshStartedAt = row.RefreshStartedAt
 	}
@@ -66,9 +67,9 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	return Usable{}, err
 }
 
-// exchange sends the refresh request from a slot at the EHR's token endpoint and stores the response. The slot is
-// released only afterwards: a crash can lose a rotated refresh token until it is stored, so nothing that can wait comes
-// first.
+// exchange waits for a slot at the EHR's token endpoint, sends the refresh request and stores the response. It releases
+// the slot only afterwards: until the rotated refresh token is stored, a crash can lose it, so nothing that can block
+// comes first.
 func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, version int64, err error) {
 	asking, cancel := context.WithTimeout(ctx, leased.LeaseUntil.Sub(m.now())-storeWithin)
 	defer cancel()
@@ -111,7 +112,7 @@ func (m Manager) requestRefresh(ctx context.Context, slot Slot, tenant org.Tenan
 		fresh.Extra = old.Extra
 	}
 	fresh.Scope = cmp.Or(fresh.Scope, old.Scope)
-	fresh.AskedScope = old.AskedScope // a refresh does not involve the patient
+	fresh.AskedScope = old.AskedScope // the patient approves no scope in a refresh
 	return fresh, nil
 }
 
@@ -130,16 +131,16 @@ func (m Manager) lease(ctx context.Context, row Row) (Row, error) {
 	return leased, nil
 }
 
-// release releases a lease early. A failure is harmless, because the lease also expires by itself.
+// release ends a lease early. A failure is harmless, because the lease also expires by itself.
 func (m Manager) release(ctx context.Context, leased Row) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseAfter)
 	defer cancel()
 	_ = m.store.ReleaseTokens(ctx, leased)
 }
 
-// refused returns the refusal, unless another worker has stored a newer set or holds the lease: that worker may have
-// consumed the refresh token and be about to store its successor. If it was unknown before whether the token had been
-// used, it stays unknown, so that a later refusal has the same cause.
+// refused returns the refusal, unless another worker has stored a newer set or holds the lease. That worker may have
+// consumed the refresh token and be about to store its successor. If it was already uncertain whether the token had
+// been used, the row keeps recording that, so that a later refusal has the same cause.
 func (m Manager) refused(ctx context.Context, before, leased Row, refusal error) (Usable, error) {
 	newer, err := m.newerThan(ctx, leased, refusal)
 	leased.RefreshStartedAt = before.RefreshStartedAt
@@ -147,7 +148,7 @@ func (m Manager) refused(ctx context.Context, before, leased Row, refusal error)
 	return newer, err
 }
 
-// newerThan returns the set that another worker has stored since old was read; otherwise it returns failure.
+// newerThan returns the set that another worker has stored since old was read. If there is none, it returns failure.
 func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable, error) {
 	row, set, err := m.read(ctx, old.Tenant, old.ConnectionID)
 	if err != nil {
@@ -176,8 +177,8 @@ func (m Manager) storeRefreshed(ctx context.Context, leased Row, fresh Set) (ver
 	return next.Version, m.rotate(ctx, next)
 }
 
-// rotate stores next whoever holds the lease by now, conditional only on the version. It returns fault.Conflict if this
-// or another successor is stored, and fault.NotFound if the tokens are gone.
+// rotate stores next regardless of which worker holds the lease, on the sole condition that the version is unchanged.
+// It returns fault.Conflict if this or another successor is stored, and fault.NotFound if the tokens no longer exist.
 func (m Manager) rotate(ctx context.Context, next Row) error {
 	err := persist(ctx, func(ctx context.Context) (final bool, err error) {
 		err = m.store.RotateTokens(ctx, next)
@@ -192,9 +193,9 @@ func (m Manager) rotate(ctx context.Context, next Row) error {
 	return nil
 }
 
-// conflict determines the meaning of a conflict. If it only met other writers, the write may still succeed. Otherwise
-// the version is stored: by another worker, or by this one, whose write conflicts with its own repetition after a lost
-// response.
+// conflict determines the cause of a conflict. If only another transaction was in progress, the write may still
+// succeed. Otherwise the version is already stored, either by another worker or by this one, whose response was lost
+// and whose repeated write conflicts with the first.
 func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
 	row, err := m.store.Tokens(ctx, next.Tenant, next.ConnectionID)
 	if err != nil {
@@ -206,7 +207,7 @@ func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
 	return cause
 }
 
-// persist retries until try succeeds, its failure is final, or no tries remain.
+// persist calls try until it succeeds, fails permanently, or no tries remain.
 func persist(ctx context.Context, try func(context.Context) (final bool, err error)) error {
 	isFinal := false
 	again := retry.Policy{

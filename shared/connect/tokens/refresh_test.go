@@ -71,7 +71,7 @@ func TestRefreshRetriesWriteOfRotatedSet(t *testing.T) {
 func TestRefreshDetectsSetStoredByOtherWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	// While the EHR responds, the lease ends and another worker stores its own token set.
+	// While the EHR responds, the lease expires and another worker stores its own token set.
 	w.ehr.answer = func() error {
 		w.at = w.at.Add(2 * time.Minute)
 		w.replace(t, setOf(w.at.Add(time.Hour)))
@@ -86,8 +86,8 @@ func TestRefreshDetectsSetStoredByOtherWorker(t *testing.T) {
 	}
 }
 
-// The EHR's response is late, and another worker holds the lease. That worker's own call will be refused, so the
-// response contains the only valid refresh token.
+// TestRefreshStoresResponseAfterLeaseExpires covers a late EHR response, when another worker already holds the lease.
+// That worker's own call will be refused, so the late response contains the only valid refresh token.
 func TestRefreshStoresResponseAfterLeaseExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
@@ -141,7 +141,7 @@ func TestRefreshKeepsFieldsMissingFromResponse(t *testing.T) {
 	}
 }
 
-// answering is an EHR that always returns the same response.
+// answering simulates an EHR that always returns the same response.
 type answering tokens.Set
 
 func (a answering) Refresh(context.Context, org.Tenant, tokens.Set) (tokens.Set, error) {
@@ -160,8 +160,9 @@ func TestRefreshStoresNoResponseWithoutAccessToken(t *testing.T) {
 	}
 }
 
-// Some EHRs issue tokens that last seconds: they are handed out, and replaced at the next request.
-func TestCurrentReturnsShortLivedTokenOnce(t *testing.T) {
+// TestCurrentReplacesShortLivedTokenOnEveryCall covers EHRs whose access tokens last only seconds. Such a token is
+// returned, and replaced on the next request.
+func TestCurrentReplacesShortLivedTokenOnEveryCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.ehr.life = 30 * time.Second
@@ -174,12 +175,12 @@ func TestCurrentReturnsShortLivedTokenOnce(t *testing.T) {
 	}
 }
 
-// The refresh token is spent when the EHR responds, so the subsequent steps happen whether or not the caller still
-// waits.
+// TestRefreshCompletesAfterCallerCancels checks that the response is stored even if the caller no longer waits, because
+// the refresh token is spent when the EHR responds.
 func TestRefreshCompletesAfterCallerCancels(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	w.at = w.at.Add(time.Hour) // data keys are no longer in memory
+	w.at = w.at.Add(time.Hour) // the data keys are no longer cached
 	ctx, cancel := context.WithCancel(t.Context())
 	w.ehr.answer = func() error { cancel(); return nil }
 	if _, err := w.manager("a").Current(ctx, tenant, connID); err != nil {

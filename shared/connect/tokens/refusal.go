@@ -8,20 +8,20 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// ErrRefused means that the EHR definitely refused the refresh token: consent was revoked or has expired. Any other
-// failure of a refresh is transient and never means that; only this one ends a connection
-// (docs/develop/architecture.md, "Data"). A Manager returns it as *RefusalError, which has details.
+// ErrRefused means that the EHR definitely refused the refresh token, because consent was revoked or has expired. Any
+// other failure of a refresh is transient; only a refusal ends a connection (docs/develop/architecture.md, "Data"). A
+// Manager returns it as *RefusalError, which has details.
 var ErrRefused = errors.New("the refresh token was refused")
 
-// ErrNothingToRenew means that the EHR issued no refresh token. It is not a refusal: no response of the EHR states that
-// consent has ended. A Manager returns it as *UnrenewableError, which has details.
+// ErrNothingToRenew means that the EHR issued no refresh token. It is not a refusal, because no response of the EHR
+// states that consent has ended. A Manager returns it as *UnrenewableError, which has details.
 var ErrNothingToRenew = errors.New("there is no refresh token")
 
-// UnrenewableError means that one version of a token set has no refresh token, so that its access token has no
-// successor. Like a RefusalError, it applies to that version only.
+// UnrenewableError means that one version of a token set has no refresh token, so that its access token can't be
+// replaced. Like a RefusalError, it applies to that version only.
 type UnrenewableError struct {
 	Version   int64
-	ExpiresAt time.Time // of the access token; may be in the future
+	ExpiresAt time.Time // expiry of the access token; may be in the future
 }
 
 // Error implements error.
@@ -29,27 +29,27 @@ func (u *UnrenewableError) Error() string {
 	return fmt.Sprintf("%v in version %d", ErrNothingToRenew, u.Version)
 }
 
-// Unwrap makes every UnrenewableError an ErrNothingToRenew.
+// Unwrap returns ErrNothingToRenew.
 func (u *UnrenewableError) Unwrap() error { return ErrNothingToRenew }
 
-// Cause is the reason for which a refresh token was refused.
+// Cause is the reason a refresh token was refused.
 type Cause string
 
-// The causes.
+// Causes of a refusal.
 const (
-	// CauseInvalidGrant means that the stored refresh token had not been used since it was stored.
+	// CauseInvalidGrant means that the refused refresh token had not been used since it was stored.
 	CauseInvalidGrant Cause = "invalid_grant"
 	// CauseRotationLost means that the outcome of an earlier use is unknown, so the token's successor may have been lost.
 	CauseRotationLost Cause = "rotation_lost"
 )
 
 // RefusalError is the EHR's definite refusal of the refresh token of one version of a token set. It applies to that
-// version only: a caller that revokes because of it must make the write conditional on the version, because a reconnect
-// or a slow worker may have replaced the set. It contains nothing of the EHR's response.
+// version only. A caller that revokes a connection because of it must make the write conditional on the version,
+// because a reconnect or a slow worker may have replaced the set. It contains no part of the EHR's response.
 type RefusalError struct {
 	Cause         Cause
 	Version       int64
-	TokenEndpoint string // that refused; never part of a text
+	TokenEndpoint string // URL of the endpoint that refused; never part of the error's text
 }
 
 // Error implements error.
@@ -57,10 +57,10 @@ func (r *RefusalError) Error() string {
 	return fmt.Sprintf("%v: %s of version %d", ErrRefused, r.Cause, r.Version)
 }
 
-// Unwrap makes every RefusalError an ErrRefused.
+// Unwrap returns ErrRefused.
 func (r *RefusalError) Unwrap() error { return ErrRefused }
 
-// refusalOf returns the refusal, by endpoint, of the set in row as it was before it was leased.
+// refusalOf returns the refusal, by endpoint, of the token set in row as it was before the lease.
 func refusalOf(row Row, endpoint string) *RefusalError {
 	if row.RefreshStartedAt.IsZero() {
 		return &RefusalError{Cause: CauseInvalidGrant, Version: row.Version, TokenEndpoint: endpoint}
@@ -78,8 +78,8 @@ func isUnspent(err error) bool {
 	return ok && failure.Unspent()
 }
 
-// opaque prevents an error on the way to the EHR from being mistaken for a Manager's verdict on the tokens: a missing
-// client key must not look like missing tokens.
+// opaque prevents an error that occurred before the request reached the EHR from being mistaken for a Manager's verdict
+// on the tokens. A missing client key, for example, must not look like missing tokens.
 func opaque(err error) error {
 	for _, mistakable := range []error{fault.NotFound, fault.Conflict, ErrNothingToRenew} {
 		if errors.Is(err, mistakable) && !errors.Is(err, ErrRefused) {
@@ -89,7 +89,7 @@ func opaque(err error) error {
 	return err
 }
 
-// opaqueError exposes only its cause's text and whether the refresh token was used.
+// opaqueError exposes only the text of its cause and whether the refresh token was used.
 type opaqueError struct{ cause error }
 
 // Error implements error.

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// wantRefusal checks that err is the refusal of version 1 for a cause.
+// wantRefusal checks that err is the refusal of version 1 for the given cause.
 func wantRefusal(t *testing.T, err error, cause tokens.Cause) {
 	t.Helper()
 	refusal, ok := errors.AsType[*tokens.RefusalError](err)
@@ -38,7 +38,7 @@ func TestRefusalOfUnusedTokenIsInvalidGrant(t *testing.T) {
 func TestRefreshRetriesTokenAfterCrash(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		valid string // at the EHR, after the crash
+		valid string // token valid at the EHR after the crash
 		want  tokens.Cause
 	}{
 		"before the EHR's answer": {"refresh 1", ""},
@@ -100,9 +100,9 @@ func TestRefusalCauseDependsOnPreviousOutcome(t *testing.T) {
 	}
 }
 
-// A lease that is granted shortly before it ends leaves no time for the request: none is sent, and the row records
-// that.
-func TestRefreshSendsNothingWhenLeaseIsLate(t *testing.T) {
+// TestRefreshSendsNothingWhenLeaseIsNearExpiry checks that a lease granted shortly before its expiry, which leaves no
+// time for the request, sends none, and that the row records that.
+func TestRefreshSendsNothingWhenLeaseIsNearExpiry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.store = &flaky{Store: w.rows, leased: func() { w.at = w.at.Add(45 * time.Second) }}
@@ -114,13 +114,13 @@ func TestRefreshSendsNothingWhenLeaseIsLate(t *testing.T) {
 	w.wantMarked(t, false)
 }
 
-// answered is a token endpoint's error response.
+// answered is an error with a response from a token endpoint.
 type answered struct{ unspent bool }
 
 func (answered) Error() string   { return "invalid_client" }
 func (a answered) Unspent() bool { return a.unspent }
 
-func TestRefusalYieldsToConcurrentWorker(t *testing.T) {
+func TestRefusalIsIgnoredWhileConcurrentWorkerRefreshes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.ehr.answer = func() error {
@@ -161,7 +161,7 @@ func TestTransientFailureIsNotRefusal(t *testing.T) {
 		if !errors.Is(err, down) || errors.Is(err, tokens.ErrRefused) {
 			t.Errorf("error = %v, want the EHR's", err)
 		}
-		// The lease is released at once.
+		// The lease must be released at once.
 		w.wantFree(t)
 		w.ehr.answer = nil
 		if got, err := w.manager("b").Current(t.Context(), tenant, connID); err != nil || got.Version != 2 {

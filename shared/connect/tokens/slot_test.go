@@ -13,12 +13,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The slot is released once, with the call's outcome, whatever happens to its result.
+// TestSlotIsReleasedOnceWithOutcome checks that the slot is released once, with the call's outcome, whether or not its
+// result can be stored.
 func TestSlotIsReleasedOnceWithOutcome(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		given func(w *world)
-		want  error // of the call
+		want  error // error of the call
 	}{
 		"an answer": {func(*world) {}, nil},
 		"an answer that could not be stored": {func(w *world) {
@@ -43,15 +44,16 @@ func TestSlotIsReleasedOnceWithOutcome(t *testing.T) {
 	}
 }
 
-// replaceOnce lets another worker be faster, once.
+// replaceOnce lets another worker store its token set first, once.
 func (w *world) replaceOnce(t *testing.T) {
 	t.Helper()
 	w.ehr.answer = nil
 	w.replace(t, setOf(w.at.Add(time.Hour)))
 }
 
-// A response without an access token counts as a failure of the endpoint.
-func TestLimiterGetsFailureForMissingAccessToken(t *testing.T) {
+// TestMissingAccessTokenIsReportedToLimiterAsFailure checks that a response without an access token counts as a failure
+// of the endpoint.
+func TestMissingAccessTokenIsReportedToLimiterAsFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.refresher = answering{RefreshToken: secret.New("refresh 2")}
@@ -61,8 +63,9 @@ func TestLimiterGetsFailureForMissingAccessToken(t *testing.T) {
 	}
 }
 
-// A call ends with its slot, so that nobody else holds the slot meanwhile.
-func TestCallEndsWithSlot(t *testing.T) {
+// TestRefreshCallTimesOutWhenSlotExpires checks that a call ends no later than its slot, so that no other caller holds
+// the slot at the same time.
+func TestRefreshCallTimesOutWhenSlotExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 0)
@@ -75,7 +78,8 @@ func TestCallEndsWithSlot(t *testing.T) {
 	})
 }
 
-// A caller that gets no slot has used nothing: the next one starts from an unchanged state.
+// TestRefreshUsesNoTokenWithoutSlot checks that a caller without a slot uses no token, so that the next caller finds
+// the state unchanged.
 func TestRefreshUsesNoTokenWithoutSlot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
@@ -88,7 +92,8 @@ func TestRefreshUsesNoTokenWithoutSlot(t *testing.T) {
 	w.wantMarked(t, false)
 }
 
-// A missing client key must not look like missing tokens, which would never be refreshed again.
+// TestClientErrorIsNotMistakenForTokenError checks that a missing client key does not look like missing tokens, which
+// would never be refreshed again.
 func TestClientErrorIsNotMistakenForTokenError(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []error{fault.Missing("No."), fault.Stale(), tokens.ErrNothingToRenew} {
@@ -105,7 +110,7 @@ func TestClientErrorIsNotMistakenForTokenError(t *testing.T) {
 	}
 }
 
-// kindError is a failure of some kind that reports whether the refresh token was used.
+// kindError is an error of a given kind that reports whether the refresh token was used.
 type kindError struct {
 	error
 

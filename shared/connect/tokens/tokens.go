@@ -1,8 +1,8 @@
-// Package tokens owns a connection's token set: its sealing and binding to its row, the rules for refreshing it, and
-// the meaning of a refusal. It never logs, depends on no EHR, no AWS and no HTTP, and revokes nothing. A refresh is a
-// lease, a mark that outlives a crash, and a compare-and-swap: only one worker at a time uses a rotating refresh token.
-// A token may be used once more if the outcome of a use is unknown, and its successor is stored before anything uses it
-// (RFC 9700 section 4.14).
+// Package tokens manages a connection's token set: its sealing and binding to its row, the rules for refreshing it, and
+// the meaning of a refusal. It never logs, revokes nothing, and does not depend on an EHR, AWS or HTTP. A refresh
+// consists of a lease, a mark that outlives a crash, and a compare-and-swap, so that only one worker at a time uses a
+// rotating refresh token. A token may be used once more if the outcome of a use is unknown, and its successor is stored
+// before it is used (RFC 9700 section 4.14).
 package tokens
 
 import (
@@ -16,76 +16,76 @@ import (
 // Purpose is the purpose in the encryption context of sealed token sets.
 const Purpose = "tokens"
 
-// Set is a decrypted token set. Its secrets redact themselves when printed.
+// Set holds a decrypted token set. Its secrets are redacted when printed.
 type Set struct {
 	AccessToken   secret.Text
 	RefreshToken  secret.Text // empty if the EHR issued none
-	PatientID     secret.Text // the patient's FHIR id at the endpoint
-	Scope         string      // granted
-	AskedScope    string      // requested from the patient
+	PatientID     secret.Text // the patient's FHIR ID at the endpoint
+	Scope         string      // granted scope
+	AskedScope    string      // scope requested from the patient
 	RepeatScope   bool        // every refresh must repeat the scope
-	EndpointID    string      // in the catalogue; its pins limit the destinations of the tokens
+	EndpointID    string      // ID in the catalogue; the endpoint's pins limit where the tokens are sent
 	FHIRBase      string
 	TokenEndpoint string
 	ClientID      string
-	ClientAuthID  string    // of the credentials for ClientID; empty for a public client
-	RawBasic      bool      // HTTP Basic carries client id and secret unencoded (catalog.ClientUse)
-	ExpiresAt     time.Time // of the access token
+	ClientAuthID  string    // ID of the credentials for ClientID; empty for a public client
+	RawBasic      bool      // HTTP Basic sends client ID and secret unencoded (catalog.ClientUse)
+	ExpiresAt     time.Time // expiry of the access token
 
-	// RevocationEndpoint revokes the refresh token (RFC 7009), and IntrospectionEndpoint returns its expiry (RFC 7662);
-	// each is empty if there is none. IntrospectBearer authenticates introspection with the access token instead of the
-	// client's credentials.
+	// RevocationEndpoint revokes the refresh token (RFC 7009), and IntrospectionEndpoint returns its expiry (RFC 7662).
+	// Each is empty if there is none. IntrospectBearer reports whether introspection authenticates with the access token
+	// instead of the client's credentials.
 	RevocationEndpoint    string
 	IntrospectionEndpoint string
 	IntrospectBearer      bool
-	// ConsentExpiresAt is the end of the patient's consent, if any source states it, and RefreshExpiresAt the expiry of an
-	// unused refresh token; zero when unknown.
+	// ConsentExpiresAt is the end of the patient's consent, if any source states it. RefreshExpiresAt is the expiry of an
+	// unused refresh token. Each is zero if unknown.
 	ConsentExpiresAt time.Time
 	RefreshExpiresAt time.Time
-	// ConsentStated reports that ConsentExpiresAt is the stated end of the consent itself. Otherwise it is the expiry of a
-	// refresh token, which may move with every refresh.
+	// ConsentStated reports whether ConsentExpiresAt is the stated end of the consent itself. Otherwise it is the expiry
+	// of a refresh token, which may move with every refresh.
 	ConsentStated bool
-	// Extra holds the fields of the token response that the platform needs on later calls, by name; the value is "" if the
+	// Extra holds the fields of the token response that later calls to the platform need, by name. A value is "" if the
 	// EHR has not sent the field yet. There are at most MaxExtra fields, with names that MayBeExtra accepts. They are not
-	// secret, but may reveal a patient's practice: they are sealed and never logged.
+	// secret but may reveal a patient's practice, so they are sealed and never logged.
 	Extra map[string]string
-	// Records locates the cached record of a TEFCA connection whose facility has documents; nil for every other
+	// Records locates the cached record of a TEFCA connection whose facility has documents. It is nil for every other
 	// connection. If FHIRBase is empty, there is no server to query.
 	Records *Records
 }
 
-// Row is a token set as it is stored: sealed, with the fields of the lease in the clear.
+// Row is a token set as stored: sealed, with the lease's fields unencrypted.
 type Row struct {
 	Tenant       org.Tenant
 	ConnectionID string
-	Sealed       []byte // see Vault
-	Version      int64  // incremented with every stored token set; part of the binding of Sealed
+	Sealed       []byte // encrypted token set (see Vault)
+	Version      int64  // incremented with every stored token set; Sealed is bound to it
 	LeaseOwner   string
 	LeaseUntil   time.Time
 	// RefreshStartedAt is the time of the first use of this version's refresh token whose outcome is unknown: by a refresh
-	// under way, one that crashed, or one whose response was lost. It is zero if there is no such use.
+	// in progress, one that crashed, or one whose response was lost. It is zero if there is no such use.
 	RefreshStartedAt time.Time
 }
 
-// Store stores the rows.
+// Store stores the rows of token sets.
 type Store interface {
-	// Tokens reads a row, consistently; fault.NotFound if the connection holds no tokens.
+	// Tokens reads a row with a consistent read. It returns fault.NotFound if the connection has no tokens.
 	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (Row, error)
 	// LeaseTokens leases the row to row.LeaseOwner until row.LeaseUntil and sets RefreshStartedAt to now if it is zero. It
-	// requires that version and RefreshStartedAt still equal those of row and that no other lease is active at now; else
-	// fault.Conflict.
+	// returns fault.Conflict if the stored version or RefreshStartedAt differs from row's, or if another lease is active
+	// at now.
 	LeaseTokens(ctx context.Context, row Row, now time.Time) error
-	// ReleaseTokens ends the lease if row.LeaseOwner still holds the lease of row.Version; else fault.Conflict. If
-	// row.RefreshStartedAt is zero, it clears the stored value; otherwise the value remains.
+	// ReleaseTokens ends the lease if row.LeaseOwner still holds the lease of row.Version; otherwise it returns
+	// fault.Conflict. If row.RefreshStartedAt is zero, ReleaseTokens clears the stored value; otherwise the value remains.
 	ReleaseTokens(ctx context.Context, row Row) error
-	// RotateTokens stores row.Sealed as version row.Version if the stored version is one less, whoever holds the lease;
-	// else fault.Conflict. It clears the lease and RefreshStartedAt. Some conflicts are merely collisions with other
-	// writers; the stored version distinguishes them.
+	// RotateTokens stores row.Sealed as version row.Version if the stored version is one less, regardless of the lease's
+	// owner. Otherwise it returns fault.Conflict. It clears the lease and RefreshStartedAt. Some conflicts are only
+	// collisions with another transaction; the stored version distinguishes them.
 	RotateTokens(ctx context.Context, row Row) error
 }
 
-// Refresher requests a new token set from the EHR (RFC 6749 section 6). A refresh token, patient id, scope or extra
-// fields missing from the response remain unchanged, as does the scope requested from the patient. A definite refusal
+// Refresher requests a new token set from the EHR (RFC 6749 section 6). A refresh token, patient ID, scope or extra
+// field missing from the response remains unchanged, as does the scope requested from the patient. A definite refusal
 // is ErrRefused; every other error is transient. A transient error with a method Unspent() bool that returns true means
 // that the refresh token was not used. No error may contain token material.
 type Refresher interface {
@@ -94,16 +94,16 @@ type Refresher interface {
 
 // Limiter limits the number of concurrent refreshes at a token endpoint.
 type Limiter interface {
-	// Acquire waits for a slot at the endpoint with the given URL, and may refuse one; such an error has a method
+	// Acquire waits for a slot at the endpoint with the given URL. If it returns an error instead, the error has a method
 	// Unspent() bool that returns true.
 	Acquire(ctx context.Context, tokenEndpoint string) (Slot, error)
 }
 
-// Slot is the right to send one request to a token endpoint.
+// Slot grants the right to send one request to a token endpoint.
 type Slot interface {
 	// Until returns the deadline of the call.
 	Until() time.Time
-	// Release releases the slot and records the outcome of the call: the Refresher's error, or nil for a response. It may
-	// be slow, so after a response it is called only once storing the new set has succeeded or failed.
+	// Release releases the slot and records the call's outcome: the Refresher's error, or nil for a response. It may be
+	// slow, so after a response it is called only when storing the new set has succeeded or failed.
 	Release(ctx context.Context, outcome error)
 }

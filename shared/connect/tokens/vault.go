@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Sealer encrypts with a data key of the tenant and binds the ciphertext to its storage location.
+// Sealer encrypts data with one of the tenant's data keys and binds the ciphertext to its storage location.
 type Sealer interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
@@ -45,7 +45,7 @@ type document struct {
 	Records *Records          `json:"records,omitempty"`
 }
 
-// Vault seals and opens token sets.
+// Vault encrypts and decrypts token sets.
 type Vault struct {
 	Sealer Sealer
 }
@@ -72,7 +72,7 @@ func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string,
 	return Row{Tenant: tenant, ConnectionID: connectionID, Sealed: sealed, Version: version}, nil
 }
 
-// Open returns the token set of a row. A row moved to another connection, tenant or version cannot be decrypted.
+// Open decrypts the token set of a row. It fails for a row that was moved to another connection, tenant or version.
 func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 	plain, err := v.Sealer.Open(ctx, row.Tenant, boundTo(row.Tenant, row.ConnectionID, row.Version), row.Sealed)
 	damaged := fault.Spot{Operation: "open", Row: "TOKENS", Attribute: "sealed"}
@@ -80,7 +80,7 @@ func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 		return Set{}, damaged.Failed(fmt.Errorf("open tokens: %w", err))
 	}
 	var stored document
-	if json.Unmarshal(plain, &stored) != nil { // its text could quote the tokens
+	if json.Unmarshal(plain, &stored) != nil { // the error's text could quote the tokens
 		return Set{}, damaged.Failed(fmt.Errorf("decode tokens of version %d", row.Version))
 	}
 	return Set{

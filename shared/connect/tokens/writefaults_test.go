@@ -9,9 +9,9 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// storing returns rules that make calls of DynamoDB's UpdateItem fail, from the first-th to the last-th. A refresh's
-// first call leases; the others store. The SDK makes three tries of a failing call, and the store six of a colliding
-// one.
+// storing returns rules that make DynamoDB's UpdateItem calls fail, from number first to number last. The first call of
+// a refresh leases; the others store. The SDK tries a failing call three times, and the store a colliding one six
+// times.
 func storing(kind faults.Kind, first, last int) []faults.Rule {
 	var rules []faults.Rule
 	for n := first; n <= last; n++ {
@@ -20,13 +20,13 @@ func storing(kind faults.Kind, first, last int) []faults.Rule {
 	return rules
 }
 
-// The EHR has rotated the refresh token. Unless AWS fails to the end, the new one is stored once, as the next version,
-// and returned to the caller.
+// TestRotatedSetIsStoredDespiteAWSFaults checks that a rotated refresh token is stored once, as the next version, and
+// returned to the caller, unless AWS fails on every try.
 func TestRotatedSetIsStoredDespiteAWSFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		rules []faults.Rule
-		calls int // that failed
+		calls int // number of failed calls
 	}{
 		"throttled through two tries":       {storing(faults.Throttled, 2, 7), 6},
 		"failing through three tries":       {storing(faults.FailedBefore, 2, 10), 9},

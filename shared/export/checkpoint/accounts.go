@@ -12,26 +12,27 @@ import (
 // Accounts holds the collection state of each resource type.
 type Accounts struct {
 	List   []*Account     `json:"accounts"`
-	Counts map[string]int `json:"counts"` // resources in the segments, by the type name they are counted under
+	Counts map[string]int `json:"counts"` // resources in the segments, by type name
 }
 
 // Account holds the collection state of one resource type.
 type Account struct {
-	Type     string            `json:"type"`              // as returned by fhir.TypeName
-	Planned  bool              `json:"planned,omitempty"` // the plan searches for it
-	Paged    bool              `json:"paged,omitempty"`   // a search for it has returned a page, possibly an empty one
-	Barred   export.LossReason `json:"barred,omitempty"`  // why a search returned no page
+	Type    string `json:"type"`              // as returned by fhir.TypeName
+	Planned bool   `json:"planned,omitempty"` // whether the plan searches for this type
+	// whether a search for this type has returned a page, even an empty one
+	Paged    bool              `json:"paged,omitempty"`
+	Barred   export.LossReason `json:"barred,omitempty"`  // why a search for this type returned no page
 	Answered int               `json:"answered"`          // queries and reads that succeeded
 	Missing  int               `json:"missing"`           // known resources that could not be read
-	LeftOut  int               `json:"left_out"`          // resources of another patient
-	OnlyBy   string            `json:"only_by,omitempty"` // see plan.Query.OnlyBy
+	LeftOut  int               `json:"left_out"`          // number of resources that belong to another patient
+	OnlyBy   string            `json:"only_by,omitempty"` // parameter that narrowed the search, see plan.Query.OnlyBy
 	Worst    export.Outcome    `json:"worst,omitempty"`
-	Reason   export.LossReason `json:"reason,omitempty"` // reason for Worst
-	Status   int               `json:"status,omitempty"` // HTTP status for Worst
+	Reason   export.LossReason `json:"reason,omitempty"` // failure reason behind Worst
+	Status   int               `json:"status,omitempty"` // HTTP status behind Worst
 }
 
-// Of returns the account of a type and creates it if needed. All types unknown to FHIR share one account, so that the
-// number of accounts is bounded whatever a server invents.
+// Of returns the account of a type, creating it if needed. All types unknown to FHIR share one account, so a server
+// cannot grow the number of accounts by inventing types.
 func (a *Accounts) Of(resourceType string) *Account {
 	resourceType = fhir.TypeName(resourceType)
 	at := slices.IndexFunc(a.List, func(one *Account) bool { return one.Type == resourceType })
@@ -42,15 +43,15 @@ func (a *Accounts) Of(resourceType string) *Account {
 	return a.List[at]
 }
 
-// Count counts a resource that was written.
+// Count counts a written resource.
 func (a *Accounts) Count(resourceType string) { a.Counts[fhir.TypeName(resourceType)]++ }
 
-// Limited counts a known resource that is not read because a bound is reached.
+// Limited counts a known resource that was skipped because a bound was reached.
 func (a *Accounts) Limited(resourceType string) {
 	a.Of(resourceType).Miss(1, export.OutcomeTruncated, export.LossLimit, 0)
 }
 
-// Stats counts the resources in the segments.
+// Stats returns the number of resources in the segments, by type.
 func (a *Accounts) Stats() webhook.Stats {
 	stats := webhook.Stats{TotalByResourceType: a.Counts}
 	for _, n := range a.Counts {
@@ -59,7 +60,7 @@ func (a *Accounts) Stats() webhook.Stats {
 	return stats
 }
 
-// Outcome lists the outcome of each type that was requested or found, in the order of the plan.
+// Outcome lists the outcome of each requested or found type, in plan order.
 func (a *Accounts) Outcome() []export.TypeOutcome {
 	found := make([]string, 0, len(a.Counts))
 	for resourceType := range a.Counts {
@@ -76,7 +77,7 @@ func (a *Accounts) Outcome() []export.TypeOutcome {
 	return list
 }
 
-// Fail records a failure; the worst one is kept.
+// Fail records a failure. Only the worst failure is stored.
 func (a *Account) Fail(result export.Outcome, reason export.LossReason, status int) {
 	order := []export.Outcome{
 		"", export.OutcomeUnsupported, export.OutcomeDenied, export.OutcomeFailed,
@@ -88,13 +89,13 @@ func (a *Account) Fail(result export.Outcome, reason export.LossReason, status i
 	}
 }
 
-// Miss counts known resources that are not in the file.
+// Miss counts known resources that are missing from the file.
 func (a *Account) Miss(count int, result export.Outcome, reason export.LossReason, status int) {
 	a.Missing += count
 	a.Fail(result, reason, status)
 }
 
-// Bar records that a search for the type ended without a page.
+// Bar records that a search for the type ended without returning a page.
 func (a *Account) Bar(reason export.LossReason) {
 	if reason.Worse(a.Barred) {
 		a.Barred = reason
@@ -107,8 +108,8 @@ func (a *Account) Answer(onlyBy string) {
 	a.OnlyBy = cmp.Or(a.OnlyBy, onlyBy)
 }
 
-// outcome summarizes the account of a type with count resources in the file. If count is positive, or part of the
-// requests succeeded, any failure makes the outcome truncated.
+// outcome summarizes the account of a type with count resources in the file. A failure makes the outcome truncated if
+// count is positive or any request for the type succeeded.
 func (a *Account) outcome(count int) export.TypeOutcome {
 	sum := export.TypeOutcome{
 		Type: a.Type, Result: a.Worst, Count: count, Missing: a.Missing, LeftOut: a.LeftOut, OnlyBy: a.OnlyBy,

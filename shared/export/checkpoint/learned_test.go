@@ -14,7 +14,7 @@ import (
 type met struct {
 	resourceType string
 	count        int // requested page size
-	got          int // returned resources
+	got          int // resources returned
 	bytes        int
 	took         time.Duration
 	last         bool
@@ -32,7 +32,7 @@ func TestLearnedAdaptsPageSize(t *testing.T) {
 	for name, c := range map[string]struct {
 		met      []met
 		profiled int
-		want     int // page size of the next query, 0 for no _count
+		want     int // expected page size of the next query, 0 for no _count
 	}{
 		"nothing is known":    {want: 100},
 		"the profile knows":   {profiled: 250, want: 250},
@@ -110,7 +110,7 @@ func TestLearnedAdaptsPageSize(t *testing.T) {
 	}
 }
 
-func TestSizedKeepsOwnPageSizeOfQuery(t *testing.T) {
+func TestSizedKeepsPageSizeSetByQuery(t *testing.T) {
 	t.Parallel()
 	learned := checkpoint.Learned{PageSize: 300}
 	for _, count := range []int{0, 1, 25} {

@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// SearchLoss classifies a failed search for a complete type. A type that the server itself lists is expected to be
-// searchable.
+// SearchLoss classifies a failed search for all resources of a type. If the server itself lists the type, the search is
+// expected to work.
 func (s *Server) SearchLoss(failed *fhir.RequestError) export.LossReason {
 	reason := NamedLoss(failed)
 	switch {
@@ -22,7 +22,7 @@ func (s *Server) SearchLoss(failed *fhir.RequestError) export.LossReason {
 	return export.LossUnsupported
 }
 
-// NamedLoss classifies a failed request for something that the record names: a resource, an attachment, a next page.
+// NamedLoss classifies a failed request for an item that the record names: a resource, an attachment or a next page.
 func NamedLoss(failed *fhir.RequestError) export.LossReason {
 	switch failed.Refusal {
 	case fhir.Denied:
@@ -73,11 +73,11 @@ func OutcomeOf(failed *fhir.RequestError) export.Outcome {
 	return export.OutcomeFailed
 }
 
-// Lost reports whether too much of the planned types is unreadable to deliver a record, and returns the failure reason.
-// It counts the types whose search has returned a page, possibly an empty one, and those whose searches all ended in
-// unreadable responses or in none. The record is lost if the latter are half or more. Types that the portal lacks or
-// refuses, or that the export skipped because of its own limits, count on neither side; but a Patient alone, with
-// everything else refused, is not a record either (docs/reference/deviations.md, "Exports").
+// Lost reports whether too many planned types are unreadable to deliver a record, and returns the failure reason. It
+// compares types with at least one search page, possibly empty, with types whose searches all ended in unreadable
+// responses or none. The record is lost if the latter are at least half. Types that the portal lacks or refuses, or
+// that the export skipped because of its own limits, count on neither side. A Patient alone, with everything else
+// refused, is not a record either (docs/reference/deviations.md, "Exports").
 func (a *Accounts) Lost() (reason export.Reason, isLost bool) {
 	var read, broken, silent, refused, rejected int
 	for _, one := range a.List {

@@ -10,7 +10,7 @@ import (
 // marks is a set of names, each stored as an eight-byte hash.
 type marks map[uint64]struct{}
 
-// MarkOf returns the mark of a name or a link.
+// MarkOf returns the mark of a name or link.
 func MarkOf[T string | []byte](text T) uint64 {
 	sum := sha256.Sum256([]byte(text))
 	return binary.BigEndian.Uint64(sum[:8])
@@ -30,7 +30,7 @@ func (m marks) add(mark uint64) bool {
 	return true
 }
 
-// pack returns the marks in parts of size bytes.
+// pack returns the marks in chunks of size bytes.
 func (m marks) pack(size int) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		part := make([]byte, 0, size)
@@ -49,7 +49,7 @@ func (m marks) pack(size int) iter.Seq[[]byte] {
 	}
 }
 
-// unpack adds marks from a part that pack returned.
+// unpack adds the marks of a chunk that pack returned.
 func (m marks) unpack(packed []byte) {
 	for mark := range slices.Chunk(packed, 8) {
 		if len(mark) == 8 {

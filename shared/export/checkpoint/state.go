@@ -1,7 +1,6 @@
-// Package checkpoint owns the progress of an export as data: the queries, references and attachments that wait, the
-// resources already written, the facts learned about the server, and the account of what could not be read. It saves
-// that state between two runs and keeps it within the bounds of docs/develop/architecture.md ("Bounds"). It sends no
-// requests.
+// Package checkpoint holds an export's progress as data: the waiting queries, references and attachments, the resources
+// already written, the facts learned about the server, and the account of failures. It saves this state between runs
+// and enforces the bounds in docs/develop/architecture.md ("Bounds"). It sends no requests.
 package checkpoint
 
 import (
@@ -9,39 +8,39 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// State holds everything that a later run needs to continue an export. It contains resource ids, so it is stored with
-// the files and not in a table.
+// State holds everything a later run needs to continue an export. It contains resource ids, so it is stored with the
+// files, not in a table.
 type State struct {
 	Server   Server
 	Patient  Patient
 	Work     Work
 	Accounts Accounts
 	Output   Output
-	Spent    []string // keys of the checkpoints before this one
+	Spent    []string // keys of earlier checkpoints
 
 	seen seen
 }
 
 // Server holds the facts known about the server.
 type Server struct {
-	Planned    bool       `json:"planned"`      // the plan is complete
-	Listed     bool       `json:"listed"`       // the server lists its types
-	Version    string     `json:"fhir_version"` // as the server states it; empty if it does not
-	ByURL      bool       `json:"by_url"`       // a Questionnaire can be searched by its URL
-	Own        string     `json:"own"`          // the server's own base URL in its links, see fhir.Base
-	Resolved   bool       `json:"settled"`      // whether a search has revealed it, or none will
+	Planned    bool       `json:"planned"`      // whether the plan is complete
+	Listed     bool       `json:"listed"`       // whether the server lists its types
+	Version    string     `json:"fhir_version"` // as stated by the server; empty if not stated
+	ByURL      bool       `json:"by_url"`       // whether Questionnaires can be searched by URL
+	Own        string     `json:"own"`          // the server's base URL as used in its links, see fhir.Base
+	Resolved   bool       `json:"settled"`      // whether Own is final: a search has revealed it, or none will
 	Unresolved Unresolved `json:"unsure"`
 
 	Learned Learned `json:"learned,omitzero"`
 }
 
-// Patient holds the ids and identifiers by which the server knows the patient.
+// Patient holds the patient's ids and identifiers on the server.
 type Patient struct {
-	IDs         []string `json:"patients"`    // ids of the Patient resource and of those linked as the same person
+	IDs         []string `json:"patients"`    // ids of the Patient resource and of resources linked as the same person
 	Identifiers []uint64 `json:"identifiers"` // marks of the business identifiers
 }
 
-// AddID records another id of the patient, as far as there is room.
+// AddID records another id of the patient, unless the limit is reached.
 func (p *Patient) AddID(id string) {
 	if len(p.IDs) < maxKnownAs {
 		p.IDs = append(p.IDs, id)
@@ -50,26 +49,25 @@ func (p *Patient) AddID(id string) {
 
 // Output describes the data written so far.
 type Output struct {
-	Segments   []Segment    `json:"segments"` // in order
-	Digest     []byte       `json:"digest"`   // state of the SHA-256 of the segments
+	Segments   []Segment    `json:"segments"` // in file order
+	Digest     []byte       `json:"digest"`   // SHA-256 state after all segments
 	Renderings []*Rendering `json:"renderings"`
 }
 
-// Segment is one object with a run's part of a file.
+// Segment is one object that holds the part of a file written by one run.
 type Segment struct {
 	Key   string `json:"key"`
 	Bytes int64  `json:"bytes"`
 }
 
-// Rendering is the record in a format other than JSON lines: one part for each segment, created after all segments
-// exist.
+// Rendering is the record in a format other than NDJSON. It has one part per segment, created after all segments exist.
 type Rendering struct {
 	Format export.Format `json:"format"`
 	Parts  []Segment     `json:"parts"`
 	Digest []byte        `json:"digest"`
 }
 
-// Rendering returns the rendering of a format and creates it if needed.
+// Rendering returns the rendering for a format, creating it if needed.
 func (o *Output) Rendering(f export.Format) *Rendering {
 	for _, made := range o.Renderings {
 		if made.Format == f {
@@ -81,7 +79,7 @@ func (o *Output) Rendering(f export.Format) *Rendering {
 	return made
 }
 
-// Replaced returns the keys of the objects that are obsolete once the finished files exist.
+// Replaced returns the keys of objects that become obsolete once the finished files exist.
 func (s *State) Replaced(kept []export.File) []string {
 	isKept := map[string]bool{}
 	for _, f := range kept {
@@ -100,7 +98,7 @@ func (s *State) Replaced(kept []export.File) []string {
 	return append(keys, s.Spent...)
 }
 
-// Progress returns the export's progress. bytes counts the data that is not yet in a segment.
+// Progress returns the export's progress. bytes is the amount of data not yet in a segment.
 func (s *State) Progress(bytes int64) webhook.Progress {
 	p := webhook.Progress{
 		QueriesDone: s.Work.Ended, QueriesPlanned: s.Work.Ended + len(s.Work.Queries) + s.Work.waiting() + s.Work.Cached.Left,

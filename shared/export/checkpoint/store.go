@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/export"
 )
 
-// document is the stored form of a State: the first document holds everything except the lists, the others hold parts
-// of the lists.
+// document is one JSON document of a stored State. The first document holds everything except the lists; the others
+// hold chunks of the lists.
 type document struct {
 	lists
 	*Server
@@ -24,20 +24,20 @@ type document struct {
 	Spent []string `json:"spent"`
 }
 
-// lists holds the parts of a State that can be long.
+// lists holds the parts of a State that can grow long.
 type lists struct {
 	Refs        []Reference  `json:"refs,omitempty"`
 	Binaries    []Reference  `json:"binaries,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
 	Deferred    Deferred     `json:"later,omitzero"`
-	Written     []byte       `json:"written,omitempty"` // marks
-	Noted       []byte       `json:"noted,omitempty"`   // marks
+	Written     []byte       `json:"written,omitempty"` // packed marks
+	Noted       []byte       `json:"noted,omitempty"`   // packed marks
 }
 
 const (
-	// maxStored limits the bytes read: twice what the bounds of the lists allow.
+	// maxStored limits how many bytes Load reads, at twice the size that the bounds of the lists allow.
 	maxStored = 128 << 20
-	// chunk is the number of list elements in one document, and chunkBytes the number of bytes of marks.
+	// chunk is the number of list elements per document, and chunkBytes the number of bytes of marks.
 	chunk      = 1000
 	chunkBytes = 64 << 10
 )
@@ -49,8 +49,8 @@ func (s *State) document() document {
 	}
 }
 
-// Load reads the State at a key. The object is a sequence of JSON documents, so that neither writing nor reading takes
-// more memory than the lists themselves. An empty key returns the state of a new export.
+// Load reads the State stored under key. The object is a sequence of JSON documents, so reading and writing need little
+// memory beyond the lists themselves. For an empty key, Load returns the state of a new export.
 func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	state := &State{Accounts: Accounts{Counts: map[string]int{}}, seen: seen{written: marks{}, noted: marks{}}}
 	if key == "" {
@@ -88,7 +88,7 @@ func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	return state, nil
 }
 
-// join adds a part of the lists.
+// join appends a chunk of the lists.
 func (s *State) join(part lists) {
 	w := &s.Work
 	w.Refs = append(w.Refs, part.Refs...)
@@ -101,7 +101,7 @@ func (s *State) join(part lists) {
 	s.seen.noted.unpack(part.Noted)
 }
 
-// Save stores the State under a key, for Load.
+// Save stores the State under key, in the form that Load reads.
 func (s *State) Save(ctx context.Context, files export.Files, key string) error {
 	w, err := files.Create(ctx, key, "application/json")
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *State) encode(w io.Writer) error {
 	return s.encodeLists(out)
 }
 
-// encodeLists writes the lists as documents, each with a part of one list.
+// encodeLists writes the lists as documents, each with one chunk of one list.
 func (s *State) encodeLists(out *json.Encoder) (err error) {
 	put := func(part lists) {
 		if err == nil {

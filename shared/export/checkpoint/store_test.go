@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/export/checkpoint"
 )
 
-// documents decodes the documents of a stored checkpoint. Marks have no order.
+// documents decodes the documents of a stored checkpoint. The order of marks is not significant.
 func documents(t *testing.T, body []byte) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -43,8 +43,8 @@ func documents(t *testing.T, body []byte) []map[string]any {
 	}
 }
 
-// The first file was written by the first version of this format, with a value in every field, the second by a version
-// that learns about the server: exports are under way whenever a version is deployed.
+// Exports are in progress during every deployment, so old checkpoints must remain readable. The first file was written
+// by the format's first version with every field set, the second by a version that learns about the server.
 func TestStoredCheckpointRoundTrips(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"checkpoint.json", "checkpoint_learned.json"} {

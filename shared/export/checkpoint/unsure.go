@@ -6,24 +6,24 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Unresolved holds the absolute URLs in the Patient. The Patient is read before a search reveals the server's own base
-// URL, which decides whether a URL belongs to this server.
+// Unresolved holds absolute URLs found in the Patient. The Patient is read before a search reveals the server's own
+// base URL, so these URLs cannot be attributed to a server yet.
 type Unresolved struct {
-	Links       []string          `json:"links,omitempty"` // other records of the same person
+	Links       []string          `json:"links,omitempty"` // URLs of other records of the same person
 	References  []string          `json:"references,omitempty"`
 	Attachments []fhir.Attachment `json:"attachments,omitempty"`
 }
 
-// KeepReference stores an absolute URL for later. It reports false if nothing more will be learned about the server's
-// own URL.
+// KeepReference stores an absolute URL until the server's own URL is known. It reports false if nothing more will be
+// learned about that URL.
 func (s *Server) KeepReference(text string) bool {
 	return keep(s, &s.Unresolved.References, text, text)
 }
 
-// KeepLink stores a link to another record of the same person for later, like KeepReference.
+// KeepLink stores a link to another record of the same person until the server's own URL is known, like KeepReference.
 func (s *Server) KeepLink(text string) bool { return keep(s, &s.Unresolved.Links, text, text) }
 
-// KeepAttachment stores an attachment with an absolute URL for later, like KeepReference.
+// KeepAttachment stores an attachment with an absolute URL until the server's own URL is known, like KeepReference.
 func (s *Server) KeepAttachment(a fhir.Attachment) bool {
 	return keep(s, &s.Unresolved.Attachments, a, a.URL)
 }

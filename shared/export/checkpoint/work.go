@@ -7,42 +7,42 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Work holds the remaining work, and what a run must know about earlier tries.
+// Work holds the remaining work, and the retry state that a run takes over from earlier runs.
 type Work struct {
 	Position
 
-	Queries  []plan.Query `json:"queries"`  // not begun; the first may be under way
-	Tried    int          `json:"tried"`    // tries of the next request so far
-	Ended    int          `json:"done"`     // queries, reads and attachments that have ended
-	Oversize int          `json:"oversize"` // documents that were too large
-	Round    int          `json:"round"`    // rounds of retries of deferred work so far
-	Down     bool         `json:"down"`     // the server's recent requests have all failed
-	// the server demanded a pause: see source.Session.OneByOne
+	Queries  []plan.Query `json:"queries"`  // remaining queries; the first may be in progress
+	Tried    int          `json:"tried"`    // attempts at the next request so far
+	Ended    int          `json:"done"`     // completed queries, reads and attachments
+	Oversize int          `json:"oversize"` // responses that were too large
+	Round    int          `json:"round"`    // completed rounds of retries of deferred work
+	Down     bool         `json:"down"`     // whether the server's recent requests have all failed
+	// set if the server demanded a pause: see source.Session.OneByOne
 	OneByOne bool   `json:"one_by_one,omitempty"`
 	Cached   Cached `json:"cached,omitzero"`
 
-	Refs        []Reference  `json:"-"` // to be read
-	Binaries    []Reference  `json:"-"` // to be read after all other references
-	Attachments []Attachment `json:"-"` // to be read last
+	Refs        []Reference  `json:"-"` // resources to read
+	Binaries    []Reference  `json:"-"` // Binaries to read after all other references
+	Attachments []Attachment `json:"-"` // attachments to read last
 	Deferred    Deferred     `json:"-"`
 }
 
-// Cached holds the progress of a record that is read from a cache.
+// Cached holds the progress of an export of a cached record.
 type Cached struct {
-	Batch string `json:"batch"` // see tokens.Records
-	Left  int    `json:"left"`  // remaining chunks
+	Batch string `json:"batch"` // batch that is being read, see tokens.Records
+	Left  int    `json:"left"`  // number of chunks still to be written
 }
 
-// Position holds the progress of the first query.
+// Position holds the progress of the first query in Work.
 type Position struct {
-	Next  string   `json:"next"`  // next page; empty if the query has not begun
-	Pages int      `json:"pages"` // pages read
-	Links []uint64 `json:"links"` // marks of the next links seen so far
-	Hits  int      `json:"hits"`  // resources found
-	Lost  int      `json:"lost"`  // entries without a usable resource
+	Next  string   `json:"next"`  // URL of the next page; empty if the query has not begun
+	Pages int      `json:"pages"` // number of pages read
+	Links []uint64 `json:"links"` // marks of the next-page links seen so far
+	Hits  int      `json:"hits"`  // number of resources found
+	Lost  int      `json:"lost"`  // number of entries without a usable resource
 }
 
-// Turn makes link the next page of the first query. It reports false if the query has already visited it.
+// Turn sets link as the next page of the first query. It reports false if the query has already visited that link.
 func (p *Position) Turn(link string) bool {
 	mark := MarkOf(link)
 	if slices.Contains(p.Links, mark) {
@@ -53,32 +53,32 @@ func (p *Position) Turn(link string) bool {
 	return true
 }
 
-// Reference is a resource that the record refers to.
+// Reference is a resource to which the record refers.
 type Reference struct {
 	Type  string `json:"type"`
 	ID    string `json:"id"`
-	Round int    `json:"round"` // 1 if a search result refers to it
+	Round int    `json:"round"` // 1 if a search result contains the reference
 }
 
-// Name returns the reference as FHIR writes it, such as Practitioner/1.
+// Name returns the reference in FHIR's form, such as Practitioner/1.
 func (r Reference) Name() string { return r.Type + "/" + r.ID }
 
-// clone copies the reference's strings, so that they do not retain the URL they were sliced from.
+// clone copies the reference's strings, so they do not retain the URL they were sliced from.
 func (r Reference) clone() Reference {
 	return Reference{Type: strings.Clone(r.Type), ID: strings.Clone(r.ID), Round: r.Round}
 }
 
-// Attachment is content that the record names by a URL of the server.
+// Attachment is content that the record references by a URL of the server.
 type Attachment struct {
 	URL         string `json:"url"`
-	ContentType string `json:"content_type,omitempty"` // as the record states it
+	ContentType string `json:"content_type,omitempty"` // media type stated in the record
 	ID          string `json:"id"`                     // id of the resulting Binary
 }
 
-// Name returns the name of the Binary.
+// Name returns the Binary's reference, such as Binary/1.
 func (a Attachment) Name() string { return "Binary/" + a.ID }
 
-// Deferred holds work that is deferred until all else is done.
+// Deferred holds work postponed until all other work is done.
 type Deferred struct {
 	Queries     []plan.Query `json:"queries,omitempty"`
 	Refs        []Reference  `json:"refs,omitempty"`
@@ -90,15 +90,15 @@ func (l Deferred) Any() bool { return l.size() > 0 }
 
 func (l Deferred) size() int { return len(l.Queries) + len(l.Refs) + len(l.Attachments) }
 
-// TakeTried returns how often earlier runs have tried the next request, and resets the count, which applies to one
-// request only.
+// TakeTried returns how often earlier runs attempted the next request. It resets the count, because the count applies
+// only to that request.
 func (w *Work) TakeTried() int {
 	tried := w.Tried
 	w.Tried = 0
 	return tried
 }
 
-// Restart resets the position in the first query.
+// Restart moves the first query back to its start.
 func (w *Work) Restart() { w.Position = Position{} }
 
 // DeferAll defers all remaining work.
@@ -110,7 +110,7 @@ func (w *Work) DeferAll() {
 	w.Restart()
 }
 
-// NextRound turns the deferred work into current work.
+// NextRound makes the deferred work current.
 func (w *Work) NextRound() {
 	w.Queries, w.Attachments = w.Deferred.Queries, w.Deferred.Attachments
 	for _, r := range w.Deferred.Refs {
@@ -128,7 +128,8 @@ func (w *Work) addReference(r Reference) {
 	}
 }
 
-// waiting returns the number of items to read besides the queries: references, attachments and deferred work.
+// waiting returns the number of references, attachments and deferred items waiting to be read. Queries are not
+// included.
 func (w *Work) waiting() int {
 	return len(w.Refs) + len(w.Binaries) + len(w.Attachments) + w.Deferred.size()
 }

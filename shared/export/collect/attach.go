@@ -15,11 +15,11 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// maxAttachment is the largest attachment that is exported, in bytes.
+// maxAttachment is the maximum size of an exported attachment, in bytes.
 const maxAttachment = 25 << 20
 
-// attacher copies attachments. While one is written, the next ones are read ahead: small ones are then ready in memory,
-// larger ones are streamed when their turn comes.
+// attacher copies attachments. While it writes one, it reads ahead: small attachments are buffered in memory, larger
+// ones are streamed in turn.
 type attacher struct {
 	session *source.Session
 	state   *checkpoint.State
@@ -36,7 +36,7 @@ func newAttacher(session *source.Session, state *checkpoint.State, down *outage,
 	}
 }
 
-// all copies all waiting attachments.
+// all copies all attachments that are waiting.
 func (c attacher) all(ctx context.Context) (export.Result, error) {
 	for len(c.state.Work.Attachments) > 0 {
 		if stop, err := c.step(ctx); err != nil || stop.Stops() {
@@ -46,7 +46,7 @@ func (c attacher) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// step writes the first attachment as a Binary.
+// step writes the first waiting attachment as a Binary.
 func (c attacher) step(ctx context.Context) (export.Result, error) {
 	if stop := c.pace.isDue(); stop.Stops() {
 		return stop, nil
@@ -86,8 +86,7 @@ func (c attacher) step(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// readAhead starts to read the attachments behind the first. The first needs no buffer, because it can be streamed at
-// once.
+// readAhead starts reading the attachments after the first. The first needs no buffer, because it is streamed at once.
 func (c attacher) readAhead(ctx context.Context) {
 	for _, a := range c.state.Work.Attachments[1:] {
 		if c.streams.Full() {
@@ -99,7 +98,7 @@ func (c attacher) readAhead(ctx context.Context) {
 	}
 }
 
-// write writes the line of one attachment, either from the data read ahead or while it is read.
+// write writes one attachment's line, either from the data read ahead or by streaming.
 func (c attacher) write(ctx context.Context, a checkpoint.Attachment) (source.Page, error) {
 	if c.streams.Has(a) {
 		found, err := c.streams.Take(ctx, a, func() { c.readAhead(ctx) })
@@ -114,8 +113,8 @@ func (c attacher) write(ctx context.Context, a checkpoint.Attachment) (source.Pa
 	return c.stream(ctx, a)
 }
 
-// stream writes the line of an attachment that is never held in memory. If the stream breaks, the partial line is
-// rolled back.
+// stream writes an attachment's line without holding it in memory. If the stream breaks, the partial line is rolled
+// back.
 func (c attacher) stream(ctx context.Context, a checkpoint.Attachment) (source.Page, error) {
 	out := c.writer.out
 	if err := out.mark(); err != nil {
@@ -134,7 +133,7 @@ func (c attacher) stream(ctx context.Context, a checkpoint.Attachment) (source.P
 	return source.Page{Failed: answer.Failed, Stop: answer.Stop}, err
 }
 
-// copy writes the line of one attachment while it is read.
+// copy writes one attachment's line while reading the content.
 func (c attacher) copy(ctx context.Context, a checkpoint.Attachment) (fhir.Rate, error) {
 	file, err := c.session.Attachment(ctx, a.URL, maxAttachment)
 	if err != nil {
@@ -144,7 +143,7 @@ func (c attacher) copy(ctx context.Context, a checkpoint.Attachment) (fhir.Rate,
 	return file.Rate, c.line(a, file.ContentType, file.Body)
 }
 
-// line writes a Binary with the content of an attachment. The media type stated by the record takes precedence.
+// line writes a Binary with an attachment's content. The media type stated in the record takes precedence.
 func (c attacher) line(a checkpoint.Attachment, contentType string, content io.Reader) error {
 	out := c.writer.out
 	head := struct {

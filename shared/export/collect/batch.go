@@ -10,29 +10,29 @@ import (
 )
 
 const (
-	// batchSize limits the searches of one batch. Servers run them one after the other.
+	// batchSize is the maximum number of searches in one batch. Servers run them sequentially.
 	batchSize = 16
-	// maxControlHits and maxControlBytes bound the page of a control.
+	// maxControlHits and maxControlBytes limit the page of a control search.
 	maxControlHits  = 50
 	maxControlBytes = 64 << 10
 )
 
 // batches combines searches for types that patients rarely have (docs/reference/deviations.md, "Exports"). Each search
-// counts as if it had been sent alone; one that fails in a batch is repeated alone.
+// is accounted for as if it had been sent alone. A search that fails in a batch is repeated alone.
 type batches struct {
 	work     *checkpoint.Work
 	learned  *checkpoint.Learned
-	pageSize int // page size of the server's platform
+	pageSize int // page size of the server's software platform
 	of       map[plan.Query]*batch
 	alone    map[plan.Query]bool // queries that failed in a batch
 }
 
 // batch is one request that combines several searches.
 type batch struct {
-	key     plan.Query // key of its stream
+	key     plan.Query // key of the batch's stream
 	control checkpoint.Control
 	queries []plan.Query
-	found   map[plan.Query]source.Page // nil until the response arrives
+	found   map[plan.Query]source.Page // pages by query; nil until the response arrives
 }
 
 func newBatches(state *checkpoint.State, pageSize int) batches {
@@ -42,21 +42,21 @@ func newBatches(state *checkpoint.State, pageSize int) batches {
 	}
 }
 
-// has reports whether a query is in a batch that was sent, or whose response contains it.
+// has reports whether a query belongs to a pending batch or is in a received batch response.
 func (b *batches) has(q plan.Query) bool { return b.of[q] != nil }
 
-// waits reports whether a query should join a batch that has no control yet, but may soon have one.
+// waits reports whether a query should wait to join a batch because a control search may soon be available.
 func (b *batches) waits(q plan.Query) bool {
 	return b.may(q) && b.learned.Control == nil && !slices.Contains(b.learned.Last, b.work.Queries[0].Type)
 }
 
-// may reports whether a query may be part of a batch.
+// may reports whether a query is eligible for a batch.
 func (b *batches) may(q plan.Query) bool {
 	isOpen := !b.alone[q] && b.of[q] == nil
 	return isOpen && b.learned.Batches && !q.IsAttaching() && slices.Contains(b.learned.Last, q.Type)
 }
 
-// begin creates a batch of the first waiting query and others after it; it returns nil if there are too few.
+// begin creates a batch from the first waiting query and others after it. It returns nil if there are too few.
 func (b *batches) begin(waiting []plan.Query, isAsked func(plan.Query) bool) *batch {
 	control := b.learned.Control
 	if control == nil || !b.may(waiting[0]) {
@@ -81,7 +81,7 @@ func (b *batches) begin(waiting []plan.Query, isAsked func(plan.Query) bool) *ba
 // searches returns the searches of the batch, with the control first.
 func (b *batch) searches() []plan.Query { return append([]plan.Query{b.control.Query}, b.queries...) }
 
-// receive processes the response to a batch. Searches missing from it are sent alone.
+// receive processes the response to a batch. Searches missing from the response are sent alone.
 func (b *batches) receive(of *batch, answer source.Page) {
 	learned := b.learned
 	isGood := answer.Failed == nil && answer.Parts[0].IsThere && answer.Parts[0].Len == of.control.Hits
@@ -101,13 +101,13 @@ func (b *batches) receive(of *batch, answer source.Page) {
 			learned.Batched = new(true)
 		}
 	case answer.Failed != nil && isPassing(answer.Failed.Class) && answer.Failed.Class != fhir.ServerFault:
-		learned.Batches = false // not in this export
+		learned.Batches = false // for the rest of this export
 	default:
 		learned.Batches, learned.Batched = false, new(false)
 	}
 }
 
-// take returns the page that a batch has returned for a query; it reports false if there is none.
+// take returns a query's page from a batch response. It reports false if there is none.
 func (b *batches) take(q plan.Query) (source.Page, bool) {
 	of := b.of[q]
 	if of == nil || of.found == nil {
@@ -117,7 +117,7 @@ func (b *batches) take(q plan.Query) (source.Page, bool) {
 	return of.found[q], true
 }
 
-// note remembers as the control a search that ended with its first page, if its page is the smallest so far.
+// note makes q the control search if it ended with its first page and that page is the smallest so far.
 func (b *batches) note(q plan.Query, found source.Page) {
 	learned := b.learned
 	isFit := found.Next == "" && !found.NextLost && found.Unusable == 0 && found.Len > 0 && found.Len <= maxControlHits &&

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// beginner runs the first stage.
+// beginner runs the first stage, which reads the Patient and creates the plan.
 type beginner struct {
 	task    export.Task
 	session *source.Session
@@ -25,13 +25,13 @@ type beginner struct {
 	writer  *writer
 }
 
-// all reads the Patient, which decides whether there is anything to export, and creates the plan, unless an earlier run
-// did.
+// all reads the Patient, which decides whether there is anything to export, and creates the plan. It skips steps that
+// an earlier run has completed.
 func (b beginner) all(ctx context.Context) (export.Result, error) {
 	if b.state.Server.Planned {
 		return export.Result{}, nil
 	}
-	tried := b.state.Work.TakeTried() // applies to one of the two requests
+	tried := b.state.Work.TakeTried() // counts for only one of the two requests
 	b.session.Statement(ctx, tried)
 	patient, stop, err := b.readPatient(ctx, tried)
 	if err != nil || stop.Stops() {
@@ -66,7 +66,7 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, b.writer.write(patient, 0)
 }
 
-// begin orders the searches by the facts known about the server.
+// begin orders the searches according to what is known about the server.
 func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	learned, capability := &b.state.Server.Learned, facts.Capability
 	learned.Release = b.memory.server.Release
@@ -79,8 +79,8 @@ func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	learned.MayAttach = !b.memory.isNone() && !isKnown && plan.MayAttach(facts)
 }
 
-// capability reads the server's CapabilityStatement. If reading it keeps failing, the export continues without one and
-// requests everything.
+// capability reads the server's CapabilityStatement. If this keeps failing, the export continues without one and
+// requests every type.
 func (b beginner) capability(ctx context.Context) (fhir.Capability, export.Result, error) {
 	capability, answer, err := b.session.Capability(ctx)
 	failed := answer.Failed
@@ -115,13 +115,13 @@ func (b beginner) readPatient(ctx context.Context, tried int) (fhir.Resource, ex
 	for patient := range found.All() {
 		return patient, export.Result{}, nil
 	}
-	// unreachable: both ways have found one
+	// unreachable: both the read and the search return a patient
 	return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourceInvalidContent}, nil
 }
 
-// findPatient searches for the Patient if reading it was refused: some servers support only the search
-// (docs/reference/deviations.md, "Exports"). If the search finds nothing, the failure of the read stands; an unreadable
-// response is a failure of its own.
+// findPatient searches for the Patient after a read was refused, because some servers support only the search
+// (docs/reference/deviations.md, "Exports"). If the search finds nothing, the result is the read's failure. An
+// unreadable search response is a failure in itself.
 func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.Page, error) {
 	search := b.session.Search(
 		plan.Query{Type: "Patient", Params: url.Values{"_id": {b.record.patient}}.Encode()}, b.record.base,
@@ -140,13 +140,13 @@ func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.P
 			return source.Page{Bundle: one.Alone()}, nil
 		}
 	}
-	if found.Unusable > 0 { // it exists but is unreadable
+	if found.Unusable > 0 { // the Patient exists but is unreadable
 		return source.Page{Failed: &fhir.RequestError{Class: fhir.Content, Status: 200}}, nil
 	}
 	return unread, nil
 }
 
-// isRefusal reports whether a server that refused to read the Patient might still find it by a search.
+// isRefusal reports whether a search might still find a Patient that the server refused to read.
 func isRefusal(class fhir.Class) bool {
 	return class == fhir.NotFound || class == fhir.Rejected || class == fhir.Forbidden
 }
@@ -156,10 +156,10 @@ func isPassing(class fhir.Class) bool {
 	return class == fhir.Limited || class == fhir.ServerFault || class == fhir.Network
 }
 
-// errNoPatient ends an export whose token response named no patient.
+// errNoPatient is returned when the token response named no patient.
 var errNoPatient = errors.New("the portal has not said whose record it is")
 
-// failure returns the result of a failed request that the task depends on.
+// failure returns the task's result after a required request has failed.
 func (b beginner) failure(step fault.Step, failed *fhir.RequestError, reason export.Reason) export.Result {
 	because := b.session.Spot(step, "").Failed(failed)
 	switch {

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Cache reads the cached records of TEFCA connections, chunk by chunk (records.Reader). The resources may be
-// overwritten. Every error is an internal failure.
+// Cache reads the cached records of TEFCA connections, one chunk at a time (records.Reader). Callers may overwrite the
+// resources. Every error is an internal failure.
 type Cache interface {
 	Read(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string,
 		chunk int) (iter.Seq[[]byte], error)
@@ -32,8 +32,8 @@ var (
 	errNoFixture = fault.Spot{Class: "no_fixture"}.Failed(errors.New("the record has no such fixture"))
 )
 
-// cached is the only stage of a record that comes from the cache: all of it belongs to the connection. Its source has
-// no URL, and nothing that it refers to is read.
+// cached is the only stage of an export from the cache. Every resource belongs to the connection's patient, the source
+// has no URL, and references are not followed.
 type cached struct {
 	task    export.Task
 	held    tokens.Records
@@ -41,18 +41,18 @@ type cached struct {
 	pace    pace
 	writer  *writer
 	cache   Cache
-	outcome []export.TypeOutcome // outcome of an export without any resource
+	outcome []export.TypeOutcome // outcome if no resource was exported
 }
 
-// all writes the remaining chunks.
+// all writes the remaining chunks of the cached record.
 func (c *cached) all(ctx context.Context) (export.Result, error) {
 	chunks, ok := c.held.Held(c.task.Options.Fixture)
 	if !ok {
 		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errNoFixture}, nil
 	}
 	at := &c.state.Work.Cached
-	// True in a first run, or after the patient has authorized again; resources that are already written are not written
-	// again.
+	// The batch differs in a first run and after the patient has authorized again. Resources that are already written are
+	// not written again.
 	if at.Batch != c.held.Batch {
 		c.begin(chunks)
 	}
@@ -73,7 +73,7 @@ func (c *cached) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// begin accounts for what the cache lacks, and for the requested types, of which there may be none.
+// begin records what the cache lacks, and the requested types, even those without resources.
 func (c *cached) begin(chunks int) {
 	state := c.state
 	state.Work.Cached = checkpoint.Cached{Batch: c.held.Batch, Left: chunks}
@@ -82,7 +82,7 @@ func (c *cached) begin(chunks int) {
 		state.Accounts.Of(resourceType)
 	}
 	if c.task.Options.Fixture != "" {
-		return // it is complete, whatever the facility has lost
+		return // the record is complete, even if the facility reported losses
 	}
 	account := state.Accounts.Of("DocumentReference")
 	*account = checkpoint.Account{Type: account.Type}
@@ -91,8 +91,8 @@ func (c *cached) begin(chunks int) {
 	}
 }
 
-// write writes the resources of a chunk. A resource that is not valid FHIR is an error, since the cache holds only what
-// we wrote.
+// write writes the resources of a chunk. Invalid FHIR is an error, because the cache holds only resources that this
+// service wrote.
 func (c *cached) write(ctx context.Context, chunk int) error {
 	resources, err := c.cache.Read(ctx, c.task.Tenant, c.task.ConnectionID, c.held, c.task.Options.Fixture, chunk)
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *cached) write(ctx context.Context, chunk int) error {
 	return nil
 }
 
-// none returns the result of an export without any resource: "no documents" only if none was lost.
+// none returns the result of an export without resources. The reason is "no documents" only if none was lost.
 func (c *cached) none() export.Result {
 	c.outcome = c.state.Accounts.Outcome()
 	lost := c.state.Accounts.Of("DocumentReference").Reason

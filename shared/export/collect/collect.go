@@ -1,7 +1,7 @@
 // Package collect carries out one run of an export. Starting from the task's checkpoint, it runs the stages patient,
-// searches, references and attachments, or the single stage of a cached record. It writes each resource once, in the
-// order of the plan, and either saves a checkpoint or creates the files. Requests are sent ahead and concurrently, but
-// one goroutine decides and writes.
+// searches, references and attachments, or the single stage of a cached record. It writes each resource once, in plan
+// order, and then saves a checkpoint or creates the files. Requests are sent ahead and concurrently, but a single
+// goroutine makes the decisions and writes.
 package collect
 
 import (
@@ -26,30 +26,32 @@ type Collector struct {
 	Files         export.Files
 	Known         Known
 	Now           func() time.Time
-	AddMetaSource bool // set meta.source to a resource's origin if the server does not
+	AddMetaSource bool // set meta.source to a resource's origin if the server left it empty
 }
 
-// Known stores what exports have learned about the servers of endpoints. An unknown endpoint has the zero value.
+// Known stores facts that exports have learned about the endpoints' servers. For an unknown endpoint it returns the
+// zero value.
 type Known interface {
 	Known(ctx context.Context, endpointID string) (known.Server, error)
-	// SaveKnown replaces the stored value. If several exports end at the same time, the lessons of one may be lost.
+	// SaveKnown replaces the stored value. If several exports end at the same time, the facts from one of them may be
+	// lost.
 	SaveKnown(ctx context.Context, endpointID string, server known.Server, until time.Time) error
 }
 
 // End is the outcome of a run.
 type End struct {
 	Result   export.Result
-	Task     export.Task // with its checkpoint if saved; with files, statistics and outcome if done
-	Replaced []string    // if done, the keys of objects that are obsolete once the task is stored
+	Task     export.Task // includes its checkpoint if saved, and files, statistics and outcome if done
+	Replaced []string    // keys of objects that are obsolete once a completed task is stored
 }
 
-// run takes a task from its checkpoint to the files. It passes its parts to the stages; no stage holds the run itself.
+// run takes a task from its checkpoint to its files. It passes its parts to the stages; no stage holds the run itself.
 type run struct {
 	files    export.Files
 	memory   *memory
 	task     export.Task
 	session  *source.Session
-	held     *tokens.Records // set for a cached record; nil if a server is queried
+	held     *tokens.Records // set for a cached record; nil if the export queries a server
 	state    *checkpoint.State
 	record   *record
 	out      *segmentWriter // nil between segments
@@ -58,8 +60,9 @@ type run struct {
 	report   func(webhook.Progress)
 }
 
-// Run collects from the task's checkpoint on, until the record is done or something ends the run, at the latest shortly
-// before deadline, unless that is zero. It passes its progress to report. Every error is an internal failure.
+// Run continues the collection from the task's checkpoint until the record is complete or the run must stop, at the
+// latest shortly before deadline. A zero deadline means none. Run passes its progress to report. Every error is an
+// internal failure.
 func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time,
 	report func(webhook.Progress),
 ) (End, error) {
@@ -69,7 +72,7 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 		return End{Result: stop, Task: task}, err
 	}
 	set := session.Tokens()
-	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope} // even if the export fails
+	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope} // recorded even if the export fails
 	r := &run{
 		files: c.Files, memory: &memory{rows: c.Known, endpoint: session.Profile().Endpoint, now: c.Now},
 		task: task, session: session, schedule: times, report: report,
@@ -97,7 +100,7 @@ var (
 	errPutOff  = errors.New("some searches are tried again in a next round")
 )
 
-// lost returns, for the log, the worst failures of an outcome that has no record to deliver.
+// lost returns an error for the log with the worst failures of an export that has no record to deliver.
 func (r *run) lost() error {
 	spot := r.session.Spot(fault.StepSearch, "")
 	for _, o := range r.task.Outcome {
@@ -111,7 +114,7 @@ func (r *run) lost() error {
 	return spot.Failed(errLost)
 }
 
-// open loads the checkpoint and begins a segment.
+// open loads the checkpoint and opens a segment.
 func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	set := r.session.Tokens()
 	r.record = &record{patient: set.PatientID.Reveal()}
@@ -123,7 +126,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		r.record.base, err = fhir.ParseBase(set.FHIRBase)
 	}
 	if r.held == nil && r.task.Options.Fixture != "" {
-		err = errNoFixture // fixtures never accompany a server's record
+		err = errNoFixture // a server's record has no fixtures
 	}
 	if err != nil {
 		//nolint:nilerr // the result has it
@@ -133,7 +136,8 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		return export.Result{}, err
 	}
 	r.outage = &outage{work: &r.state.Work, now: r.schedule.now, began: r.task.Began()}
-	// The next link is used up: the query begins again, and resources that are written are not written twice.
+	// The next link can be used only once, so the query begins again. Resources that are already written are not written
+	// twice.
 	if r.session.Profile().OnceNext {
 		r.state.Work.Restart()
 	}
@@ -151,11 +155,11 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	return export.Result{}, err
 }
 
-// toTheEnd runs from the checkpoint to the files.
+// toTheEnd runs the export from its checkpoint to its files.
 func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	stop, err := r.collect(ctx, with)
 	if err == nil && !stop.Stops() && r.session.GivenUp() && r.state.Work.Deferred.Any() {
-		r.state.Work.NextRound() // sends no requests: deferred work now counts as missing
+		r.state.Work.NextRound() // no more requests are sent, so deferred work now counts as missing
 		stop, err = r.collect(ctx, with)
 	}
 	if err != nil || stop.Stops() {
@@ -182,8 +186,8 @@ func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	return end, err
 }
 
-// collect runs the stages: the patient, the searches of the plan, the references, and last the attachments, which may
-// be large. A cached record has a stage of its own.
+// collect runs the stages: the patient, the plan's searches, the references, and last the attachments, which may be
+// large. A cached record has its own single stage.
 func (r *run) collect(ctx context.Context, with Collector) (export.Result, error) {
 	ctx, leave := r.schedule.untilPause(ctx)
 	defer leave()
@@ -220,7 +224,7 @@ func (r *run) collect(ctx context.Context, with Collector) (export.Result, error
 	return export.Result{}, nil
 }
 
-// at adds the step to the cause of a stop that lacks one.
+// at adds the step to the cause of a stop, unless the cause already has one.
 func (r *run) at(step fault.Step, stop export.Result) export.Result {
 	if fault.SpotOf(stop.Cause) == (fault.Spot{}) {
 		stop.Cause = r.session.Spot(step, "").Failed(stop.Cause)
@@ -228,7 +232,7 @@ func (r *run) at(step fault.Step, stop export.Result) export.Result {
 	return stop
 }
 
-// pace returns the pace of the run with its current segment.
+// pace returns the run's pace with its current segment.
 func (r *run) pace() pace {
 	return pace{schedule: r.schedule, session: r.session, state: r.state, out: r.out, report: r.report}
 }
@@ -237,8 +241,7 @@ func (r *run) delivery() delivery {
 	return delivery{files: r.files, task: r.task, session: r.session, state: r.state, pace: r.pace()}
 }
 
-// keepDemand makes the next run wait for as long as the server has demanded, since the next run does not know of the
-// demand.
+// keepDemand delays the next run by the pause that the server demanded. The next run would not otherwise observe it.
 func (r *run) keepDemand(ctx context.Context, result export.Result) (export.Result, error) {
 	switch result.Kind {
 	case export.Save:
@@ -271,7 +274,7 @@ func (r *run) closeSegment(ctx context.Context) error {
 	return nil
 }
 
-// save ends the segment and stores the checkpoint from which a later run continues.
+// save closes the segment and stores the checkpoint from which a later run continues.
 func (r *run) save(ctx context.Context, result export.Result) (End, error) {
 	if err := r.closeSegment(ctx); err != nil {
 		return End{}, err

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// delivery creates the files of a task whose segments hold the complete record.
+// delivery creates a task's files from the segments of the complete record.
 type delivery struct {
 	files   export.Files
 	task    export.Task
@@ -25,7 +25,7 @@ type delivery struct {
 	pace    pace
 }
 
-// all creates the files.
+// all creates all files of the task.
 func (d delivery) all(ctx context.Context) (End, error) {
 	if stop, err := d.render(ctx); err != nil || stop.Stops() {
 		return End{Result: stop, Task: d.task}, err
@@ -62,7 +62,7 @@ func (d delivery) render(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// renderPart creates the part of the first segment that has none. Two runs that render the same segment write the same
+// renderPart renders the first segment that has no part yet. Two runs that render the same segment write the same
 // bytes, so the parts need no run-specific names.
 func (d delivery) renderPart(ctx context.Context, made *checkpoint.Rendering) error {
 	at, segments := len(made.Parts), d.state.Output.Segments
@@ -96,11 +96,11 @@ func (d delivery) convert(dst io.Writer, src io.Reader, f export.Format, part fo
 	return format.Bundle(dst, src, d.session.Tokens().FHIRBase, part)
 }
 
-// outcome lists the outcome of each type that was requested or found, in the order of the plan, followed by the other
-// types of the patient compartment, to report what was not requested as well.
+// outcome lists the outcome of each requested or found type in plan order. The other types of the patient compartment
+// follow, to report what was not requested.
 func (d delivery) outcome() []export.TypeOutcome {
 	list := d.state.Accounts.Outcome()
-	if d.session.Tokens().Records != nil { // everything was requested
+	if d.session.Tokens().Records != nil { // for a cached record, every type was requested
 		return list
 	}
 	told := map[string]bool{"Patient": true}
@@ -121,7 +121,7 @@ func (d delivery) outcome() []export.TypeOutcome {
 	return list
 }
 
-// file creates the file of one format.
+// file creates the file for one format.
 func (d delivery) file(ctx context.Context, task export.Task, f export.Format) (export.File, error) {
 	switch f {
 	case export.JSONLines:
@@ -134,7 +134,7 @@ func (d delivery) file(ctx context.Context, task export.Task, f export.Format) (
 	return d.assemble(ctx, f, made.Parts, made.Digest)
 }
 
-// assemble joins the parts of a file and describes it.
+// assemble joins the parts of a file and returns its description.
 func (d delivery) assemble(ctx context.Context, f export.Format, parts []checkpoint.Segment,
 	digest []byte,
 ) (export.File, error) {
@@ -180,7 +180,7 @@ type report struct {
 	webhook.Shortfall                      //nolint:embeddedstructfieldcheck // members are written in this order
 }
 
-// writeReport writes the outcome file of a task whose other files exist.
+// writeReport writes a task's outcome file once its other files exist.
 func (d delivery) writeReport(ctx context.Context, task export.Task) (export.File, error) {
 	body, err := json.Marshal(report{
 		TaskID: task.ID, OrgConnectionID: task.ConnectionID, FHIRVersion: d.state.Server.Version, Scope: task.Scope,

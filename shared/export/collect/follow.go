@@ -10,10 +10,11 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// lookAhead limits the references that are considered before their turn: references of one type are requested together.
+// lookAhead limits how many waiting references are considered for a combined request. References of one type are
+// requested together.
 const lookAhead = 200
 
-// follower reads the resources that the record refers to.
+// follower reads the resources to which the record refers.
 type follower struct {
 	session *source.Session
 	state   *checkpoint.State
@@ -21,7 +22,7 @@ type follower struct {
 	outage  *outage
 	pace    pace
 	writer  *writer
-	streams *source.Streams[checkpoint.Reference] // a list uses the stream of its first member
+	streams *source.Streams[checkpoint.Reference] // a list uses its first member's stream
 	lists   lists
 }
 
@@ -34,7 +35,7 @@ func newFollower(
 	}
 }
 
-// all reads everything that waits, Binary resources last, since they may be large.
+// all reads all waiting references. Binary resources come last, because they may be large.
 func (f *follower) all(ctx context.Context) (export.Result, error) {
 	work := &f.state.Work
 	for len(work.Refs) > 0 || len(work.Binaries) > 0 {
@@ -49,13 +50,13 @@ func (f *follower) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// step writes the first resource of todo, unless it is already written, while the next ones are read.
+// step writes the first resource of todo, unless it is already written, while the next resources are read ahead.
 func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (export.Result, error) {
 	if stop := f.pace.isDue(); stop.Stops() {
 		return stop, nil
 	}
 	r := (*todo)[0]
-	if f.state.IsWritten(checkpoint.MarkOf(r.Name())) { // written in the meantime
+	if f.state.IsWritten(checkpoint.MarkOf(r.Name())) { // the resource was written after the reference was queued
 		*todo = (*todo)[1:]
 		f.forget(r)
 		return export.Result{}, nil
@@ -77,7 +78,7 @@ func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (expo
 	return export.Result{}, f.end(r, found)
 }
 
-// receive processes the result of a list. Its members are then looked up in it, or read one by one.
+// receive processes the response to a list search. The list's members are then taken from it, or read individually.
 func (f *follower) receive(ctx context.Context, list *list) (export.Result, error) {
 	found, err := f.streams.Take(ctx, list.refs[0], func() { f.readAhead(ctx) })
 	if err != nil || found.Stop.Stops() {
@@ -88,7 +89,7 @@ func (f *follower) receive(ctx context.Context, list *list) (export.Result, erro
 	return export.Result{}, nil
 }
 
-// forget drops the request for a reference. A list continues for its other members.
+// forget drops the request for a reference. A list request continues for its other members.
 func (f *follower) forget(r checkpoint.Reference) {
 	list := f.lists.of[r]
 	if list == nil {
@@ -98,7 +99,7 @@ func (f *follower) forget(r checkpoint.Reference) {
 	}
 }
 
-// end writes the result of reading a reference, or records why it could not be read.
+// end writes the resource that a reference points to, or records why it could not be read.
 func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 	if found.Failed != nil && f.outage.mayPass(found.Failed) && !isFile(r, found.Failed) {
 		f.state.Work.Deferred.Refs = append(f.state.Work.Deferred.Refs, r)
@@ -124,8 +125,8 @@ func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 	return nil
 }
 
-// readAhead starts to read the first references that are not yet written, several of a type with one search if the
-// server supports that.
+// readAhead starts reading the first references that are not yet written. If the server supports it, one search reads
+// several references of a type.
 func (f *follower) readAhead(ctx context.Context) {
 	work := &f.state.Work
 	left := lookAhead
@@ -140,7 +141,7 @@ func (f *follower) readAhead(ctx context.Context) {
 			if f.isAsked(r) {
 				continue
 			}
-			wanted := source.Wanted{Tried: work.TakeTried()} // tries of the first request
+			wanted := source.Wanted{Tried: work.TakeTried()} // earlier attempts at the first request
 			if refs := f.lists.begin(waiting[i:], f.isAsked); refs != nil {
 				f.streams.Start(ctx, r, wanted, f.session.List(r.Type, idsOf(refs), f.record.base))
 				continue
@@ -150,7 +151,7 @@ func (f *follower) readAhead(ctx context.Context) {
 	}
 }
 
-// isAsked reports whether no further request is needed for a reference.
+// isAsked reports whether a reference has already been requested.
 func (f *follower) isAsked(r checkpoint.Reference) bool {
 	return f.streams.Has(r) || f.lists.of[r] != nil || f.state.IsWritten(checkpoint.MarkOf(r.Name()))
 }
@@ -160,7 +161,7 @@ func isFile(r checkpoint.Reference, failed *fhir.RequestError) bool {
 	return r.Type == "Binary" && failed.Class == fhir.Content && !errors.Is(failed, source.ErrOther)
 }
 
-// unread records a reference that could not be read. A Binary that is not JSON is read as an attachment.
+// unread records a reference that could not be read. A Binary that is not JSON is read again as an attachment.
 func (f *follower) unread(r checkpoint.Reference, failed *fhir.RequestError) {
 	state := f.state
 	if isFile(r, failed) {

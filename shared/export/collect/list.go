@@ -9,28 +9,29 @@ import (
 )
 
 const (
-	// listSize limits the ids in one search, and listBytes their total length: servers refuse URLs beyond 2,000 bytes.
+	// listSize limits the number of ids in one search, and listBytes their total length, because servers refuse URLs
+	// longer than 2,000 bytes.
 	listSize  = 50
 	listBytes = 1500
-	// maxLists bounds the lists that still have members to write.
+	// maxLists limits the number of lists that still have members to write.
 	maxLists = 8
 )
 
-// lists holds searches for references by the ids of several resources of one type. A resource found by such a search
-// counts as if it had been read, and nothing else in the response counts: a member missing from it is read
-// individually, and a server that returns unrequested resources gets no further lists.
+// lists holds searches that read several referenced resources of one type by their ids. A requested resource in the
+// response counts as if it had been read individually. A missing one is read individually. A server that returns
+// unrequested resources gets no further lists.
 type lists struct {
 	learned *checkpoint.Learned
-	of      map[checkpoint.Reference]*list // by member
+	of      map[checkpoint.Reference]*list // lists by member
 	open    int
-	alone   map[checkpoint.Reference]bool // members missing from a list, whether or not its page had room for them
+	alone   map[checkpoint.Reference]bool // members missing from a list's response, even if its page was full
 }
 
 // list is one search for several resources of a type by their ids.
 type list struct {
 	refs  []checkpoint.Reference
-	left  int                    // members still to be processed
-	found map[string]fhir.Bundle // by id; nil until the response arrives
+	left  int                    // number of members still to be processed
+	found map[string]fhir.Bundle // pages by id; nil until the response arrives
 }
 
 func newLists(learned *checkpoint.Learned) lists {
@@ -45,8 +46,8 @@ func idsOf(refs []checkpoint.Reference) []string {
 	return ids
 }
 
-// begin opens a list for the first waiting reference and for others of its type that are not requested yet. It returns
-// nil if no list is to be sent.
+// begin creates a list of the first waiting reference and others of its type that are not requested yet. It returns nil
+// if no list should be sent.
 func (l *lists) begin(waiting []checkpoint.Reference, isAsked func(checkpoint.Reference) bool) []checkpoint.Reference {
 	first, learned := waiting[0], l.learned
 	if l.open >= maxLists || l.isAlone(first) || !slices.Contains(learned.ByID, first.Type) {
@@ -82,7 +83,7 @@ func (l *lists) isAlone(r checkpoint.Reference) bool {
 	return known
 }
 
-// receive processes the response. References missing from it are read alone.
+// receive processes the response. References missing from it are read individually.
 func (l *lists) receive(list *list, answer source.Page) {
 	resourceType, learned := list.refs[0].Type, l.learned
 	list.found = map[string]fhir.Bundle{}
@@ -124,7 +125,7 @@ func (l *list) fill(answer fhir.Bundle) bool {
 	return true
 }
 
-// take returns the result of a list for a reference; it reports false if there is none.
+// take returns the list's result for a reference. It reports false if there is none.
 func (l *lists) take(r checkpoint.Reference) (source.Page, bool) {
 	list := l.of[r]
 	if list == nil || list.found == nil {
@@ -136,7 +137,7 @@ func (l *lists) take(r checkpoint.Reference) (source.Page, bool) {
 	return source.Page{Bundle: found}, true
 }
 
-// remove removes a member from its list. isOver reports whether it was the last one.
+// remove removes a member from its list. isOver reports whether it was the last member.
 func (l *lists) remove(r checkpoint.Reference) (isOver bool) {
 	list := l.of[r]
 	delete(l.of, r)
@@ -146,8 +147,8 @@ func (l *lists) remove(r checkpoint.Reference) (isOver bool) {
 	return list.left == 0
 }
 
-// readAlone learns from reading a reference individually: if the server has the resource, but omitted it from a list
-// with room for it, no further lists of its type are sent.
+// readAlone learns from reading a reference individually. If the server has the resource, but omitted it from a list
+// whose page had room, no further lists of its type are sent.
 func (l *lists) readAlone(r checkpoint.Reference, found source.Page) {
 	if l.alone[r] && found.Failed == nil {
 		l.learned.IgnoresIDs(r.Type)

@@ -10,18 +10,19 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// A request that fails for a temporary reason is deferred until all else is done, and then retried in rounds, so that a
-// server that is down for an hour costs an hour and no records (docs/reference/deviations.md, "Exports").
+// A request that fails for a temporary reason is deferred until all other work is done, and then retried in rounds. If
+// a server is down for an hour, the export is an hour late but loses no resources (docs/reference/deviations.md,
+// "Exports").
 const (
-	// fewRounds is the number of retry rounds at a server that responds to other requests: six minutes in all.
+	// fewRounds is the number of retry rounds if the server responds to other requests. They take six minutes in total.
 	fewRounds = 2
-	// allRounds is the number of rounds at a server that does not respond at all: 80 minutes in all.
+	// allRounds is the number of retry rounds if the server responds to nothing. They take 80 minutes in total.
 	allRounds = 7
-	// lastRounds is the time after its request until which an export still retries, so that it can deliver what it has
-	// before its time is over. A server that demands a longer pause is given up (source.Session.GiveUpBy).
+	// lastRounds is how long after its start an export still retries. It needs the remaining time to deliver the collected
+	// data. If a server demands a pause beyond lastRounds, the export gives up on the server (source.Session.GiveUpBy).
 	lastRounds = export.Budget - time.Hour
-	// downAfter is the number of such failures in a row, each of several tries, after which a server gets no requests
-	// until the next round.
+	// downAfter is the number of consecutive deferred requests, each attempted several times, after which the server gets
+	// no requests until the next round.
 	downAfter = 3
 )
 
@@ -36,16 +37,16 @@ func roundWait(round int) time.Duration {
 	return 15 * time.Minute
 }
 
-// outage decides what is deferred because the server may be down.
+// outage decides which work is deferred because the server may be down.
 type outage struct {
 	work     *checkpoint.Work
 	now      func() time.Time
-	began    time.Time // start of the task
-	failures int       // consecutive deferred requests
+	began    time.Time // start time of the task
+	failures int       // number of consecutive deferred requests
 }
 
-// mayPass reports whether a failure is worth another round. Some servers return 500, or an HTML page, for requests that
-// will never succeed: those get only one more round, so that the other records are not delayed for long.
+// mayPass reports whether a failed request is worth another round. Some servers return 500, or an HTML page, for
+// requests that will never succeed. Such requests get only one more round, to avoid delaying the other resources.
 func (o *outage) mayPass(failed *fhir.RequestError) bool {
 	rounds := fewRounds
 	if o.work.Down {
@@ -70,8 +71,8 @@ func (o *outage) mayPass(failed *fhir.RequestError) bool {
 // recordAnswer records that the server has responded.
 func (o *outage) recordAnswer() { o.failures, o.work.Down = 0, false }
 
-// recordFailure records that the server did not respond to a deferred request. A server that responds to nothing gets
-// no requests until the next round: all remaining work is deferred too, and requests sent ahead are useless.
+// recordFailure records that the server did not respond to a deferred request. If the server responds to nothing, it
+// gets no requests until the next round: all remaining work is deferred, and the requests sent ahead are discarded.
 func (o *outage) recordFailure() (isDown bool) {
 	if o.failures++; o.failures < downAfter {
 		return false

@@ -8,16 +8,16 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// ownership classifies a resource by the patient that it belongs to; a larger value is worse.
+// ownership classifies a resource by the patient it belongs to. Larger values are worse.
 type ownership int
 
 const (
-	ownerNone    ownership = iota // it names no patient
-	ownerPatient                  // it names our patient
-	ownerOther                    // it names another patient, or one that cannot be identified as ours
+	ownerNone    ownership = iota // the resource names no patient
+	ownerPatient                  // the resource names our patient
+	ownerOther                    // the resource names another patient, or one that cannot be identified as ours
 )
 
-// owner decides which patient a resource belongs to.
+// owner determines which patient a resource belongs to.
 type owner struct {
 	patient string // our patient's id
 	known   *checkpoint.Patient
@@ -27,8 +27,8 @@ func identifierMark(one fhir.Identifier) uint64 {
 	return checkpoint.MarkOf(one.System + "\n" + one.Value)
 }
 
-// of classifies a resource (docs/reference/deviations.md, Owner of a resource). Each of its own members that names a
-// patient must name our patient, or no patient at all. If no member does, all its references decide.
+// of classifies a resource (docs/reference/deviations.md, Owner of a resource). Each of the resource's own members that
+// names a patient must name our patient, or no patient at all. If no member names a patient, all references decide.
 func (o owner) of(resource fhir.Resource) ownership {
 	says := contained{owner: o, outer: resource}
 	answer := ownerNone
@@ -63,10 +63,11 @@ func byMember(all []fhir.Subject) [][]fhir.Subject {
 type contained struct {
 	owner owner
 	outer fhir.Resource
-	inner map[string]ownership // by id; nil until it is needed
+	inner map[string]ownership // by id; nil until first used
 }
 
-// innerOf classifies a contained resource; ok is false if none has the id. If two have it, the worse result counts.
+// innerOf classifies a contained resource. ok is false if none has the id. If two have the same id, the worse result
+// counts.
 func (c *contained) innerOf(id string) (found ownership, ok bool) {
 	if c.inner == nil {
 		c.inner = map[string]ownership{}
@@ -82,7 +83,8 @@ func (c *contained) innerOf(id string) (found ownership, ok bool) {
 	return found, ok
 }
 
-// group classifies one member: if it has several subjects, one that is ours is enough, as in a family's account.
+// group classifies one member. If a member has several subjects, as in a family's account, one that is our patient is
+// enough.
 func (c *contained) group(subjects []fhir.Subject) ownership {
 	answer := ownerNone
 	for _, one := range subjects {
@@ -142,9 +144,9 @@ func (c *contained) reference(text string, unclear ownership) ownership {
 }
 
 // byAllReferences classifies a resource by all its references. One reference to our patient is enough, except for a
-// Group, which must not reveal its other members. If all references point to others, the resource is not ours. An
-// unidentifiable target counts as another patient if the type has its patient among its participants, and as a
-// different person if the type has separate members for patients.
+// Group, whose other members must not be revealed. If all references point to other patients, the resource is not ours.
+// An unidentifiable target counts as another patient if the type lists its patient among its participants. Other types
+// have separate members for patients, so the target is ignored.
 func (c *contained) byAllReferences() ownership {
 	unclear := ownerNone
 	switch c.outer.Type {
@@ -152,7 +154,7 @@ func (c *contained) byAllReferences() ownership {
 		unclear = ownerOther
 	}
 	answer := ownerNone
-	if c.outer.OfAPatient { // by its identifier, or in a reference that is read below
+	if c.outer.OfAPatient { // patient named by an identifier, or in a reference handled below
 		answer = ownerOther
 	}
 	isMember, isShared := false, false

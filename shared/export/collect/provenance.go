@@ -10,8 +10,9 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// attach plans to try _revinclude of Provenance, which the server's statement does not list, by repeating the search
-// that found the fewest resources. It reports whether there is such a search, once all others have ended.
+// attach plans a trial of _revinclude of Provenance on a server that does not list it in its CapabilityStatement. The
+// trial repeats the search that found the fewest resources, once all other searches have ended. attach reports whether
+// there is such a search.
 func (s *searcher) attach() bool {
 	state := s.state
 	if !state.Server.Learned.MayAttach || state.Work.Deferred.Any() || state.Full() {
@@ -26,7 +27,7 @@ func (s *searcher) attach() bool {
 	return true
 }
 
-// attachable lists the types whose searches have found resources, the one with the fewest first.
+// attachable lists the types whose searches found resources, starting with the type that had the fewest.
 func (s *searcher) attachable() []string {
 	accounts := &s.state.Accounts
 	var types []string
@@ -39,8 +40,8 @@ func (s *searcher) attachable() []string {
 	return types
 }
 
-// attached reports whether a page of q is to be written. The first page overall decides whether the searches for the
-// other types are repeated too.
+// attached reports whether to write a page of q. The export's first such page decides whether the searches for the
+// other types are also repeated.
 func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 	state := s.state
 	if state.Server.Learned.Attached != nil {
@@ -62,7 +63,7 @@ func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	state := s.state
 	isTrial := state.Server.Learned.Attached == nil
-	// unrelated to _revinclude
+	// failure unrelated to _revinclude
 	if failed.Refusal == fhir.NeedsMore || failed.Refusal == fhir.NoCount || failed.Class == fhir.TooLarge {
 		if instead := q.Alternatives(failed); instead != nil {
 			s.restart(q)
@@ -81,8 +82,8 @@ func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	s.leave(q)
 }
 
-// endAttaching records how a search for Provenance ended after it had begun. Lost entries of the type itself are
-// already counted.
+// endAttaching records the result of a search for Provenance that had returned pages. Lost entries of the searched type
+// are already counted.
 func (s *searcher) endAttaching(q plan.Query, failed *fhir.RequestError, lost int) {
 	account := s.state.Accounts.Of("Provenance")
 	lost -= s.state.Accounts.Of(q.Type).Missing

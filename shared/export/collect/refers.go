@@ -12,10 +12,10 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// maxRounds bounds how far references of references are followed (docs/reference/deviations.md, "Exports").
+// maxRounds limits how many levels of references are followed (docs/reference/deviations.md, "Exports").
 const maxRounds = 5
 
-// referenceQueue records the references of resources, so that their targets are read later.
+// referenceQueue queues the targets of resources' references for reading.
 type referenceQueue struct {
 	state   *checkpoint.State
 	record  *record
@@ -23,7 +23,7 @@ type referenceQueue struct {
 	session *source.Session
 }
 
-// note queues all references of a resource, which was found after round rounds of following references.
+// note queues all references in a resource that was found after round levels of references.
 func (n referenceQueue) note(resource fhir.Resource, round int) {
 	for _, text := range resource.References {
 		n.reference(text, round)
@@ -39,7 +39,7 @@ func (n referenceQueue) note(resource fhir.Resource, round int) {
 	}
 }
 
-// reference queues a literal reference for reading, or records that it leads to another server.
+// reference queues the target of a literal reference for reading, or records that it belongs to another server.
 func (n referenceQueue) reference(text string, round int) {
 	if n.state.Server.KeepReference(text) {
 		return
@@ -54,22 +54,23 @@ func (n referenceQueue) reference(text string, round int) {
 	}
 }
 
-// follow queues a resource for reading that was referred to after round rounds.
+// follow queues a resource for reading. The reference to it was found after round levels of references.
 func (n referenceQueue) follow(resourceType, id string, round int) {
 	if plan.Followed(resourceType) && n.options.Wants(resourceType) && round < maxRounds {
 		n.state.AddReference(checkpoint.Reference{Type: resourceType, ID: id, Round: round + 1})
 	}
 }
 
-// foreign counts a resource of another server, once: no token is sent there.
+// foreign counts a resource of another server once. The resource is not requested, because no token may be sent to that
+// server.
 func (n referenceQueue) foreign(resourceType, address string) {
 	if n.state.IsNew(resourceType, address, 0) {
 		n.state.Accounts.Of(resourceType).Miss(1, export.OutcomeUnsupported, export.LossElsewhere, 0)
 	}
 }
 
-// attachment queues the URL of an attachment for reading. Only the patient's server gets requests; the outcome reports
-// that content of other servers is not in the file.
+// attachment queues an attachment's URL for reading. Requests are sent only to the patient's server; the outcome
+// reports that content on other servers is missing from the file.
 func (n referenceQueue) attachment(a fhir.Attachment, round int) {
 	if !n.options.Wants("Binary") || n.state.Server.KeepAttachment(a) {
 		return
@@ -86,14 +87,15 @@ func (n referenceQueue) attachment(a fhir.Attachment, round int) {
 	n.state.AddAttachment(checkpoint.Attachment{URL: address, ContentType: a.ContentType, ID: attachmentID(address)})
 }
 
-// attachmentID returns the id of the Binary for the content at a URL: it is the same in every export.
+// attachmentID returns the id of the Binary that holds the content of a URL. The id is the same in every export.
 func attachmentID(address string) string {
 	sum := sha256.Sum256([]byte(address))
 	return "b-" + hex.EncodeToString(sum[:])[:60]
 }
 
-// questionnaire queues the Questionnaire of a response for reading. R4 names it by a canonical URL, which is either
-// that of a resource of this server, or a name to search this server for: the server in the URL gets no request.
+// questionnaire queues the Questionnaire of a QuestionnaireResponse for reading. R4 identifies it by a canonical URL.
+// The URL either points to a resource on this server or is searched for on this server. No request is sent to any other
+// server in the URL.
 func (n referenceQueue) questionnaire(canonical string, round int) {
 	address, _, _ := strings.Cut(canonical, "|")
 	address, _, _ = strings.Cut(address, "#")
@@ -118,8 +120,8 @@ func (n referenceQueue) questionnaire(canonical string, round int) {
 	}
 }
 
-// knownAs records the ids by which the server knows the patient: its own id, those of records linked as the same
-// person's (Patient.link), which a merge leaves behind, and its business identifiers.
+// knownAs records the ids that identify the patient on the server: its own id, the ids of linked records of the same
+// person (Patient.link), which a merge leaves behind, and its business identifiers.
 func (n referenceQueue) knownAs(patient fhir.Resource) {
 	known := &n.state.Patient
 	known.IDs = []string{n.record.patient}
@@ -141,7 +143,7 @@ func (n referenceQueue) samePerson(link string) {
 	}
 }
 
-// learn takes the server's own base URL from the first page of a search at path.
+// learn extracts the server's own base URL from the first page of a search at path.
 func (n referenceQueue) learn(page fhir.Bundle, path string) {
 	n.record.base = n.record.base.Learn(page, path)
 	n.state.Server.Own = n.record.base.Own()
@@ -150,7 +152,8 @@ func (n referenceQueue) learn(page fhir.Bundle, path string) {
 	}
 }
 
-// resolve decides to which server the absolute URLs in the Patient belong: nothing more will be learned.
+// resolve decides which server each absolute URL in the Patient belongs to. Call it when nothing more will be learned
+// about the server's own URL.
 func (n referenceQueue) resolve() {
 	kept := n.state.Server.TakeUnresolved()
 	for _, text := range kept.Links {

@@ -13,19 +13,19 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// memory reads and stores the hints about one endpoint's server (package known). Without them an export takes longer,
+// memory loads and stores hints about one endpoint's server (package known). Without these hints an export takes longer
 // but finds the same resources.
 type memory struct {
 	rows     Known
-	endpoint string // empty for a server outside the catalogue; nothing is stored then
+	endpoint string // empty for a server outside the catalogue, in which case nothing is stored
 	now      func() time.Time
-	server   known.Server // as known when the export began; zero in later runs
+	server   known.Server // stored hints at the start of the export; zero in later runs
 }
 
-// isNone reports whether nothing is stored about the server.
+// isNone reports whether hints about the server are not stored at all.
 func (m *memory) isNone() bool { return m.endpoint == "" || m.rows == nil }
 
-// load returns the stored hints; the zero value if they cannot be read.
+// load returns the stored hints, or the zero value if reading them fails.
 func (m *memory) load(ctx context.Context) known.Server {
 	if m.isNone() {
 		return known.Server{}
@@ -38,7 +38,7 @@ func (m *memory) load(ctx context.Context) known.Server {
 	return server
 }
 
-// learn adds a lesson to the current hints, unless they already contain it.
+// learn adds a lesson to the stored hints, unless they already contain it.
 func (m *memory) learn(ctx context.Context, lesson known.Lesson) {
 	if m.isNone() {
 		return
@@ -53,14 +53,13 @@ func (m *memory) learn(ctx context.Context, lesson known.Lesson) {
 	}
 }
 
-// expect returns the number of concurrent requests, initial and maximum, that the server handled in earlier exports.
+// expect returns the initial and maximum number of concurrent requests that the server handled in earlier exports.
 func (m *memory) expect(ctx context.Context) (begin, limit int) {
 	m.server = m.load(ctx)
 	return m.server.InFlight(m.now())
 }
 
-// last moves the searches that find nothing in most records to the end, so that those with many pages and references
-// begin sooner.
+// last moves searches that rarely find anything to the end, so searches with many pages and references begin sooner.
 func (m *memory) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query, last []string) {
 	now := m.now()
 	isRare := func(resourceType string) bool {
@@ -81,7 +80,7 @@ func (m *memory) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query
 	return append(ordered, later...), last
 }
 
-// remember stores what an export with these options has learned about its server. state is the export's final state.
+// remember stores what an export with these options has learned about the server. state is the export's final state.
 func (m *memory) remember(ctx context.Context, state *checkpoint.State, options export.Options) {
 	learned := state.Server.Learned
 	lesson := known.Lesson{
@@ -101,8 +100,8 @@ func (m *memory) remember(ctx context.Context, state *checkpoint.State, options 
 	m.learn(context.WithoutCancel(ctx), lesson)
 }
 
-// hasUnlisted reports whether the server has responded to a search for a type, in this export or before, although its
-// statement does not list the type.
+// hasUnlisted reports whether the server has ever responded to a search for a type that its CapabilityStatement does
+// not list.
 func (m *memory) hasUnlisted(resourceType string, trials map[string]bool) bool {
 	if answered, isTried := trials[resourceType]; isTried {
 		return answered
@@ -111,7 +110,7 @@ func (m *memory) hasUnlisted(resourceType string, trials map[string]bool) bool {
 	return isKnown && answers
 }
 
-// isPartial reports whether an export with these options finds only some of a type's resources.
+// isPartial reports whether an export with these options includes only some resources of a type.
 func isPartial(options export.Options, resourceType string) bool {
 	return !options.Since.IsZero() || !options.Wants(resourceType)
 }

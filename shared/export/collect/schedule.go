@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// stopBefore is the time before its deadline at which a run saves its checkpoint and hands over to the next one.
+	// stopBefore is how long before its deadline a run saves its checkpoint and hands over to the next run.
 	stopBefore = 75 * time.Second
-	// lastAnswer is the part of that time in which a run still waits for a pending response.
+	// lastAnswer is the part of stopBefore during which a run still waits for a pending response.
 	lastAnswer = 45 * time.Second
-	// saveAfter is the time after which a run saves an intermediate checkpoint; a crash costs no more than that.
+	// saveAfter is the interval between intermediate checkpoints. A crash loses no more work than that.
 	saveAfter = 3 * time.Minute
 )
 
-// errPause is the cause of the run's context ending when the time to wait for a response is over.
+// errPause is the cause of the context's cancellation when a run must stop waiting for responses.
 var errPause = errors.New("time to save")
 
-// schedule holds the times at which a run has to save or end.
+// schedule holds the times at which a run must save or end.
 type schedule struct {
 	now     func() time.Time
-	pauseBy time.Time // near the deadline; zero for never
-	saveBy  time.Time // when a crash would cost too much work
+	pauseBy time.Time // shortly before the deadline; zero for never
+	saveBy  time.Time // time of the next intermediate checkpoint
 }
 
 func newSchedule(now func() time.Time, deadline time.Time) schedule {
@@ -38,8 +38,8 @@ func newSchedule(now func() time.Time, deadline time.Time) schedule {
 	return s
 }
 
-// check returns Yield if the deadline is near, and Save if the last checkpoint is old enough. It prefers to save
-// between queries, since some servers forget their pages.
+// check returns Yield if the deadline is near, or Save if the last checkpoint is old enough. It prefers to save between
+// queries, because some servers discard the pages of an interrupted query.
 func (s schedule) check(isBetween bool) export.Result {
 	now := s.now()
 	if !s.pauseBy.IsZero() && now.After(s.pauseBy) {
@@ -51,8 +51,8 @@ func (s schedule) check(isBetween bool) export.Result {
 	return export.Result{}
 }
 
-// untilPause returns a context that ends with errPause soon after pauseBy: a slow server must not use up the time that
-// saving needs.
+// untilPause returns a context that is cancelled with errPause soon after pauseBy, so a slow server cannot use up the
+// time needed for saving.
 func (s schedule) untilPause(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.pauseBy.IsZero() {
 		return context.WithCancel(ctx)
@@ -60,7 +60,7 @@ func (s schedule) untilPause(ctx context.Context) (context.Context, context.Canc
 	return context.WithTimeoutCause(ctx, s.pauseBy.Add(lastAnswer).Sub(s.now()), errPause)
 }
 
-// pace reports how far a run is, and decides when it ends.
+// pace reports a run's progress and decides when the run ends.
 type pace struct {
 	schedule schedule
 	session  *source.Session
@@ -78,9 +78,9 @@ func (p pace) reportProgress() {
 	p.report(p.state.Progress(bytes))
 }
 
-// isDue ends a run shortly before its deadline, and saves its progress if the deadline is further off. If the server
-// was given up, it does neither: no more requests are sent, so the rest takes no time, whereas a later run would try
-// the server once more.
+// isDue ends a run shortly before its deadline, or saves its progress if the deadline is further away. After giving up
+// on the server it does neither: no requests remain, so the rest takes no time, and a later run would try the server
+// again.
 func (p pace) isDue() export.Result {
 	if p.session.GivenUp() {
 		return export.Result{}

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// searcher runs the searches of the plan.
+// searcher runs the plan's searches.
 type searcher struct {
 	session   *source.Session
 	state     *checkpoint.State
@@ -20,13 +20,13 @@ type searcher struct {
 	writer    *writer
 	streams   *source.Streams[plan.Query]
 	batches   batches
-	faults    int                // trials that ended in a server error
-	resumed   bool               // the next link comes from an earlier run
-	forgotten map[plan.Query]int // times the server forgot a query's pages in this run
+	faults    int                // number of trials that ended in a server error
+	resumed   bool               // set if the next link comes from an earlier run
+	forgotten map[plan.Query]int // how often the server discarded a query's pages in this run
 }
 
-// maxForgotten limits how often a query restarts in a run because the server has forgotten its pages. If a page can be
-// requested only once, each lost response is one such case.
+// maxForgotten limits how often a query restarts in one run because the server discarded its pages. If a page can be
+// requested only once, each lost response counts.
 const maxForgotten = 3
 
 func newSearcher(
@@ -39,7 +39,7 @@ func newSearcher(
 	}
 }
 
-// all runs the remaining searches. It runs none if the export can track no further distinct resources.
+// all runs the remaining searches. It runs none if the export has reached its limit of distinct resources.
 func (s *searcher) all(ctx context.Context) (export.Result, error) {
 	state := s.state
 	for len(state.Work.Queries) > 0 || s.attach() {
@@ -62,7 +62,7 @@ func (s *searcher) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// step writes one page of the first query, while the pages of the next ones are read.
+// step writes one page of the first query while the pages of the next queries are read ahead.
 func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	if stop := s.pace.isDue(); stop.Stops() {
 		return stop, nil
@@ -87,8 +87,8 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 		s.unattached(q, found.Failed)
 		return export.Result{}, nil
 	case found.Failed != nil && (s.resumed || s.isForgotten(q, found.Failed)):
-		// Some servers forget their pages between two runs, or once they have sent them; resources already written are not
-		// written again.
+		// Some servers discard a query's pages between two runs, or after sending them once. Resources that are already
+		// written are not written again.
 		s.resumed = false
 		s.restart(q)
 		return export.Result{}, nil
@@ -113,7 +113,7 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	return export.Result{}, s.page(q, found.Bundle)
 }
 
-// receive processes the response to a batch. Its searches end one after the other, each in its turn.
+// receive processes the response to a batch. Its searches then end one at a time, in plan order.
 func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, error) {
 	found, err := s.streams.Take(ctx, batch.key, func() { s.readAhead(ctx) })
 	if err != nil || found.Stop.Stops() {
@@ -124,8 +124,8 @@ func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, er
 	return export.Result{}, nil
 }
 
-// readAhead starts the first queries that are not under way. It starts none behind a query for the complete record,
-// which may be all that is needed.
+// readAhead starts the first queries that are not in progress. It starts none after a query for the complete record,
+// which may make the others unnecessary.
 func (s *searcher) readAhead(ctx context.Context) {
 	work, learned := &s.state.Work, &s.state.Server.Learned
 	for i, q := range s.upcoming() {
@@ -154,11 +154,11 @@ func (s *searcher) readAhead(ctx context.Context) {
 	}
 }
 
-// isAsked reports whether no further request is needed for a query.
+// isAsked reports whether a query has already been requested.
 func (s *searcher) isAsked(q plan.Query) bool { return s.streams.Has(q) || s.batches.has(q) }
 
-// isForgotten reports whether the server states that a later page does not exist, and whether requesting the first page
-// again can confirm that.
+// isForgotten reports whether the server claims that a later page does not exist, and requesting the first page again
+// can verify this.
 func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	isGone := failed.Class == fhir.NotFound || failed.Class == fhir.Gone || failed.Class == fhir.Rejected
 	if !isGone || s.state.Work.Pages == 0 || s.forgotten[q] >= maxForgotten {
@@ -168,7 +168,7 @@ func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	return true
 }
 
-// page writes a page of the first query, and continues with the next page or ends the query.
+// page writes a page of the first query, then continues with the next page or ends the query.
 func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 	work := &s.state.Work
 	if work.Pages == 0 {
@@ -198,14 +198,14 @@ func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 	return nil
 }
 
-// refused replaces a query that failed with a different request, or records how it ended. A query that has begun is not
-// changed, unless its pages are too large or its next link leads elsewhere: then it restarts with smaller or larger
-// pages.
+// refused replaces a failed query with a different request, or records its result. A query with pages already written
+// is changed only if its pages are too large or its next link points to another server. It then restarts with smaller
+// or larger pages.
 func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 	work := &s.state.Work
 	s.state.Server.Learned.Refused(q, failed)
 	var instead []plan.Query
-	isOther := work.Pages == 0 // otherwise only a failure about the pages themselves has an alternative
+	isOther := work.Pages == 0 // after the first page, only failures of the paging itself have an alternative
 	switch failed.Class {      //nolint:exhaustive // the others say nothing of pages
 	case fhir.TooLarge:
 		work.Oversize++
@@ -235,13 +235,13 @@ func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// restart resets the position in the first query.
+// restart moves the first query back to its start.
 func (s *searcher) restart(q plan.Query) {
 	s.streams.Drop(q)
 	s.state.Work.Restart()
 }
 
-// end removes the first query from the plan and records how it ended.
+// end removes the first query from the plan and records its result.
 func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
 	state := s.state
 	work := &state.Work
@@ -276,8 +276,8 @@ func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// endEverything ends the query for the complete record. If it returned more than the Patient, the queries for its parts
-// are not needed: a server that sends a record at once sends all that it has.
+// endEverything ends the query for the complete record. If it returned more than the Patient, the queries for
+// individual types are not needed: a server that returns a record at once returns everything it has.
 func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	work, accounts := &s.state.Work, &s.state.Accounts
 	if failed != nil || lost > 0 || len(accounts.Counts) < 2 {
@@ -285,12 +285,12 @@ func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	}
 	var left []plan.Query
 	for _, q := range work.Queries {
-		if q.IsDefinition() { // of something the record names, which is not part of the record
+		if q.IsDefinition() { // a definition that the record names is not part of the record
 			left = append(left, q)
 			continue
 		}
 		work.Ended++
-		if q.IsTrial() { // for a type that the server need not have
+		if q.IsTrial() { // the server is not expected to support the type
 			s.streams.Drop(q)
 			continue
 		}

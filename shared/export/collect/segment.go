@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/export/checkpoint"
 )
 
-// segmentWriter writes one object of a file that is written in segments, one run after the other. It counts the bytes
-// and continues the SHA-256 of the complete file.
+// segmentWriter writes one object of a file that successive runs write in segments. It counts the bytes and continues
+// the SHA-256 of the complete file.
 type segmentWriter struct {
 	object export.Writer
 	made   checkpoint.Segment
@@ -24,7 +24,7 @@ type segmentWriter struct {
 	markedDigest []byte
 }
 
-// newSegment begins an object. digest is the state after the segments before it; nil if it is the first.
+// newSegment begins an object. digest is the SHA-256 state after the previous segments, or nil for the first segment.
 func newSegment(ctx context.Context, files export.Files, key, contentType string,
 	digest []byte,
 ) (*segmentWriter, error) {
@@ -43,14 +43,14 @@ func newSegment(ctx context.Context, files export.Files, key, contentType string
 func (w *segmentWriter) Write(data []byte) (int, error) {
 	n, err := w.object.Write(data)
 	w.made.Bytes += int64(n)
-	_, _ = w.digest.Write(data[:n]) // a hash never fails
+	_, _ = w.digest.Write(data[:n]) // hash.Hash never returns an error
 	if err != nil {
 		return n, fmt.Errorf("write segment: %w", err)
 	}
 	return n, nil
 }
 
-// mark stores the position after the last byte written.
+// mark records the current end of the object for rewind.
 func (w *segmentWriter) mark() (err error) {
 	w.object.Mark()
 	w.markedBytes = w.made.Bytes
@@ -58,7 +58,7 @@ func (w *segmentWriter) mark() (err error) {
 	return err
 }
 
-// rewind rolls back everything written since the mark.
+// rewind rolls back everything written since the last mark.
 func (w *segmentWriter) rewind(ctx context.Context) (err error) {
 	if err = w.object.Rewind(ctx); err != nil {
 		return fmt.Errorf("take a broken line back: %w", err)
@@ -68,7 +68,7 @@ func (w *segmentWriter) rewind(ctx context.Context) (err error) {
 	return err
 }
 
-// close creates the object, and returns it with the state of the digest after it.
+// close creates the object. It returns the segment and the state of the digest after it.
 func (w *segmentWriter) close(ctx context.Context) (made checkpoint.Segment, digest []byte, err error) {
 	if err = w.object.Close(ctx); err != nil {
 		return checkpoint.Segment{}, nil, fmt.Errorf("close segment: %w", err)
@@ -77,7 +77,7 @@ func (w *segmentWriter) close(ctx context.Context) (made checkpoint.Segment, dig
 	return w.made, digest, err
 }
 
-// abort leaves no object behind, even if the run's context has ended.
+// abort discards the object, even if the run's context has ended.
 func (w *segmentWriter) abort(ctx context.Context) { w.object.Abort(context.WithoutCancel(ctx)) }
 
 var errDigest = errors.New("the digest cannot be kept")
@@ -95,7 +95,7 @@ func keepDigest(digest hash.Hash) ([]byte, error) {
 	return state, nil
 }
 
-// restoreDigest continues from the state of an earlier run; nil begins a digest.
+// restoreDigest returns a digest in the state of an earlier run. A nil state begins a new digest.
 func restoreDigest(state []byte) (hash.Hash, error) {
 	digest := sha256.New()
 	if len(state) == 0 {
@@ -111,7 +111,7 @@ func restoreDigest(state []byte) (hash.Hash, error) {
 	return digest, nil
 }
 
-// sumOf returns the SHA-256, in hex, of a digest in the given state.
+// sumOf returns the hex SHA-256 of a digest in the given state.
 func sumOf(state []byte) (string, error) {
 	digest, err := restoreDigest(state)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// maxFaults limits the trials of an export that end in a server error. No further trial is sent after that.
+// maxFaults limits how many of an export's trials may end in a server error. After that, no further trial is sent.
 const maxFaults = 3
 
-// maxTrials limits the trials that are under way, or have ended and await processing.
+// maxTrials limits the trials that are in progress or await processing.
 const maxTrials = 8
 
-// upcoming returns the remaining queries, up to as many trials as may be open.
+// upcoming returns the remaining queries, limited to the number of trials that may be open.
 func (s *searcher) upcoming() []plan.Query {
 	queries, trials := s.state.Work.Queries, 0
 	for i, q := range queries {
@@ -27,11 +27,11 @@ func (s *searcher) upcoming() []plan.Query {
 	return queries
 }
 
-// unlisted returns the searches for types that the server's statement does not list: complete searches for types to
-// which it has responded before, and trials for the unknown ones. A type that the granted scopes do not cover is not
-// tried: the server offers it neither in its statement nor to this patient's authorization.
+// unlisted returns searches for types that the server's CapabilityStatement does not list. Types to which the server
+// has responded before get a complete search, and unknown types a trial. A type outside the granted scopes is not
+// tried, because neither the server nor the patient has offered it.
 func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
-	if b.memory.isNone() { // otherwise each export would have to try them
+	if b.memory.isNone() { // without stored results, each export would repeat the trials
 		return nil, nil
 	}
 	for _, q := range plan.Unlisted(facts) {
@@ -48,8 +48,8 @@ func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	return answered, trials
 }
 
-// tried takes the first page of a trial: the server supports the type, and a complete search follows if there is any
-// resource.
+// tried processes the first page of a trial. The server supports the type, so a complete search follows if the page has
+// any resource.
 func (s *searcher) tried(q plan.Query, found source.Page) {
 	s.state.Server.Learned.Tried(q.Type, true)
 	if found.Len == 0 && found.Unusable == 0 && found.Next == "" && !found.NextLost {
@@ -60,7 +60,7 @@ func (s *searcher) tried(q plan.Query, found source.Page) {
 	s.instead(q, q.Whole())
 }
 
-// untried ends a trial that failed. If the server states that it does not support the type, that is learned.
+// untried ends a failed trial. If the server states that it does not support the type, that result is stored.
 func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
 	switch {
 	case failed.Refusal == fhir.NoCount && q.Count > 0:
@@ -68,7 +68,7 @@ func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
 		again.Count = 0
 		s.instead(q, again)
 		return
-	case failed.Refusal == fhir.NeedsMore: // it supports the type, but needs other parameters
+	case failed.Refusal == fhir.NeedsMore: // the server supports the type, but requires other parameters
 		s.state.Server.Learned.Tried(q.Type, true)
 		s.instead(q, q.Whole())
 		return
@@ -83,7 +83,7 @@ func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// isAnswer reports whether a failure concerns the type and is not temporary.
+// isAnswer reports whether a failure is a permanent one that concerns the type.
 func isAnswer(failed *fhir.RequestError) bool {
 	switch failed.Class {
 	case fhir.Unauthorized, fhir.Forbidden, fhir.NotFound, fhir.Gone, fhir.Rejected:
@@ -109,7 +109,7 @@ func (s *searcher) endTrials() {
 	work.Queries = left
 }
 
-// notAdvertised ends a trial whose result remains unknown.
+// notAdvertised ends a trial without a definite result.
 func (s *searcher) notAdvertised(q plan.Query, status int) {
 	s.state.Accounts.Of(q.Type).Fail(export.OutcomeUnsupported, export.LossNotAdvertised, status)
 	s.leave(q)
@@ -122,7 +122,7 @@ func (s *searcher) leave(q plan.Query) {
 	s.state.Work.Ended++
 }
 
-// instead replaces the first query with another one.
+// instead replaces the first query in the plan with another one.
 func (s *searcher) instead(q, other plan.Query) {
 	s.restart(q)
 	s.state.Work.Queries[0] = other

@@ -7,13 +7,13 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// record identifies the patient's record at its server.
+// record identifies the patient's record on the server.
 type record struct {
-	patient string    // id at the server
-	base    fhir.Base // with the server's own base URL, if learned
+	patient string    // patient's id on the server
+	base    fhir.Base // includes the server's own base URL, if learned
 }
 
-// writer writes each resource of the record once, as a line of the run's segment.
+// writer writes each resource of the record once, as a line in the run's segment.
 type writer struct {
 	state         *checkpoint.State
 	record        *record
@@ -35,8 +35,8 @@ func newWriter(
 	}
 }
 
-// write appends a resource to the segment, once, and records its references. The resource was found after round rounds
-// of following references, 0 for a search result.
+// write appends a resource to the segment once and queues its references. The resource was found after round levels of
+// references; search results have round 0.
 func (w *writer) write(resource fhir.Resource, round int) error {
 	if !w.isNew(resource) || !w.belongs(resource) {
 		return nil
@@ -52,7 +52,7 @@ func (w *writer) write(resource fhir.Resource, round int) error {
 	return nil
 }
 
-// writeOwn appends a resource that is known to be the patient's, once. Its source has no URL.
+// writeOwn appends a resource once, if it is known to belong to the patient. Its source has no URL.
 func (w *writer) writeOwn(resource fhir.Resource) error {
 	if !w.isNew(resource) || !w.isWanted(resource) {
 		return nil
@@ -60,12 +60,12 @@ func (w *writer) writeOwn(resource fhir.Resource) error {
 	return w.line(resource, "")
 }
 
-// isNew records a resource, and reports whether it is new and there is room for it.
+// isNew records a resource. It reports whether the resource is new and within the limit.
 func (w *writer) isNew(resource fhir.Resource) bool {
 	state := w.state
 	mark := checkpoint.MarkOf(resource.Type + "/" + resource.ID)
 	if resource.ID == "" {
-		mark = checkpoint.MarkOf(resource.JSON) // without an id only the content identifies a resource
+		mark = checkpoint.MarkOf(resource.JSON) // without an id, only its content identifies a resource
 	}
 	if state.IsWritten(mark) {
 		return false
@@ -86,8 +86,8 @@ func (w *writer) line(resource fhir.Resource, address string) error {
 	return nil
 }
 
-// belongs reports whether a resource that was found is part of this export. A resource of another patient never is,
-// whichever search returned it.
+// belongs reports whether a found resource is part of this export. Another patient's resource never is, whichever
+// search returned it.
 func (w *writer) belongs(resource fhir.Resource) bool {
 	switch {
 	case resource.Type == "Patient" && resource.ID == w.record.patient:
@@ -104,8 +104,8 @@ func (w *writer) isWanted(resource fhir.Resource) bool {
 	return resource.Type == "Patient" || w.options.Wants(resource.Type) && w.options.Changed(resource.LastUpdated)
 }
 
-// isSourced reports whether resources without a meta.source get one, which exists in R4 and later. A server that does
-// not state its version is assumed to use R4.
+// isSourced reports whether to add meta.source to resources that lack it. The element exists in R4 and later. A server
+// that does not state its version is assumed to use R4.
 func (w *writer) isSourced() bool {
 	version := w.state.Server.Version
 	return w.addMetaSource && (version == "" || version[0] >= '4')

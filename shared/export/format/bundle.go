@@ -13,19 +13,20 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// window is the part of a line that is in memory at once. A resource's type and id must be in the first window.
+// window is the number of bytes of a line held in memory at once. A resource's type and id must be in the first window.
 const window = 64 << 10
 
-// uuid matches the ids of converted documents, which exist on no server (RFC 9562).
+// uuid matches the ids of resources converted from documents, which exist on no server (RFC 9562).
 var uuid = regexp.MustCompile("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 var errLine = errors.New("a line is not a JSON object")
 
-// Bundle writes one part of a FHIR Bundle of type collection (bundle.html) with the resources of src, one per line, in
-// their order and byte for byte. Every part has at least one resource. An entry's fullUrl is the resource's URL below
-// base, the base URL of a FHIR server. If base is empty, it is the resource's id as a URN, if that id is a UUID
-// (bundle.html#bundle-unique). It is omitted if the first 64 KiB of the line contain no valid type and id. A line that
-// does not begin and end as an object is an error; the content in between was checked when the line was written.
+// Bundle writes one part of a FHIR Bundle of type collection (bundle.html). Its entries are the resources of src, one
+// per line, in their order and byte for byte. Every part has at least one resource. An entry's fullUrl is the
+// resource's URL below base, the base URL of a FHIR server. If base is empty and the id is a UUID, fullUrl is the id as
+// a URN (bundle.html#bundle-unique). It is omitted if the first 64 KiB of the line contain no valid type and id. Bundle
+// returns an error for a line that does not begin and end as an object; the content in between was checked when the
+// line was written.
 func Bundle(dst io.Writer, src io.Reader, base string, part Part) error {
 	b := bundle{
 		in: bufio.NewReaderSize(src, window), out: bufio.NewWriterSize(dst, window),
@@ -58,22 +59,22 @@ func Bundle(dst io.Writer, src io.Reader, base string, part Part) error {
 	return nil
 }
 
-// bundle is a Bundle being written.
+// bundle holds the state of writing a Bundle.
 type bundle struct {
 	in   *bufio.Reader
-	out  *bufio.Writer // returns its first error from Flush
+	out  *bufio.Writer // write errors are returned by Flush
 	base string
 }
 
 func (b *bundle) text(s string) { _, _ = b.out.WriteString(s) }
 
-// piece is a line, or one window of a longer line.
+// piece is a complete line, or one window of a longer line.
 type piece struct {
 	json []byte // valid until the next piece is read
-	last bool   // last of its line
+	last bool   // the last piece of its line
 }
 
-// next reads a piece; io.EOF if there is none.
+// next reads the next piece. It returns io.EOF at the end.
 func (b *bundle) next() (piece, error) {
 	read, err := b.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -88,7 +89,7 @@ func (b *bundle) next() (piece, error) {
 	return piece{json: read[:len(read)-1], last: true}, nil
 }
 
-// entry writes the entry of the line that begins with the given piece, and reads the rest of the line.
+// entry writes the entry for the line that begins with the given piece. It reads the rest of the line.
 func (b *bundle) entry(line piece) error {
 	if !bytes.HasPrefix(line.json, []byte("{")) {
 		return errLine
@@ -125,7 +126,7 @@ func (b *bundle) entry(line piece) error {
 	return nil
 }
 
-// fullURL returns, as JSON, the URL of the resource that begins with head; nil if it is unknown.
+// fullURL returns the URL of the resource that begins with head, as JSON. It returns nil if the URL is unknown.
 func (b *bundle) fullURL(head []byte) []byte {
 	resourceType, id := identify(head)
 	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) || b.base == "" && !uuid.MatchString(id) {
@@ -142,8 +143,8 @@ func (b *bundle) fullURL(head []byte) []byte {
 	return address
 }
 
-// identify finds the type and the id at the top level of a resource from its beginning. They nearly always come first,
-// so that little of it is read.
+// identify extracts a resource's top-level type and id from head, its beginning. Both nearly always come first, so
+// identify scans little of it.
 func identify(head []byte) (resourceType, id string) {
 	tokens := json.NewDecoder(bytes.NewReader(head))
 	if _, err := tokens.Token(); err != nil {

@@ -1,7 +1,6 @@
-// Package format converts the NDJSON of an export into the other formats that an organisation can request:
-// gzip-compressed NDJSON and one FHIR Bundle. It reads and writes in bounded memory, however long a line is, and
-// processes the parts of a file one after the other. The caller decides which formats are created and how they are
-// named and stored.
+// Package format converts an export's NDJSON to the other formats that an organisation can request: gzip-compressed
+// NDJSON and a FHIR Bundle. Memory use is bounded, however long a line is. The parts of a file are processed
+// sequentially. The caller decides which formats to create and how to name and store them.
 package format
 
 import (
@@ -10,13 +9,13 @@ import (
 	"io"
 )
 
-// Part gives the position of a part in its file.
+// Part describes the position of a part in its file.
 type Part struct {
 	First, Last bool
 }
 
-// Gzip compresses src (RFC 1952). The header carries neither a name nor a time, so that the same input always gives the
-// same bytes. Concatenating the compressed parts of a file gives the compressed file (RFC 1952 section 2.2).
+// Gzip compresses src (RFC 1952). The header contains neither a name nor a time, so the same input always produces the
+// same bytes. The concatenation of a file's compressed parts is the compressed file (RFC 1952 section 2.2).
 func Gzip(dst io.Writer, src io.Reader) error {
 	out := gzip.NewWriter(dst)
 	if _, err := io.Copy(out, src); err != nil {

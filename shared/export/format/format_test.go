@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/export/format"
 )
 
-// whole returns the position of a file's only part.
+// whole returns the position of the only part of a file.
 func whole() format.Part { return format.Part{First: true, Last: true} }
 
 const base = "https://fhir.example.org/r4"
@@ -42,7 +42,7 @@ func TestGzipIsReproducibleAndReversible(t *testing.T) {
 	}
 }
 
-func TestBundleHoldsEveryLineAsEntry(t *testing.T) {
+func TestBundleContainsEntryForEveryLine(t *testing.T) {
 	t.Parallel()
 	long := `{"resourceType":"Binary","data":"` + strings.Repeat("A", 200_000) + `","id":"late"}`
 	exact := `{"resourceType":"Binary","id":"w","data":"` + strings.Repeat("A", 64<<10-44) + `"}`
@@ -113,7 +113,7 @@ func TestBundleHoldsEveryLineAsEntry(t *testing.T) {
 	}
 }
 
-func TestPartsConcatenateToSameFile(t *testing.T) {
+func TestConcatenatedPartsEqualSingleFile(t *testing.T) {
 	t.Parallel()
 	lines := make([]string, 7)
 	for i := range lines {
@@ -142,7 +142,7 @@ func TestPartsConcatenateToSameFile(t *testing.T) {
 	}
 }
 
-func TestBundleRefusesNonObjectWithoutQuotingIt(t *testing.T) {
+func TestBundleRejectsNonObjectWithoutQuotingIt(t *testing.T) {
 	t.Parallel()
 	good := `{"resourceType":"Patient","id":"p1"}` + "\n"
 	for name, lines := range map[string]string{
@@ -200,7 +200,7 @@ func TestFormatReturnsReadAndWriteErrors(t *testing.T) {
 	}
 }
 
-// attachment is a line with 50 MB of data, generated while it is read.
+// attachment is a line with 50 MB of data, generated as it is read.
 type attachment struct {
 	left int
 	peak uint64 // peak size of the live heap
@@ -236,7 +236,7 @@ func (a *attachment) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestFormatUsesBoundedMemoryForLongLine(t *testing.T) {
+func TestBundleAndGzipUseBoundedMemoryForLongLine(t *testing.T) {
 	t.Parallel()
 	forms := map[string]func(io.Writer, io.Reader) error{
 		"gzip":   format.Gzip,

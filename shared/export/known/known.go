@@ -1,6 +1,6 @@
-// Package known holds hints about the FHIR server behind an endpoint: concurrency, page size, batches, and the order of
-// searches. Exports learn them, and later exports begin with them. No hint omits a search for a type that the server
-// lists. An unlisted type that the server has refused is not tried again before the hint expires.
+// Package known holds hints about the FHIR server behind an endpoint: concurrency, page size, batches and the order of
+// searches. Exports learn these hints, and later exports start from them. No hint omits a search for a type that the
+// server lists. A type that the server neither lists nor supports is not tried again before the hint expires.
 package known
 
 import (
@@ -11,76 +11,76 @@ import (
 )
 
 const (
-	// loadLife is the lifetime of an observed concurrency, and limitLife that of a refused one: an export can't
-	// distinguish it from a rate limit.
+	// loadLife is the lifetime of a concurrency level that the server handled. limitLife is the lifetime of a refused
+	// level, which is limited because an export can't distinguish the refusal from a rate limit.
 	loadLife  = 7 * 24 * time.Hour
 	limitLife = 24 * time.Hour
-	// typeLife is the time for which a type is not treated as empty after a patient had a resource of it.
+	// typeLife is how long a type is considered non-empty after a patient had a resource of it.
 	typeLife = 30 * 24 * time.Hour
-	// batchLife is the lifetime of a batch's outcome.
+	// batchLife is the lifetime of a batch trial's result.
 	batchLife = 30 * 24 * time.Hour
-	// trialLife is the lifetime of a trial of a type that the server does not list.
+	// trialLife is the lifetime of a trial's result for a type that the server does not list.
 	trialLife = 30 * 24 * time.Hour
-	// Life is the lifetime of a row that no export renews.
+	// Life is the lifetime of a stored row that no export renews.
 	Life = 60 * 24 * time.Hour
 	// renewAfter is the age after which an unchanged fact is stored again.
 	renewAfter = 24 * time.Hour
-	// maxTypes bounds each list of types, whatever a server states.
+	// maxTypes limits each list of types, whatever a server states.
 	maxTypes = 200
 )
 
-// Server holds the facts learned about one server. The zero value means that nothing is known.
+// Server holds the facts learned about one server. The zero value means that nothing has been learned.
 type Server struct {
-	Release string          `json:"release,omitempty"` // of the server's software, as ReleaseOf returns it
+	Release string          `json:"release,omitempty"` // release of the server's software, as returned by ReleaseOf
 	Load    Load            `json:"load,omitzero"`
-	Types   map[string]Type `json:"types,omitempty"` // the searched types
-	Batch   Trial           `json:"batch,omitzero"`  // whether it supports batches of searches
+	Types   map[string]Type `json:"types,omitempty"` // types searched so far
+	Batch   Trial           `json:"batch,omitzero"`  // whether the server supports batches of searches
 	Pages   Pages           `json:"pages,omitzero"`
 
-	// types that its statement does not list, by whether it responds to a search for them
+	// for each type missing from the server's CapabilityStatement, whether a search for it gets a response
 	Unlisted map[string]Trial `json:"unlisted,omitempty"`
-	// whether it supports _revinclude=Provenance:target, which its statement does not list
+	// whether the server supports _revinclude=Provenance:target without listing it in its CapabilityStatement
 	Attaches Trial `json:"attaches,omitzero"`
 }
 
 // Pages holds the page sizes that work best.
 type Pages struct {
-	Size int       `json:"size,omitempty"` // first size; negative for no size, 0 if nothing was learned
-	Most int       `json:"most,omitempty"` // largest size that has any effect; 0 if unknown
+	Size int       `json:"size,omitempty"` // first page size; negative for no size, 0 if nothing was learned
+	Most int       `json:"most,omitempty"` // size above which the server returns no larger pages; 0 if unknown
 	At   time.Time `json:"at,omitzero"`
 }
 
-// Answers reports whether the server responds to searches for a type that it does not list; isKnown is false if that
-// must be tried.
+// Answers reports whether the server responds to searches for a type that it does not list. isKnown is false if this is
+// still to be tried.
 func (s Server) Answers(resourceType string, now time.Time) (answers, isKnown bool) {
 	trial := s.Unlisted[resourceType]
 	return trial.Works, trial.Counts(now, trialLife)
 }
 
-// AttachesProvenance reports whether the server supports a _revinclude of Provenance that it does not list; isKnown is
-// false if that must be tried.
+// AttachesProvenance reports whether the server supports _revinclude of Provenance without listing it. isKnown is false
+// if this is still to be tried.
 func (s Server) AttachesProvenance(now time.Time) (attaches, isKnown bool) {
 	return s.Attaches.Works, s.Attaches.Counts(now, trialLife)
 }
 
-// Load holds the concurrency that the server has accepted and refused.
+// Load holds the concurrency levels that the server has handled and refused.
 type Load struct {
-	Handled int       `json:"bears,omitempty"` // handled with ease; 0 if the last export had trouble
+	Handled int       `json:"bears,omitempty"` // concurrent requests handled easily; 0 if the last export had trouble
 	At      time.Time `json:"at,omitzero"`
-	Limit   int       `json:"limit,omitempty"` // shown by refusing more; 0 for none
+	Limit   int       `json:"limit,omitempty"` // highest level below a refused one; 0 for none
 	LimitAt time.Time `json:"limit_at,omitzero"`
 }
 
-// Type records whether patients have resources of a type.
+// Type records when patients last had, or lacked, resources of a type.
 type Type struct {
-	Found time.Time `json:"found,omitzero"` // when some patient had one
-	Empty time.Time `json:"empty,omitzero"` // when some patient had none
+	Found time.Time `json:"found,omitzero"` // when a patient last had a resource of the type
+	Empty time.Time `json:"empty,omitzero"` // when a patient last had none
 }
 
-// Trial records whether an optional feature of the server worked.
+// Trial records whether an optional server feature worked.
 type Trial struct {
 	Works bool      `json:"works"`
-	At    time.Time `json:"at,omitzero"` // zero if it was never tried
+	At    time.Time `json:"at,omitzero"` // time of the trial; zero if never tried
 }
 
 // Counts reports whether the trial is more recent than life.
@@ -88,7 +88,7 @@ func (t Trial) Counts(now time.Time, life time.Duration) bool {
 	return !t.At.IsZero() && now.Sub(t.At) < life
 }
 
-// after returns the trial after an export. worked is nil if the export did not try the feature.
+// after returns the trial updated with an export's result. worked is nil if the export did not try the feature.
 func (t Trial) after(worked *bool, now time.Time) (next Trial, isNew bool) {
 	if worked == nil || *worked == t.Works && !isOld(t.At, now) {
 		return t, false
@@ -96,8 +96,7 @@ func (t Trial) after(worked *bool, now time.Time) (next Trial, isNew bool) {
 	return Trial{Works: *worked, At: now}, true
 }
 
-// InFlight returns the number of concurrent requests that an export begins with and its upper limit; 0 for an unknown
-// value.
+// InFlight returns the initial and maximum number of concurrent requests for an export. Zero means unknown.
 func (s Server) InFlight(now time.Time) (begin, limit int) {
 	if now.Sub(s.Load.At) < loadLife {
 		begin = s.Load.Handled
@@ -114,13 +113,14 @@ func (s Server) IsEmpty(resourceType string, now time.Time) bool {
 	return !one.Empty.IsZero() && now.Sub(one.Empty) < typeLife && (one.Found.IsZero() || now.Sub(one.Found) >= typeLife)
 }
 
-// IsKnown reports whether the type was ever searched.
+// IsKnown reports whether the type has ever been searched.
 func (s Server) IsKnown(resourceType string) bool { return s.Types[resourceType] != (Type{}) }
 
-// Batches reports whether a batch of searches may be tried, that is, unless one has failed recently.
+// Batches reports whether to try a batch of searches, which is true unless one has failed recently.
 func (s Server) Batches(now time.Time) bool { return s.Batch.Works || !s.Batch.Counts(now, batchLife) }
 
-// Of returns the facts that still apply if the server states the given release. Another release may behave differently.
+// Of returns the facts that still apply if the server states the given release. A different release may behave
+// differently.
 func (s Server) Of(release string) Server {
 	if s.Release != release {
 		s.Batch, s.Pages, s.Unlisted, s.Attaches = Trial{}, Pages{}, nil, Trial{}
@@ -129,27 +129,27 @@ func (s Server) Of(release string) Server {
 	return s
 }
 
-// Lesson holds the hints that one export has learned.
+// Lesson holds the facts that one export has learned.
 type Lesson struct {
 	Release string
 	Load    Experience
-	Found   []string // types of which the patient has resources
-	Empty   []string // types searched completely without a result
-	Batch   *bool    // whether batches work; nil if none was tried
-	Pages   Pages    // At is unused; zero if nothing was learned
+	Found   []string // types that the patient has resources of
+	Empty   []string // types searched completely without results
+	Batch   *bool    // whether batches work; nil if not tried
+	Pages   Pages    // without At; zero if nothing was learned
 
-	Unlisted map[string]bool // types that were tried, by whether the server responded
+	Unlisted map[string]bool // for each type tried, whether the server responded
 	Attaches *bool           // whether _revinclude of Provenance works; nil if not tried
 }
 
 // Experience is the outcome of one export's concurrent requests.
 type Experience struct {
-	Handled int  `json:"Bears"` // concurrent requests handled with ease; 0 if too few were sent to tell
-	Limit   int  // shown by a refusal in this export; 0 for none
-	Trouble bool // it has refused requests, or was near a limit
+	Handled int  `json:"Bears"` // concurrent requests handled easily; 0 if too few were sent to judge
+	Limit   int  // highest level below one refused in this export; 0 for none
+	Trouble bool // whether the server refused requests or came close to a limit
 }
 
-// Learn adds the lessons of an export at time now. isNew is false if they add nothing new.
+// Learn returns the facts updated with an export's lessons at time now. isNew is false if there is nothing new.
 func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	next = s.Of(lesson.Release)
 	isNew = s.Release != lesson.Release
@@ -175,7 +175,7 @@ func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	return next, isNew
 }
 
-// PageSize returns the initial and the largest page size; 0 for an unknown value.
+// PageSize returns the initial and the largest page size. Zero means unknown.
 func (s Server) PageSize(now time.Time) (size, most int) {
 	if now.Sub(s.Pages.At) >= loadLife {
 		return 0, 0
@@ -183,8 +183,8 @@ func (s Server) PageSize(now time.Time) (size, most int) {
 	return s.Pages.Size, s.Pages.Most
 }
 
-// after returns the load after an export. A limit applies for limitLife from its refusal, so that a server with a
-// raised limit eventually gets more requests.
+// after returns the load updated with an export's experience. A limit expires limitLife after the refusal, so a server
+// that raised its limit eventually gets more requests.
 func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNew bool) {
 	isNew = wasNew
 	if met.Limit > 0 {
@@ -200,7 +200,7 @@ func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNe
 	return l, isNew
 }
 
-// learnTypes adds the types of which the patient has resources.
+// learnTypes adds the types that the patient has resources of.
 func learnTypes(types map[string]Type, lesson Lesson, now time.Time) (next map[string]Type, isNew bool) {
 	next = map[string]Type{}
 	maps.Copy(next, types)
@@ -218,7 +218,7 @@ func learnTypes(types map[string]Type, lesson Lesson, now time.Time) (next map[s
 	return next, isNew
 }
 
-// learnUnlisted adds the unlisted types to which the server responds.
+// learnUnlisted adds the results of trials for types that the server does not list.
 func learnUnlisted(trials map[string]Trial, tried map[string]bool, now time.Time) (next map[string]Trial, isNew bool) {
 	if len(tried) == 0 {
 		return trials, false
@@ -235,11 +235,11 @@ func learnUnlisted(trials map[string]Trial, tried map[string]bool, now time.Time
 
 func isOld(at, now time.Time) bool { return now.Sub(at) >= renewAfter }
 
-// maxName bounds the stored length of a name, in bytes.
+// maxName is the maximum length of a stored name, in bytes.
 const maxName = 100
 
-// ReleaseOf returns a name for the release of a server's software, from its CapabilityStatement. If the statement has
-// no version, the date is used, without its time, which some servers take from their clock.
+// ReleaseOf returns a name for the release of a server's software, from its CapabilityStatement. If there is no
+// version, it uses the date without the time of day, which some servers fill from their clock.
 func ReleaseOf(software, version, date string) string {
 	if version == "" {
 		version = date[:min(len(date), len("2006-01-02"))]

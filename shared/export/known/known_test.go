@@ -13,7 +13,7 @@ var now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 const day = 24 * time.Hour
 
-// after returns the server after a series of lessons, each learned the given number of days from now.
+// after returns the server after lessons learned at the given numbers of days from now.
 func after(t *testing.T, lessons map[int]known.Lesson, days ...int) known.Server {
 	t.Helper()
 	var server known.Server
@@ -23,7 +23,7 @@ func after(t *testing.T, lessons map[int]known.Lesson, days ...int) known.Server
 	return server
 }
 
-func TestIsEmptyUntilResourceOfTypeIsFound(t *testing.T) {
+func TestIsEmptyReturnsFalseOnceResourceIsFound(t *testing.T) {
 	t.Parallel()
 	lessons := map[int]known.Lesson{
 		0: {Empty: []string{"Flag"}, Found: []string{"Goal"}}, 1: {Found: []string{"Flag"}},
@@ -52,7 +52,7 @@ func TestIsEmptyUntilResourceOfTypeIsFound(t *testing.T) {
 	}
 }
 
-func TestInFlightUsesLearnedLoadUntilLimitExpires(t *testing.T) {
+func TestInFlightFollowsLearnedLoadUntilLimitExpires(t *testing.T) {
 	t.Parallel()
 	lessons := map[int]known.Lesson{
 		0: {Load: known.Experience{Handled: 8}}, 1: {Load: known.Experience{Trouble: true, Limit: 3}},
@@ -83,7 +83,7 @@ func TestInFlightUsesLearnedLoadUntilLimitExpires(t *testing.T) {
 	}
 }
 
-func TestServerHintsExpireAfterReleaseOrMonth(t *testing.T) {
+func TestServerHintsExpireWithAgeOrNewRelease(t *testing.T) {
 	t.Parallel()
 	refused := after(t,
 		map[int]known.Lesson{0: {Release: "EHR 1", Batch: new(false), Attaches: new(true), Pages: known.Pages{Size: 300}}}, 0)
@@ -111,7 +111,7 @@ func TestServerHintsExpireAfterReleaseOrMonth(t *testing.T) {
 	}
 }
 
-func TestLearnReportsNewOncePerDay(t *testing.T) {
+func TestLearnReportsUnchangedFactsAsNewOncePerDay(t *testing.T) {
 	t.Parallel()
 	lesson := known.Lesson{
 		Release: "EHR 1", Load: known.Experience{Handled: 8}, Found: []string{"Goal"}, Empty: []string{"Flag"},
@@ -138,7 +138,7 @@ func TestLearnReportsNewOncePerDay(t *testing.T) {
 	}
 }
 
-func TestReleaseOfReturnsVersionOrDay(t *testing.T) {
+func TestReleaseOfReturnsVersionOrDate(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][4]string{
 		{"EHR", "7", "2026-03-01", "EHR 7"},

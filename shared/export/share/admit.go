@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// Admit gives a tenant's free places to the first tasks in line. It is idempotent, and does nothing if no task waits.
+// Admit assigns a tenant's free slots to the first tasks in line. It is idempotent and does nothing if no task is
+// waiting.
 func (s Share) Admit(ctx context.Context, tenant org.Tenant) error {
 	err := retry.OnConflict(ctx, s.size+moreTries, func() error {
 		row, err := s.rows.Share(ctx, tenant)
@@ -21,19 +22,19 @@ func (s Share) Admit(ctx context.Context, tenant org.Tenant) error {
 		return s.admit(ctx, tenant, row)
 	})
 	if fault.IsStale(err) {
-		return nil // other workers changed the row each time, and admit tasks too
+		return nil // other workers changed the row each time, and they also admit tasks
 	}
 	return err
 }
 
-// admit is Admit for a share as it was read; it returns fault.Conflict if the share has changed since.
+// admit implements Admit for a share as read. It returns fault.Conflict if the share has changed since.
 func (s Share) admit(ctx context.Context, tenant org.Tenant, row Row) error {
 	now := s.now()
 	free := row.free(s.size, now, "")
 	if row.JoinedAt.IsZero() || len(free) == 0 {
 		return nil
 	}
-	line, err := s.rows.Line(ctx, tenant, len(free)+len(row.Places)) // a task with a place may still be in the index
+	line, err := s.rows.Line(ctx, tenant, len(free)+len(row.Places)) // a task with a slot may still be in the index
 	if err != nil {
 		return fmt.Errorf("read line: %w", err)
 	}
@@ -58,8 +59,8 @@ func (s Share) admit(ctx context.Context, tenant org.Tenant, row Row) error {
 	return nil
 }
 
-// call gives a free place to a task in line, removes the task from the line, and sends its message. A crash in between
-// leaves a place that expires soon, or a task that is due.
+// call assigns a free slot to a task in line, removes the task from the line, and sends its message. A crash in between
+// leaves a slot that expires soon, or a task that is due.
 func (s Share) call(ctx context.Context, tenant org.Tenant, row Row, number int,
 	taskID string,
 ) (called bool, err error) {
@@ -80,7 +81,7 @@ func (s Share) call(ctx context.Context, tenant org.Tenant, row Row, number int,
 	if errors.Is(err, fault.Conflict) {
 		_, err = s.rows.LeavePlace(ctx, Place{Tenant: tenant, TaskID: taskID, Claim: next.Claim, Number: number})
 		if err == nil {
-			err = fault.Stale() // the place goes to another task
+			err = fault.Stale() // the slot goes to another task
 		}
 	}
 	if err != nil {

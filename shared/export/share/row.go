@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// Holder names the task that has a place, and its expiry unless it is renewed. The zero value is a free place.
+// Holder names the task that occupies a slot, and when the slot expires unless renewed. The zero value means that the
+// slot is free.
 type Holder struct {
 	TaskID string
-	Claim  int64 // generation of the task's entering run; 0 if it is only called
+	Claim  int64 // generation of the run that entered; 0 if the task was only called
 	Until  time.Time
 }
 
 // Row is the stored state of a tenant's share.
 type Row struct {
-	Places map[int]Holder // by number, from 0
-	// JoinedAt is the approximate time at which a task last joined the line; zero if the line is empty.
+	Places map[int]Holder // slots by number, from 0
+	// JoinedAt is the approximate time at which a task last joined the line, or zero if the line is empty.
 	JoinedAt time.Time
 }
 
-// of lists the places that a task has, or had and no other task has taken since: it has two if two workers called it at
-// once.
+// of returns the slots assigned to a task, including expired ones that no other task has taken. A task has two slots if
+// two workers called it at the same time.
 func (r Row) of(taskID string) []int {
 	var found []int
 	for number, holder := range r.Places {
@@ -31,8 +32,8 @@ func (r Row) of(taskID string) []int {
 	return found
 }
 
-// free lists the places, out of size, that are free at now. The first one depends on the task, so that concurrent tasks
-// do not all try to take the same place.
+// free returns the numbers of the slots that are free at now, out of size slots. The order starts at a slot that
+// depends on the task, so concurrent tasks do not all compete for the same one.
 func (r Row) free(size int, now time.Time, taskID string) []int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(taskID))

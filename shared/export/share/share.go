@@ -1,8 +1,9 @@
-// Package share bounds the number of concurrent exports of one tenant, so that a burst of one organisation leaves
-// workers for the others (docs/adr/0015-a-share-for-each-organisation.md). An export runs in one of its tenant's
-// places, under a lease that is renewed with the task's own. If no place is free, it waits in line, in the order in
-// which exports were requested, and a task that leaves a place gives it to the first in line. There is no counter:
-// places are conditional writes to one row of the tenant, so that a crash blocks a place no longer than its lease.
+// Package share limits the number of concurrent exports per tenant, so that a burst from one organisation leaves
+// workers for the others (docs/adr/0015-a-share-for-each-organisation.md). Each export occupies one of its tenant's
+// slots, called places in the code, under a lease that is renewed with the task's own. If no slot is free, the export
+// waits in line. The line is ordered by when the exports were requested, and a task that leaves a slot passes it to the
+// first in line. There is no counter. Slots are conditional writes to one row per tenant, so a crash blocks a slot no
+// longer than its lease.
 package share
 
 import (
@@ -18,55 +19,56 @@ import (
 )
 
 const (
-	// calledFor is the time for which a place is reserved for a task called from the line: long enough to recover from a
-	// lost message.
+	// calledFor is how long a slot is reserved for a task called from the line. It is long enough to recover from a lost
+	// message.
 	calledFor = 2 * time.Minute
-	// lookAfter is the earliest time at which the sweeper checks a share with a line, or a called task.
+	// lookAfter is the delay before the sweeper checks a share that has a line, or a called task.
 	lookAfter = 30 * time.Second
-	// announceEvery is the interval at which joining tasks announce the line again, and announcedFor the time for which an
-	// announcement holds: much longer than the delay of the line's index.
+	// announceEvery is the interval at which joining tasks announce the line again. announcedFor is how long an
+	// announcement is valid, which is much longer than the delay of the line's index.
 	announceEvery = 10 * time.Minute
 	announcedFor  = time.Hour
-	// moreTries is the number of tries in addition to one per place. All workers of a tenant write the same row, and a try
-	// that loses to another worker finds a place taken.
+	// moreTries is the number of attempts in addition to one per slot. All workers of a tenant write to the same row, and
+	// an attempt that loses to another worker finds the slot taken.
 	moreTries = 10
 )
 
-// Rows stores shares and the line. The line is an eventually consistent index.
+// Rows stores the shares and the lines. A line is an eventually consistent index.
 type Rows interface {
-	// Share reads a tenant's share; the zero value if there is none yet.
+	// Share reads a tenant's share. It returns the zero value if there is none yet.
 	Share(ctx context.Context, tenant org.Tenant) (Row, error)
-	// TakePlace gives a place to a task. It returns fault.Conflict if the place, or JoinedAt, has changed since it was
+	// TakePlace assigns a slot to a task. It returns fault.Conflict if the slot, or JoinedAt, has changed since it was
 	// read.
 	TakePlace(ctx context.Context, tenant org.Tenant, seen Row, number int, next Holder) error
-	// KeepPlace renews a place. It returns fault.Conflict if the task's claim no longer has it.
+	// KeepPlace renews a slot's lease. It returns fault.Conflict if the task's claim no longer holds the slot.
 	KeepPlace(ctx context.Context, place Place, until time.Time) error
-	// LeavePlace frees a place and returns the share after that. It returns fault.Conflict like KeepPlace.
+	// LeavePlace frees a slot and returns the updated share. It returns fault.Conflict if the task's claim no longer holds
+	// the slot.
 	LeavePlace(ctx context.Context, place Place) (Row, error)
 	// AnnounceLine sets JoinedAt. The share becomes due at dueAt, unless it is already due.
 	AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error
 	// EndLine clears JoinedAt and the share's due time. It returns fault.Conflict if JoinedAt has changed since it was
 	// read.
 	EndLine(ctx context.Context, tenant org.Tenant, seen time.Time) error
-	// JoinLine releases the task's lease and puts the task into the line. It returns fault.Conflict if another worker has
-	// it.
+	// JoinLine releases the task's lease and adds the task to the line. It returns fault.Conflict if another worker has
+	// claimed the task.
 	JoinLine(ctx context.Context, task export.Task, at time.Time) error
-	// Line lists the first tasks in line, in the order of their creation.
+	// Line returns the first tasks in line, ordered by creation.
 	Line(ctx context.Context, tenant org.Tenant, limit int) ([]Waiting, error)
 	// Task reads a task. It returns fault.NotFound if there is none.
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
-	// CallTask removes a task, as it was read, from the line and stores Waited. It returns fault.Conflict if the task no
-	// longer waits. The task becomes due at dueAt.
+	// CallTask removes a task from the line and stores Waited. The task becomes due at dueAt. CallTask returns
+	// fault.Conflict if the task no longer waits.
 	CallTask(ctx context.Context, task export.Task, dueAt time.Time) error
 }
 
-// Waiting is a task in line.
+// Waiting is a task waiting in line.
 type Waiting struct {
 	TaskID    string
 	CreatedAt time.Time
 }
 
-// Place is a task's place, as recorded in its Holder.
+// Place identifies a task's slot, as recorded in its Holder.
 type Place struct {
 	Tenant org.Tenant
 	TaskID string
@@ -79,7 +81,7 @@ type Enqueuer interface {
 	EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error
 }
 
-// Share assigns the places of tenants. Errors other than fault.Conflict are internal failures.
+// Share assigns slots to tenants' exports. Errors other than fault.Conflict are internal failures.
 type Share struct {
 	rows     Rows
 	enqueuer Enqueuer
@@ -88,13 +90,14 @@ type Share struct {
 	now      func() time.Time
 }
 
-// New returns a Share in which each tenant has size places, at least one. lease is the duration of a worker's lease.
+// New returns a Share that gives each tenant size slots, at least one. lease is the duration of a worker's lease.
 func New(rows Rows, enqueuer Enqueuer, size int, lease time.Duration, now func() time.Time) Share {
 	return Share{rows: rows, enqueuer: enqueuer, size: max(size, 1), lease: lease, now: now}
 }
 
-// Enter finds a place for a task that its worker has just claimed: the one that it was called to or had before, or a
-// free one if no earlier task waits for it. If there is none, the task waits in line and its worker no longer holds it.
+// Enter assigns a slot to a task that its worker has just claimed: the slot reserved for the task or held by it before,
+// or a free one if no earlier task is waiting. If there is none, the task joins the line and its worker no longer holds
+// it.
 func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn bool, err error) {
 	var row Row
 	err = retry.OnConflict(ctx, s.size+moreTries, func() (err error) {
@@ -122,7 +125,7 @@ func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn b
 	return Place{}, false, err
 }
 
-// Keep renews a place for a worker's lease. It returns fault.Conflict if the task has lost it.
+// Keep renews a slot for the duration of a worker's lease. It returns fault.Conflict if the task has lost the slot.
 func (s Share) Keep(ctx context.Context, place Place) error {
 	if err := s.rows.KeepPlace(ctx, place, s.now().Add(s.lease)); err != nil {
 		return fmt.Errorf("keep place: %w", err)
@@ -130,8 +133,8 @@ func (s Share) Keep(ctx context.Context, place Place) error {
 	return nil
 }
 
-// Leave frees a place and gives it to the first in line. It works even if the run's context has just ended. The end of
-// the lease and the sweeper make up for failures.
+// Leave frees a slot and passes it to the first task in line, even if the run's context has just ended. If Leave fails,
+// the lease's expiry and the sweeper have the same effect later.
 func (s Share) Leave(ctx context.Context, place Place) {
 	ctx = context.WithoutCancel(ctx)
 	row, err := s.rows.LeavePlace(ctx, place)
@@ -143,7 +146,7 @@ func (s Share) Leave(ctx context.Context, place Place) {
 	}
 }
 
-// leaveOthers frees a task's places other than the one that it has entered.
+// leaveOthers frees all of a task's slots except the one it has entered.
 func (s Share) leaveOthers(ctx context.Context, task export.Task, row Row, entered int) {
 	for _, number := range row.of(task.ID) {
 		if number != entered {
@@ -152,7 +155,7 @@ func (s Share) leaveOthers(ctx context.Context, task export.Task, row Row, enter
 	}
 }
 
-// choose finds the place that a task can take.
+// choose selects the slot that a task can take.
 func (s Share) choose(ctx context.Context, task export.Task, row Row,
 	now time.Time,
 ) (number int, found bool, err error) {
@@ -175,8 +178,8 @@ func (s Share) choose(ctx context.Context, task export.Task, row Row,
 	return free[0], true, nil
 }
 
-// join puts a task into the line, which is announced first: a crash in between announces an empty line. A task that
-// left a place in the meantime has not seen this one, so the places are checked once more.
+// join adds a task to the line. It announces the line first, so a crash in between leaves only an announcement of an
+// empty line. A task that left a slot meanwhile has not seen this one, so join checks the slots once more.
 func (s Share) join(ctx context.Context, task export.Task, row Row) error {
 	now := s.now()
 	if now.Sub(row.JoinedAt) >= announceEvery {
@@ -186,7 +189,7 @@ func (s Share) join(ctx context.Context, task export.Task, row Row) error {
 	}
 	err := s.rows.JoinLine(ctx, task, now)
 	if errors.Is(err, fault.Conflict) {
-		return nil // another worker has taken the task over, or it has ended
+		return nil // another worker has taken over the task, or the task has ended
 	}
 	if err != nil {
 		return fmt.Errorf("join line: %w", err)

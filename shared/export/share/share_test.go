@@ -35,8 +35,8 @@ func TestShareRunsWaitingExportsInRequestOrder(t *testing.T) {
 				t.Errorf("export %d has waited %v, want %v, and has failed %d times", number, task.Waited, want, task.Failures)
 			}
 		}
-		// Joining, being called (two writes), entering and leaving; a place is renewed every 20 seconds. The line is
-		// announced once in ten minutes.
+		// A task costs five writes: to join, to be called (two), to enter and to leave. In addition, a slot is renewed every
+		// 20 seconds and the line is announced every ten minutes.
 		if most := many*(5+int(w.takes/(20*time.Second))) + 20; *writes > most {
 			t.Errorf("%d writes for %d exports, want at most %d", *writes, many, most)
 		}
@@ -44,8 +44,8 @@ func TestShareRunsWaitingExportsInRequestOrder(t *testing.T) {
 	})
 }
 
-// TestShareNeitherLosesNorDuplicatesPlacesAfterCrashes covers workers that die at any call, before or after its effect,
-// and runs that are interrupted for a while or continue in a later one.
+// TestShareNeitherLosesNorDuplicatesPlacesAfterCrashes simulates workers that die at any call, before or after its
+// effect, and runs that pause or continue in a later run.
 func TestShareNeitherLosesNorDuplicatesPlacesAfterCrashes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
@@ -65,7 +65,7 @@ func TestShareNeitherLosesNorDuplicatesPlacesAfterCrashes(t *testing.T) {
 	}
 }
 
-func TestPlaceIsReassignedAfterLeaseOfDeadWorker(t *testing.T) {
+func TestPlaceIsReassignedWhenDeadWorkersLeaseExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -89,7 +89,7 @@ func TestPlaceIsReassignedAfterLeaseOfDeadWorker(t *testing.T) {
 	})
 }
 
-func TestEnterReturnsSamePlaceToContinuingExport(t *testing.T) {
+func TestEnterReturnsSamePlaceForContinuedExport(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -121,7 +121,7 @@ func TestEnterDoesNotOvertakeLine(t *testing.T) {
 				t.Fatalf("export %d: %v, %v", i, isIn, err)
 			}
 		}
-		if _, err := w.tasks.LeavePlace(t.Context(), first); err != nil { // its worker dies before calling the next task
+		if _, err := w.tasks.LeavePlace(t.Context(), first); err != nil { // its worker dies before it calls the next task
 			t.Fatal(err)
 		}
 		if _, isIn, err := w.share(&life{}).Enter(t.Context(), w.claim(t, 3)); isIn || err != nil {
@@ -138,10 +138,10 @@ func TestAdmitSkipsTaskThatEndedInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, time.Minute)
 		w.ask(t.Context(), 0, 1)
-		synctest.Wait() // the first has entered
+		synctest.Wait() // the first task has entered
 		w.ask(t.Context(), 1, 3)
 		<-time.After(time.Second)
-		// its connection was given up
+		// its connection was abandoned
 		w.tasks.Change(tenant, taskNumber(1), func(task *export.Task) { task.Status = export.Failed })
 		w.sweep(t.Context(), time.Hour)
 		if got := len(w.began); got != 2 {
@@ -151,7 +151,7 @@ func TestAdmitSkipsTaskThatEndedInLine(t *testing.T) {
 	})
 }
 
-func TestAdmitReassignsPlaceWhenCalledTaskEndsMeanwhile(t *testing.T) {
+func TestAdmitCallsNextTaskWhenCalledTaskEndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -177,9 +177,9 @@ func TestAdmitReassignsPlaceWhenCalledTaskEndsMeanwhile(t *testing.T) {
 	})
 }
 
-// TestTaskCalledTwiceKeepsEnteredPlace covers two workers that call the same task, each to a different place. The later
-// one releases its place, unless the task has already entered it.
-func TestTaskCalledTwiceKeepsEnteredPlace(t *testing.T) {
+// TestTaskCalledTwiceKeepsOnlyEnteredPlace simulates two workers that call the same task, each to a different slot. The
+// later worker releases its slot, unless the task has already entered it.
+func TestTaskCalledTwiceKeepsOnlyEnteredPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(2, 0)
@@ -196,7 +196,7 @@ func TestTaskCalledTwiceKeepsEnteredPlace(t *testing.T) {
 			if call != "CallTask" || !isCalled.CompareAndSwap(false, true) {
 				return effect()
 			}
-			w.share(&life{}).Leave(t.Context(), in[1]) // calls the task too
+			w.share(&life{}).Leave(t.Context(), in[1]) // also calls the task
 			task, err := w.tasks.ClaimTask(t.Context(), tenant, taskNumber(2), time.Now(), time.Now().Add(lease))
 			if err == nil {
 				entered, _, err = w.share(&life{}).Enter(t.Context(), task)
@@ -266,7 +266,7 @@ func TestShareHasAtLeastOnePlace(t *testing.T) {
 	})
 }
 
-// claim opens a task and claims it.
+// claim opens and claims a task.
 func (w *world) claim(t *testing.T, number int) export.Task {
 	t.Helper()
 	w.tasks.Put(pendingTask(number))

@@ -25,10 +25,10 @@ var (
 	errDead = errors.New("the worker is dead")
 )
 
-// life is one invocation of a worker, which may die at a call.
+// life is one invocation of a worker, which may die during a call.
 type life struct {
-	endsAt int  // number of the fatal call, from 1; 0 for none
-	after  bool // the fatal call takes effect, and only its response is lost
+	endsAt int  // number of the fatal call, starting at 1; 0 for none
+	after  bool // whether the fatal call takes effect, so that only its response is lost
 	calls  int
 }
 
@@ -48,7 +48,7 @@ func (l *life) call(effect func() error) error {
 	return errDead
 }
 
-// dying is the store as seen by one invocation.
+// dying is the store as accessed by one invocation.
 type dying struct {
 	*memory.Tasks
 
@@ -99,18 +99,19 @@ func (d dying) CallTask(ctx context.Context, task export.Task, dueAt time.Time) 
 	return d.life.call(func() error { return d.Tasks.CallTask(ctx, task, dueAt) })
 }
 
-// world holds a tenant's exports and as many workers as there are messages.
+// world holds a tenant's exports and runs a worker for each message.
 type world struct {
 	tasks *memory.Tasks
 	size  int
 	takes time.Duration // duration of an export
-	// next returns the life of the next invocation and the end of its first run; nil for one that survives and finishes.
+	// next returns the next invocation's life, and how and when its first run ends. A nil life survives and completes the
+	// export.
 	next func() (*life, export.Kind, time.Duration)
 
 	mu      sync.Mutex
 	running int
 	most    int
-	began   map[string]bool // by task
+	began   map[string]bool // whether each task has begun
 	workers sync.WaitGroup
 }
 
@@ -120,7 +121,7 @@ func newWorld(size int, takes time.Duration) *world {
 
 func taskNumber(i int) string { return fmt.Sprintf("7a0000000000400080000000%08d", i) }
 
-// ask opens exports, one after the other, and sends their messages.
+// ask opens a sequence of exports and sends their messages.
 func (w *world) ask(ctx context.Context, from, to int) {
 	for number := from; number < to; number++ {
 		w.tasks.Put(pendingTask(number))
@@ -135,7 +136,7 @@ func pendingTask(number int) export.Task {
 	}
 }
 
-// countWrites counts the successful writes to share and line.
+// countWrites counts the successful writes to the share and the line.
 func (w *world) countWrites() *int {
 	writes := new(int)
 	w.tasks.Around = func(call string, effect func() error) error {
@@ -153,7 +154,7 @@ func (w *world) countWrites() *int {
 	return writes
 }
 
-// send makes a worker process a task after a delay.
+// send invokes a worker for a task after a delay.
 func (w *world) send(ctx context.Context, id string, delay time.Duration) {
 	w.workers.Go(func() {
 		<-time.After(delay)
@@ -161,7 +162,7 @@ func (w *world) send(ctx context.Context, id string, delay time.Duration) {
 	})
 }
 
-// messages sends the messages of a worker that may be dead.
+// messages sends messages on behalf of a worker that may be dead.
 type messages struct {
 	world *world
 	life  *life
@@ -178,7 +179,7 @@ func (w *world) share(l *life) share.Share {
 	return share.New(dying{w.tasks, l}, messages{w, l}, w.size, lease, time.Now)
 }
 
-// invoke is the export worker without the export (package worker, Work).
+// invoke simulates the export worker without the export itself (package worker, Work).
 func (w *world) invoke(ctx context.Context, id string) {
 	l, end, wait := &life{}, export.Done, time.Duration(0)
 	if w.next != nil {
@@ -216,7 +217,7 @@ func (w *world) invoke(ctx context.Context, id string) {
 	_ = w.tasks.FinishTask(ctx, task, webhook.Event{ID: id, Tenant: tenant})
 }
 
-// run works on a task for the duration of an export, and reports whether it was not interrupted.
+// run works on a task for the duration of an export. It reports false if it was interrupted.
 func (w *world) run(ctx context.Context, s share.Share, place share.Place, task export.Task) bool {
 	w.mu.Lock()
 	w.running++
@@ -275,7 +276,7 @@ func (w *world) pending() (many int) {
 	return many
 }
 
-// checkNothingIsLeft waits until all leases and the line have ended.
+// checkNothingIsLeft waits until all leases have expired and the line has ended.
 func (w *world) checkNothingIsLeft(t *testing.T) {
 	t.Helper()
 	w.workers.Wait()
@@ -298,7 +299,8 @@ func (w *world) checkNothingIsLeft(t *testing.T) {
 	}
 }
 
-// accidents draws random lives of workers: some end at one of their calls, and some runs end before the export.
+// accidents returns a source of random worker lives: some end at one of their calls, and some runs end before the
+// export does.
 func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
 	var mu sync.Mutex
 	return func() (*life, export.Kind, time.Duration) {
@@ -318,7 +320,7 @@ func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
 	}
 }
 
-// lost makes the named calls fail with a conflict that the store did not cause.
+// lost makes the named calls fail with a conflict, although the store has none.
 func lost(calls ...string) memory.Hook {
 	return func(call string, effect func() error) error {
 		if slices.Contains(calls, call) {

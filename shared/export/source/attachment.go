@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Attachment opens the content at a URL, in one try.
+// Attachment opens the content at a URL in a single attempt.
 func (s *Session) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
 	return s.server.Attachment(ctx, address, limit)
 }
 
-// Content reads the content at an attachment's URL ahead of its turn. Content that is too large for that is read by
-// Attachment in its turn: the page then has no Content.
+// Content reads the content at an attachment's URL ahead of its turn. If it is too large, the page has no Content, and
+// Attachment reads it in its turn.
 func (s *Session) Content(address string) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		var content Content

@@ -7,12 +7,13 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// batchLimit is the largest response to a batch, in bytes: it is held until the last of its pages is written.
+// batchLimit is the maximum size of a batch response, in bytes. The response is held in memory until its last page is
+// written.
 const batchLimit = 1 << 20
 
-// Batch sends searches to the server at base in one request. Page.Parts has their first pages in order, and none for
-// those that failed. A response that is too large, or does not match this batch, is a refusal: the searches can be sent
-// one by one.
+// Batch sends searches to the server at base in one request. Page.Parts contains their first pages in order, without
+// the searches that failed. A response that is too large, or does not match the batch, counts as a refusal, after which
+// the searches can be sent individually.
 func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 	addresses := make([]string, 0, len(queries))
 	for _, q := range queries {
@@ -51,7 +52,7 @@ func batched(answer Response, queries []plan.Query, base fhir.Base) Page {
 	return Page{Parts: pages, Took: answer.Took, room: int64(cap(answer.Body))}
 }
 
-// unlessTooLarge turns the failure of a request into a refusal if the response was too large to hold.
+// unlessTooLarge converts a failure to a refusal if the response was too large to hold in memory.
 func unlessTooLarge(failed *fhir.RequestError) *fhir.RequestError {
 	if failed.Class == fhir.TooLarge {
 		return &fhir.RequestError{Class: fhir.Rejected, Status: failed.Status}

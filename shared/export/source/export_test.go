@@ -9,30 +9,30 @@ import (
 // Flight exposes a limiter's flight to tests.
 type Flight struct{ flight flight }
 
-// NewFlight calls newFlight.
+// NewFlight wraps newFlight for tests.
 func NewFlight(most int) *Flight { return &Flight{newFlight(most)} }
 
-// Limit returns the number of requests that may be under way.
+// Limit returns the current limit of concurrent requests.
 func (f *Flight) Limit() int { return f.flight.limit }
 
-// Shown returns the limit that the server has shown, 0 for none.
+// Shown returns the concurrency limit observed so far, 0 for none.
 func (f *Flight) Shown() int { return f.flight.shown() }
 
-// Expect calls expect.
+// Expect wraps flight.expect for tests.
 func (f *Flight) Expect(begin, limit int) { f.flight.expect(begin, limit) }
 
-// Load calls load.
+// Load wraps flight.load for tests.
 func (f *Flight) Load() known.Experience { return f.flight.load() }
 
-// OneByOne sends count requests, each after the response to the one before.
+// OneByOne sends count requests sequentially, each after the previous response.
 func (f *Flight) OneByOne(count int) {
 	for range count {
 		f.flight.complete(completion{number: f.flight.start(1), beside: 1, sign: calm, took: time.Second})
 	}
 }
 
-// Together sends as many requests as are allowed at once, and then ends them. answer gives the result of each, from the
-// number under way when it was sent.
+// Together sends as many concurrent requests as allowed and then completes them. answer returns the result of each,
+// given the number in flight when it was sent.
 func (f *Flight) Together(answer func(beside int) (sign string, took time.Duration)) {
 	signs := map[string]sign{"calm": calm, "nothing": unrelated, "strain": strain, "refusal": refusal}
 	var all []completion

@@ -8,59 +8,60 @@ import (
 )
 
 const (
-	// firstInFlight is the number of concurrent requests at the start of a run: a server serves its clinicians first.
+	// firstInFlight is the initial number of concurrent requests in a run. It is low because a server's clinicians have
+	// priority.
 	firstInFlight = 4
-	// mostInFlight is the maximum number, for a server that handles them with ease.
+	// mostInFlight is the maximum number of concurrent requests, for a server that handles them easily.
 	mostInFlight = 8
-	// lateTimes and lateBy define a late response: it takes longer than lateTimes the usual time plus lateBy. One that
-	// takes longer than lateTimes that, and longer than veryLate, is a sign of strain.
+	// lateTimes and lateBy define a late response: one slower than lateTimes the usual time plus lateBy. A response slower
+	// than lateTimes that threshold and than veryLate is a sign of strain.
 	lateTimes = 2
 	lateBy    = 100 * time.Millisecond
 	veryLate  = 2 * time.Second
-	// provenBy is the number of calm responses at a concurrency that prove that a refusal has another cause. A few prove
-	// nothing: some of the other requests may just have ended.
+	// provenBy is the number of calm responses at a concurrency level after which a refusal must have another cause. Fewer
+	// prove nothing, because some of the other requests may just have ended.
 	provenBy = 24
 )
 
-// sign classifies the end of a request by the server's load.
+// sign is a completed request's indication of the server's load.
 type sign int
 
 const (
-	calm      sign = iota // it responded normally
-	unrelated             // it failed because of the request itself
-	strain                // near a limit: a rate limit nearly used up, or a temporary failure
-	refusal               // it refused the work: 429, 503, or a Retry-After
+	calm      sign = iota // the server responded normally
+	unrelated             // the failure was due to the request itself
+	strain                // near a limit: a nearly exhausted rate limit, or a temporary failure
+	refusal               // the server refused the work: 429, 503 or a Retry-After
 )
 
-// completion describes the end of a request.
+// completion describes a completed request.
 type completion struct {
-	number int // number of the request, in the order of sending
-	beside int // requests under way at the same time, including itself
+	number int // sequence number of the request
+	beside int // requests in flight at the same time, including this one
 	sign   sign
 	took   time.Duration
 }
 
-// flight decides how many requests to one server are under way at once. It allows one more after as many calm responses
-// as there are requests, half as many after a sign of strain or a refusal (additive increase, multiplicative decrease;
-// RFC 5681 section 3.1), and one less if responses are much later than usual. A refusal at a concurrency above the
-// proven one reveals a limit, which is not tried again, unless a request that is alone is refused as well: then the
-// server limits the rate. It is not safe for concurrent use.
+// flight limits the number of concurrent requests to one server. It adds one after as many calm responses as the limit,
+// halves the limit after a sign of strain or a refusal (additive increase, multiplicative decrease; RFC 5681 section
+// 3.1), and subtracts one if responses are much later than usual. A refusal above the proven concurrency reveals a
+// limit, which is not exceeded again. If a single request is refused while no others are in flight, the server limits
+// the rate instead. A flight is not safe for concurrent use.
 type flight struct {
-	limit    int                   // current number of concurrent requests allowed
-	ceiling  int                   // upper bound of limit
-	most     int                   // upper bound of ceiling, whatever the server handles
-	calm     [mostInFlight + 1]int // calm responses, by the number of requests under way
-	isFull   bool                  // the limit was reached since it last changed
-	inARow   int                   // calm responses since then
+	limit    int                   // current limit of concurrent requests
+	ceiling  int                   // upper bound of limit, learned from refusals
+	most     int                   // upper bound of ceiling, regardless of the server's capacity
+	calm     [mostInFlight + 1]int // calm responses, by the number of requests in flight
+	isFull   bool                  // whether the limit was reached since it last changed
+	inARow   int                   // consecutive calm responses since the limit last changed
 	usual    time.Duration         // smoothed response time
 	left     int                   // requests sent so far
-	troubled bool                  // there was strain or a refusal
-	refused  bool                  // ceiling was lowered by a refusal
-	// requests sent before the limit was last lowered: their results add no information
+	troubled bool                  // whether there was strain or a refusal
+	refused  bool                  // whether a refusal lowered ceiling
+	// requests sent before the limit was last lowered; their results add no information
 	turned int
 }
 
-// newFlight returns the flight for a server that allows most concurrent requests, 0 if unknown.
+// newFlight returns the flight for a server that allows most concurrent requests, or 0 if unknown.
 func newFlight(most int) flight {
 	if most <= 0 || most > mostInFlight {
 		most = mostInFlight
@@ -68,7 +69,8 @@ func newFlight(most int) flight {
 	return flight{limit: min(firstInFlight, most), ceiling: most, most: most}
 }
 
-// expect sets the concurrency that the server has handled before, and the limit that it has shown; 0 for none.
+// expect raises the initial concurrency to begin, a level the server has handled before, and caps it at shown, the
+// limit observed so far. Zero means unknown.
 func (f *flight) expect(begin, shown int) {
 	if shown > 0 {
 		f.ceiling = min(shown, f.ceiling)
@@ -79,7 +81,7 @@ func (f *flight) expect(begin, shown int) {
 	f.limit = min(max(f.limit, begin), f.ceiling)
 }
 
-// load returns the outcome of the requests so far.
+// load returns the experience from the requests completed so far.
 func (f *flight) load() known.Experience {
 	met := known.Experience{Trouble: f.troubled}
 	if f.refused {
@@ -93,7 +95,7 @@ func (f *flight) load() known.Experience {
 	return met
 }
 
-// shown returns the limit that the server has shown; 0 for none.
+// shown returns the observed concurrency limit, or 0 for none.
 func (f *flight) shown() int {
 	if f.ceiling == f.most {
 		return 0
@@ -101,14 +103,14 @@ func (f *flight) shown() int {
 	return f.ceiling
 }
 
-// start counts a request being sent. beside is the number of requests under way, including itself.
+// start registers a request that is about to be sent. beside is the number of requests in flight, including this one.
 func (f *flight) start(beside int) (number int) {
 	f.isFull = f.isFull || beside >= f.limit
 	f.left++
 	return f.left
 }
 
-// complete learns from a request that has ended.
+// complete adjusts the limit after a request has completed.
 func (f *flight) complete(l completion) {
 	switch l.sign {
 	case calm:
@@ -122,7 +124,7 @@ func (f *flight) complete(l completion) {
 		case f.isProven(l.beside):
 		case l.number > f.turned:
 			f.ceiling = min(f.ceiling, l.beside-1)
-		default: // another of the requests that were refused together
+		default: // one of several requests refused together
 			f.ceiling = max(1, f.ceiling-1)
 		}
 	case unrelated:
@@ -133,10 +135,10 @@ func (f *flight) complete(l completion) {
 	f.lower(l, f.limit/2)
 }
 
-// isProven reports whether the server has proven to handle so many concurrent requests.
+// isProven reports whether the server has proven to handle beside concurrent requests.
 func (f *flight) isProven(beside int) bool { return f.answered(beside) >= provenBy }
 
-// answered counts the calm responses to requests with at least beside under way.
+// answered counts the calm responses with at least beside requests in flight.
 func (f *flight) answered(beside int) (answers int) {
 	for _, count := range f.calm[beside:] {
 		answers += count
@@ -144,7 +146,7 @@ func (f *flight) answered(beside int) (answers int) {
 	return answers
 }
 
-// hasAnswered reports whether the server has responded calmly to any request.
+// hasAnswered reports whether any request got a calm response.
 func (f *flight) hasAnswered() bool { return slices.Max(f.calm[:]) > 0 }
 
 func (f *flight) completeCalm(l completion) {
@@ -168,7 +170,7 @@ func (f *flight) completeCalm(l completion) {
 	}
 }
 
-// lower lowers the limit to at most the given one, once for all requests that were under way together.
+// lower lowers the limit to at most the given one, once for all requests that were in flight together.
 func (f *flight) lower(l completion, limit int) {
 	f.limit, f.inARow, f.isFull = min(f.limit, f.ceiling), 0, false
 	if l.number > f.turned {

@@ -40,10 +40,10 @@ func TestFlightAdaptsConcurrencyToServer(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		most   int // maximum known from the start
+		most   int // maximum concurrency known from the start
 		answer func(round, beside int) (sign string, took time.Duration)
 		from   int   // first round to check
-		want   []int // expected limit of each round from there
+		want   []int // expected limit of each round, starting with from
 		shown  int
 	}{
 		"one more after each round, up to eight": {answer: always("calm", time.Second), want: []int{4, 5, 6, 7, 8, 8, 8}},
@@ -97,7 +97,7 @@ func TestFlightLearnsNothingFromSequentialRequests(t *testing.T) {
 	}
 }
 
-func TestFlightBeginsWithLearnedConcurrency(t *testing.T) {
+func TestFlightStartsWithLearnedConcurrency(t *testing.T) {
 	t.Parallel()
 	calm := func(int) (string, time.Duration) { return "calm", time.Second }
 	for name, c := range map[string]struct {

@@ -14,12 +14,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// grant holds the tokens of a session.
+// grant holds a session's tokens.
 type grant struct {
 	tokens       Tokens
 	tenant       org.Tenant
 	connectionID string
-	renewing     chan struct{} // capacity 1: held while one request gets new tokens for all
+	renewing     chan struct{} // capacity 1: held while one request renews the token for all
 
 	mu      sync.Mutex
 	current tokens.Set
@@ -39,9 +39,9 @@ func (g *grant) now() (set tokens.Set, version int64) {
 	return g.current, g.version
 }
 
-// renew gets another token after a 401 to a request with the token of version used. isNew is false if the token still
-// reads the Patient: then the 401 stands, since it concerned the requested resource, and the token is not rotated for
-// it (docs/reference/deviations.md, "Exports").
+// renew obtains a new token after a request with the token of version used has failed with a 401. isNew is false if the
+// token still reads the Patient. The 401 then concerned only the requested resource and stands, and the token is not
+// rotated (docs/reference/deviations.md, "Exports").
 func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop export.Result, err error) {
 	g := &s.grant
 	select {
@@ -52,13 +52,13 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 	}
 	set, version := g.now()
 	if version != used {
-		return true, export.Result{}, nil // another request has just done it
+		return true, export.Result{}, nil // another request has just renewed it
 	}
 	reads, stop, err := s.readsPatient(ctx, set.PatientID.Reveal())
 	if err != nil || stop.Stops() || reads {
 		return false, stop, err
 	}
-	// An interrupted refresh may have used up a rotating token; it has time limits of its own.
+	// An interrupted refresh may have consumed a rotating refresh token. The refresh has its own time-outs.
 	renewed, err := g.tokens.Renew(context.WithoutCancel(ctx), g.tenant, g.connectionID, version)
 	if err != nil {
 		return false, tokenFailure(err, s.pace.now()), nil
@@ -70,7 +70,7 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 }
 
 // readsPatient reports whether the token still reads the Patient. If the server is overloaded or fails, the request is
-// repeated: that failure has no bearing on the token, and must not cost one of a task's few attempts to get one.
+// repeated. Such a failure has no bearing on the token and must not consume one of a task's few attempts to get one.
 func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop export.Result, err error) {
 	for try := 1; ; try++ {
 		_, _, stop, unread := s.throttled(ctx, nil, func(ctx context.Context) (fhir.Response, error) {
@@ -94,14 +94,14 @@ func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop
 			return false, export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure, Cause: cause}, nil
 		}
 		if stop, err := s.pace.backOff(ctx, failed, try); err != nil || stop.Stops() {
-			stop.Tried = 0 // of this request, which the next run repeats only after another 401
+			stop.Tried = 0 // attempts at this request, which the next run repeats only after another 401
 			return false, stop, err
 		}
 	}
 }
 
-// tokenFailure returns the result of a run without a token. A token endpoint that must wait because other requests are
-// using it is not a failure: the task is retried.
+// tokenFailure returns the result of a run without a token. If the token endpoint is busy with other requests, the task
+// is retried and does not fail.
 func tokenFailure(err error, now time.Time) export.Result {
 	if busy, ok := errors.AsType[*refresh.BusyError](err); ok {
 		return export.Result{

@@ -10,68 +10,68 @@ import (
 )
 
 const (
-	// aheadLimit is the largest document that is read before its turn to be written, in bytes. A larger one is requested
-	// again in its turn, so that only one such document is held at a time.
+	// aheadLimit is the maximum size, in bytes, of a document read ahead of its turn. A larger document is requested again
+	// in its turn, so only one such document is held in memory at a time.
 	aheadLimit = 2 << 20
-	// aheadRoom is the total size of all documents that are read before their turn, in bytes.
+	// aheadRoom is the maximum total size of all documents read ahead, in bytes.
 	aheadRoom = 16 << 20
 )
 
-// turn is the position of a reader, which reads one document after the other, in the order of writing. Its fields
-// belong to the limiter.
+// turn is a reader's position in the writing order. The reader reads one document at a time. The limiter owns the
+// fields.
 type turn struct {
-	isNext bool  // it is next: nothing is written before its next document arrives
-	ahead  int   // documents read and not yet taken
-	held   int64 // their bytes, plus those of the document being read ahead of its turn
+	isNext bool  // the next turn: nothing is written before its next document arrives
+	ahead  int   // documents read but not yet taken
+	held   int64 // bytes of those documents, plus the one being read ahead
 }
 
-// Limiter admits requests to one server: no more at once than the server handles, and no more documents before their
-// turn than there is room for. The next turn goes first, all others in the order of their arrival.
+// Limiter admits requests to one server. It limits concurrent requests to the number the server handles, and documents
+// read ahead to the available room. The next turn goes first; all other requests are admitted in order of arrival.
 type Limiter struct {
 	mu     sync.Mutex
 	flight flight
-	busy   int   // requests under way
-	held   int64 // bytes of documents held before their turn
+	busy   int   // requests in flight
+	held   int64 // bytes of documents held ahead of their turn
 	line   []*waiter
 
-	oneByOne bool // nothing is read ahead until the server has responded
+	oneByOne bool // whether reading ahead is disabled until the server has responded
 }
 
-// waiter is a request that waits at the limiter.
+// waiter is a request waiting to be admitted.
 type waiter struct {
-	turn   *turn // nil for a request that reads no document ahead
+	turn   *turn // nil for a request that does not read ahead
 	passed chan struct{}
 	number int
 	beside int
 	room   int64 // bytes reserved for its document
 }
 
-// isNext reports whether writing waits for this request's document.
+// isNext reports whether this request's document is the next one to be written.
 func (v *waiter) isNext() bool { return v.turn == nil || v.turn.isNext && v.turn.ahead == 0 }
 
-// ShownLimit returns the number of concurrent requests that the server was found to handle, for Expect; 0 if it has
-// shown no limit.
+// ShownLimit returns the number of concurrent requests that the server was observed to handle, for use with Expect. It
+// returns 0 if no limit was observed.
 func (l *Limiter) ShownLimit() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.flight.shown()
 }
 
-// OneByOne prevents reading ahead until the server has responded to a request. A run begins this way if the previous
-// one ended because the server demanded a pause: a refusal of requests sent ahead must not waste that wait. Call it
-// before the first request.
+// OneByOne disables reading ahead until the server has responded to a request. A run starts in this mode if the
+// previous run ended because the server demanded a pause, so that requests sent ahead don't provoke another refusal.
+// Call OneByOne before the first request.
 func (l *Limiter) OneByOne() { l.oneByOne = true }
 
-// IsOneByOne reports whether reading ahead is currently prevented.
+// IsOneByOne reports whether reading ahead is currently disabled.
 func (l *Limiter) IsOneByOne() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.oneByOne && !l.flight.hasAnswered()
 }
 
-// Expect sets the results of earlier exports and runs: the number of concurrent requests that the server has handled
-// with ease, and the number beyond which it refuses; 0 for an unknown value. Call it before the first request that
-// needs a token.
+// Expect sets the results of earlier exports and runs: the number of concurrent requests that the server handled easily
+// (begin), and the number above which it refuses requests (limit). Zero means unknown. Call Expect before the first
+// request that needs a token.
 func (l *Limiter) Expect(begin, limit int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,14 +79,14 @@ func (l *Limiter) Expect(begin, limit int) {
 	l.admit()
 }
 
-// Load returns the outcome of this run's concurrent requests.
+// Load returns this run's experience with concurrent requests.
 func (l *Limiter) Load() known.Experience {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.flight.load()
 }
 
-// enter waits until a request may be sent. If it returns a nil error, the caller must call leave.
+// enter waits until a request may be sent. If the error is nil, the caller must call leave.
 func (l *Limiter) enter(ctx context.Context, of *turn) (*waiter, error) {
 	v := &waiter{turn: of, passed: make(chan struct{})}
 	l.mu.Lock()
@@ -109,17 +109,17 @@ func (l *Limiter) enter(ctx context.Context, of *turn) (*waiter, error) {
 	return nil, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 }
 
-// leave ends a request that returned a document of the given size, and records how it ended.
+// leave completes a request that returned a document of the given size, and records its completion.
 func (l *Limiter) leave(v *waiter, bytes int64, how completion) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	how.number, how.beside = v.number, max(v.beside, l.busy) // the server may have received others before it
+	how.number, how.beside = v.number, max(v.beside, l.busy) // the server may have received other requests before this one
 	l.flight.complete(how)
 	l.freeSlot(v, bytes)
 	l.admit()
 }
 
-// freeSlot frees a waiter's slot; a document read before its turn stays held.
+// freeSlot frees a waiter's slot. A document read ahead remains held.
 func (l *Limiter) freeSlot(v *waiter, bytes int64) {
 	l.busy--
 	if v.room > 0 {
@@ -127,7 +127,7 @@ func (l *Limiter) freeSlot(v *waiter, bytes int64) {
 	}
 }
 
-// prioritize lets the requests of a turn pass first, since it is the next.
+// prioritize admits a turn's requests first, because nothing can be written before its document arrives.
 func (l *Limiter) prioritize(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,7 +135,7 @@ func (l *Limiter) prioritize(of *turn) {
 	l.admit()
 }
 
-// keep records that a document of a turn was read and waits to be taken.
+// keep records that a turn's document was read and is ready to be taken.
 func (l *Limiter) keep(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,20 +159,20 @@ func (l *Limiter) release(of *turn) {
 	l.admit()
 }
 
-// limit returns the number of requests that may be under way now.
+// limit returns the number of requests that may currently be in flight.
 func (l *Limiter) limit() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.flight.limit
 }
 
-// hold adds to the room that a turn holds.
+// hold increases the room that a turn holds.
 func (l *Limiter) hold(of *turn, more int64) {
 	l.held += more
 	of.held += more
 }
 
-// admit lets waiting requests pass while there are free slots and room.
+// admit admits waiting requests while slots and room are free.
 func (l *Limiter) admit() {
 	for l.busy < l.flight.limit && len(l.line) > 0 {
 		at := max(0, slices.IndexFunc(l.line, (*waiter).isNext))
@@ -191,7 +191,7 @@ func (l *Limiter) admit() {
 	}
 }
 
-// signOf classifies the end of a request.
+// signOf derives the sign from a completed request.
 func signOf(rate fhir.Rate, failed *fhir.RequestError) sign {
 	switch {
 	case failed == nil && isScarce(rate):

@@ -12,25 +12,26 @@ import (
 const (
 	maxTries    = 5
 	firstWait   = 500 * time.Millisecond
-	longestWait = 30 * time.Second // a longer wait is spent in the queue, not in a running function
-	// scarce is the part of a rate limit below which requests wait for its next window.
+	longestWait = 30 * time.Second // the run ends for a longer wait, and the task waits in the queue
+	// scarce is the divisor of a rate limit below which requests wait for its next window: fewer than 1/scarce of the
+	// requests remain.
 	scarce = 20
 )
 
-// pace limits how fast a server is queried.
+// pace limits the request rate to a server.
 type pace struct {
 	now     func() time.Time
-	pauseBy time.Time // no wait may extend beyond it; zero for no limit
-	// giveUpBy is set before the first request. A server that demands a pause beyond it is given up: it gets no further
-	// requests, and the remaining ones count as failed. Zero for no limit.
+	pauseBy time.Time // latest end of any wait; zero for no limit
+	// giveUpBy is set before the first request. If a server demands a pause beyond it, the session gives up on the server:
+	// it sends no further requests, and the remaining ones count as failed. Zero means no limit.
 	giveUpBy time.Time
 
 	mu        sync.Mutex
-	notBefore time.Time          // the server has demanded a pause until then
-	demand    *fhir.RequestError // the refusal with that demand; nil if a rate limit is merely nearly used up
+	notBefore time.Time          // end of the pause that the server demanded
+	demand    *fhir.RequestError // the refusal that demanded the pause; nil if a rate limit is merely nearly exhausted
 }
 
-// triesFor returns the number of tries for a request that failed with the given error.
+// triesFor returns the number of attempts for a request that failed with the given error.
 func triesFor(failed *fhir.RequestError) int {
 	if failed.Refusal == fhir.Denied || failed.Refusal == fhir.Missing || failed.Refusal == fhir.Unsupported {
 		return 1
@@ -51,23 +52,23 @@ func triesFor(failed *fhir.RequestError) int {
 	return 1
 }
 
-// slowDown delays requests until the next window of a rate limit that is nearly used up. It does not wait for a window
-// that ends after longestWait: the server has refused nothing yet, and will state how long to wait when it does.
+// slowDown delays requests until the next window of a nearly exhausted rate limit. It does not wait for a window that
+// ends after longestWait: the server has refused nothing yet, and will state the required wait if it does.
 func (p *pace) slowDown(rate fhir.Rate) {
 	if isScarce(rate) && rate.Reset <= longestWait {
 		p.pauseFor(rate.Reset, nil)
 	}
 }
 
-// recordDemand stores the wait that a refusal demands, however long it is. It applies to all requests, whichever was
-// refused, and also after the last try of that one (RFC 9110 section 10.2.3, RFC 6585 section 4).
+// recordDemand stores the pause that a refusal demands, regardless of its length. The pause applies to all requests,
+// and also after the last attempt at the refused one (RFC 9110 section 10.2.3, RFC 6585 section 4).
 func (p *pace) recordDemand(failed *fhir.RequestError) {
 	if failed.RetryAfter > 0 {
 		p.pauseFor(failed.RetryAfter, failed)
 	}
 }
 
-// isScarce reports whether a rate limit is nearly used up.
+// isScarce reports whether a rate limit is nearly exhausted.
 func isScarce(rate fhir.Rate) bool { return rate.Known && rate.Remaining*scarce < rate.Limit }
 
 func (p *pace) pauseFor(wait time.Duration, demand *fhir.RequestError) {
@@ -78,21 +79,21 @@ func (p *pace) pauseFor(wait time.Duration, demand *fhir.RequestError) {
 	}
 }
 
-// left returns the remaining wait that the server demands, and the refusal that demands it, if any.
+// left returns the remainder of the pause that the server demanded, and the refusal that demanded it, if any.
 func (p *pace) left() (wait time.Duration, demand *fhir.RequestError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return max(p.notBefore.Sub(p.now()), 0), p.demand
 }
 
-// givenUp reports whether the server has been given up, and returns the refusal that caused it.
+// givenUp reports whether the session has given up on the server, and returns the refusal that caused it.
 func (p *pace) givenUp() (demand *fhir.RequestError, isGivenUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.demand, p.demand != nil && !p.giveUpBy.IsZero() && p.notBefore.After(p.giveUpBy)
 }
 
-// waitForServer waits until requests may be sent. A wait that is too long for a running function stops the run.
+// waitForServer waits until requests may be sent. If the wait is too long for a running function, it stops the run.
 func (p *pace) waitForServer(ctx context.Context) (export.Result, error) {
 	for {
 		wait, demand := p.left()
@@ -108,7 +109,7 @@ func (p *pace) waitForServer(ctx context.Context) (export.Result, error) {
 	}
 }
 
-// putOff ends a run for a wait. demand is the refusal that demands it, or nil.
+// putOff returns the result that ends a run for a wait. demand is the refusal that demands the wait, or nil.
 func putOff(wait time.Duration, demand *fhir.RequestError) export.Result {
 	stop := export.Result{Kind: export.Yield, Wait: wait}
 	if demand != nil {
@@ -117,13 +118,13 @@ func putOff(wait time.Duration, demand *fhir.RequestError) export.Result {
 	return stop
 }
 
-// isTooLong reports whether a wait should be spent in the queue.
+// isTooLong reports whether the task should wait in the queue instead of in a running function.
 func (p *pace) isTooLong(wait time.Duration) bool {
 	return wait > longestWait || !p.pauseBy.IsZero() && p.now().Add(wait).After(p.pauseBy)
 }
 
-// backOff waits after a failed try. A wait that the server demanded applies to all requests. A wait that is too long
-// for a running function stops the run.
+// backOff waits after a failed attempt. A wait that the server demanded applies to all requests. If the wait is too
+// long for a running function, backOff stops the run.
 func (p *pace) backOff(ctx context.Context, failed *fhir.RequestError, try int) (export.Result, error) {
 	wait := max(failed.RetryAfter, firstWait<<(try-1))
 	if p.isTooLong(wait) {

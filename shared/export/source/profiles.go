@@ -14,12 +14,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connections reads connections. It returns fault.NotFound if there is none.
+// Connections reads connections. It returns fault.NotFound if a connection does not exist.
 type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Endpoints reads endpoints of the catalog. It returns fault.NotFound if there is none.
+// Endpoints reads endpoints of the catalogue. It returns fault.NotFound if an endpoint does not exist.
 type Endpoints interface {
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
@@ -29,15 +29,15 @@ type Platforms interface {
 	Asking(endpoint catalog.Endpoint) (plan.Profile, error)
 }
 
-// Profiles finds the request profile for the server of a connection.
+// Profiles looks up the request profile for a connection's server.
 type Profiles struct {
 	Connections Connections
 	Endpoints   Endpoints
 	Platforms   Platforms
 }
 
-// Of returns the profile of the platform at a connection's endpoint. A server that is no longer in the catalog gets the
-// default profile.
+// Of returns the profile of the platform behind a connection's endpoint. A server that is no longer in the catalogue
+// gets the default profile.
 func (p Profiles) Of(ctx context.Context, tenant org.Tenant, connectionID string) (plan.Profile, error) {
 	conn, err := p.Connections.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
@@ -46,7 +46,7 @@ func (p Profiles) Of(ctx context.Context, tenant org.Tenant, connectionID string
 	if err != nil {
 		return plan.Profile{}, fmt.Errorf("read connection: %w", err)
 	}
-	if conn.EndpointID == "" { // a TEFCA connection
+	if conn.EndpointID == "" { // a TEFCA connection has no endpoint
 		return plan.Profile{}, nil
 	}
 	logx.Add(ctx, slog.String("endpoint_id", conn.EndpointID))

@@ -11,54 +11,54 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Response is the result of a request. If Failed is nil and Stop does not stop, there is a body.
+// Response is the result of a request. It has a body if Failed is nil and Stop does not stop the run.
 type Response struct {
 	Body   []byte
-	Failed *fhir.RequestError // the failure of the last try
+	Failed *fhir.RequestError // failure of the last attempt
 	Stop   export.Result      // set if the run can't continue
-	Took   time.Duration      // duration of the request that returned the body
+	Took   time.Duration      // duration of the successful request
 }
 
-// Page is the result of requesting a page of resources, or content.
+// Page is the result of a request for a page of resources or for content.
 type Page struct {
 	fhir.Bundle
 
-	Parts   []fhir.BatchPage // set if a batch was requested
-	Content *Content         // set if content was requested; nil if it is too large to read ahead
-	Bytes   int              // size of the page
-	Took    time.Duration    // duration of the request that returned it
+	Parts   []fhir.BatchPage // set for a batch
+	Content *Content         // set for content; nil if it is too large to read ahead
+	Bytes   int              // size of the page in bytes
+	Took    time.Duration    // duration of the successful request
 
-	Failed *fhir.RequestError // the failure of the last try
+	Failed *fhir.RequestError // failure of the last attempt
 	Stop   export.Result      // set if the run can't continue
 
 	room int64 // bytes of memory in use
 }
 
-// Content is the content at an attachment's URL.
+// Content holds the content at an attachment's URL.
 type Content struct {
-	Type string // media type as stated by the server; empty if missing
+	Type string // media type stated by the server; empty if missing
 	Data []byte
 }
 
-// IsThere reports whether there is a page.
+// IsThere reports whether the request returned a page.
 func (p Page) IsThere() bool { return p.Failed == nil && !p.Stop.Stops() }
 
-// ErrOther means that a response is JSON, but not the requested resource.
+// ErrOther means that a response is JSON but not the requested resource.
 var ErrOther = errors.New("not the requested resource")
 
-// Wanted describes a requested document.
+// Wanted describes a document to request.
 type Wanted struct {
-	Next  string // URL of the page; empty for the first
-	Tried int    // tries in earlier runs
+	Next  string // URL of the page; empty for the first page
+	Tried int    // attempts in earlier runs
 	Limit int64  // maximum size in bytes
 
-	isOpen bool  // requested without a token, so that a 401 does not mean that the token has expired
+	isOpen bool  // sent without a token, so a 401 does not mean that the token expired
 	turn   *turn // nil for a document that is not read ahead
 }
 
-// Ask sends one request, and repeats it if that may help: with a new token after a 401, after a wait on a temporary
-// failure. tried is the number of tries in earlier runs. Errors are internal: those of request that are not a
-// *fhir.RequestError, and the cause of ctx.
+// Ask sends a request and repeats it if that may help: with a new token after a 401, or after a wait following a
+// temporary failure. tried is the number of attempts in earlier runs. Errors are internal: errors from request other
+// than *fhir.RequestError, and the cause of ctx.
 func (s *Session) Ask(ctx context.Context, tried int,
 	request func(context.Context) (fhir.Response, error),
 ) (Response, error) {
@@ -102,7 +102,7 @@ func (s *Session) ask(ctx context.Context, wanted Wanted,
 		}
 		switch {
 		case err == nil && stop.Kind != export.Fatal && s.GivenUp():
-			// all further requests will fail the same way
+			// all further requests would fail in the same way
 		case err != nil || stop.Stops():
 			return Response{Stop: stop}, err
 		case !isWorthIt:
@@ -111,8 +111,8 @@ func (s *Session) ask(ctx context.Context, wanted Wanted,
 	}
 }
 
-// throttled sends a request once the server may be queried and the limiter admits it. A Result that stops means that
-// the wait is too long; the request was not sent then.
+// throttled sends a request once the server may be queried and the limiter admits it. If the Result stops the run, the
+// wait was too long and the request was not sent.
 func (s *Session) throttled(
 	ctx context.Context, of *turn, request func(context.Context) (fhir.Response, error),
 ) (answer fhir.Response, took time.Duration, stop export.Result, err error) {
@@ -138,8 +138,7 @@ func (s *Session) throttled(
 	return answer, took, export.Result{}, err
 }
 
-// enter waits until a request may be sent. While it waits for its slot, the refusal of another request may demand a
-// pause.
+// enter waits until a request may be sent. While it waits for a slot, another request's refusal may demand a pause.
 func (s *Session) enter(ctx context.Context, of *turn) (*waiter, export.Result, error) {
 	for {
 		if stop, err := s.pace.waitForServer(ctx); err != nil || stop.Stops() {
@@ -176,7 +175,7 @@ func (s *Session) Search(q plan.Query, base fhir.Base) Fetch {
 			base = base.Learn(found.Bundle, path)
 		}
 		if address, ok := base.Resolve(found.Next); ok && found.Next != "" {
-			found.Next = address // otherwise the server's reader refuses it
+			found.Next = address // otherwise the server's client would refuse it
 		}
 		return found, nil
 	}
@@ -185,7 +184,7 @@ func (s *Session) Search(q plan.Query, base fhir.Base) Fetch {
 // PathOf returns the path of a query, relative to the base URL.
 func PathOf(q plan.Query) string { return cmp.Or(q.Path, q.Type) }
 
-// Read reads one resource as a page of its own. Any other response fails with ErrOther.
+// Read reads one resource as a separate page. Any other response fails with ErrOther.
 func (s *Session) Read(resourceType, id string) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		return s.page(ctx, wanted, func(ctx context.Context) (fhir.Response, error) {
@@ -200,7 +199,7 @@ func (s *Session) Read(resourceType, id string) Fetch {
 	}
 }
 
-// page requests a document that parse can read. If parse fails, it requests the document once more.
+// page requests a document that parse can read. If parse fails, page requests the document once more.
 func (s *Session) page(
 	ctx context.Context, wanted Wanted, request func(context.Context) (fhir.Response, error),
 	parse func([]byte) (fhir.Bundle, error),

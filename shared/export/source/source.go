@@ -1,7 +1,6 @@
-// Package source sends an export's requests to one patient's FHIR server: with usable tokens, only a few at a time,
-// repeated if that may help, no faster than the server wants, and ahead of the code that needs the responses. It
-// neither chooses the requests nor interprets the results; it distinguishes refusals by the server, results that end
-// the run, and internal failures.
+// Package source sends an export's requests to one patient's FHIR server. It manages tokens, limits concurrency and
+// rate, retries requests, and reads ahead of the code that needs the responses. It neither chooses the requests nor
+// interprets the results; it distinguishes refusals by the server, results that end the run, and internal failures.
 package source
 
 import (
@@ -21,21 +20,21 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Server reads one patient's FHIR server. Bodies are at most limit bytes, and no document is larger than fhir.MaxPage;
-// failed requests return a *fhir.RequestError.
+// Server reads one patient's FHIR server. Bodies are at most limit bytes, and no document is larger than fhir.MaxPage.
+// Failed requests return a *fhir.RequestError.
 type Server interface {
 	Metadata(ctx context.Context) (fhir.Response, error)
 	Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Response, error)
 	// Search reads the first page at path: "Observation" or "Patient/p1/$everything".
 	Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Response, error)
 	Page(ctx context.Context, next string, limit int64) (fhir.Response, error)
-	// Batch sends the searches of a batch, as written by fhir.Batch.
+	// Batch sends a batch of searches encoded by fhir.Batch.
 	Batch(ctx context.Context, batch []byte, limit int64) (fhir.Response, error)
 	// Attachment opens the content at an attachment's URL.
 	Attachment(ctx context.Context, address string, limit int64) (fhir.File, error)
 }
 
-// Portals opens the FHIR server at base with a request profile. It calls token before every request.
+// Portals opens the FHIR server at base with a request profile. The server calls token before every request.
 type Portals interface {
 	Open(base string, profile plan.Profile, token func(context.Context) (secret.Text, error)) (Server, error)
 }
@@ -43,11 +42,11 @@ type Portals interface {
 // Tokens returns usable access tokens (tokens.Manager).
 type Tokens interface {
 	Current(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Usable, error)
-	// Renew replaces the tokens of version used.
+	// Renew replaces the tokens if their version is still used.
 	Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (tokens.Usable, error)
 }
 
-// Opener opens the servers of connections.
+// Opener opens the FHIR servers of connections.
 type Opener struct {
 	Tokens   Tokens
 	Portals  Portals
@@ -55,7 +54,7 @@ type Opener struct {
 	Now      func() time.Time
 }
 
-// Session is a server opened for one run, with its tokens. It is safe for concurrent use.
+// Session is a FHIR server opened for one run, with its tokens. It is safe for concurrent use.
 type Session struct {
 	grant   grant
 	server  Server
@@ -63,16 +62,16 @@ type Session struct {
 	limiter Limiter
 	pace    pace
 
-	statement *statement // nil until it is requested
+	statement *statement // nil until requested
 }
 
-// Open gets usable tokens and opens the FHIR server that they belong to. No wait extends beyond pauseBy, unless that is
-// zero. If the run will need the server's statement, Open requests it while it gets the tokens. There is no session if
-// the Result stops, and the session of a cached record has no server.
+// Open obtains usable tokens and opens their FHIR server. No wait extends beyond pauseBy, unless pauseBy is zero. If
+// the run will need the server's CapabilityStatement, Open requests it while obtaining the tokens. There is no session
+// if the Result stops the run. The session of a cached record has no server.
 func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string, pauseBy time.Time,
 	begins bool,
 ) (*Session, export.Result, error) {
-	profile, err := o.Profiles.Of(ctx, tenant, connectionID) // first, since it adds the endpoint to the log line
+	profile, err := o.Profiles.Of(ctx, tenant, connectionID) // first, because it adds the endpoint to the log line
 	if err != nil {
 		return nil, export.Result{}, err
 	}
@@ -92,10 +91,10 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 	return s, export.Result{}, nil
 }
 
-// noToken returns no token, for a server that is queried for its statement only.
+// noToken returns an empty token, for requesting only a server's CapabilityStatement.
 func noToken(context.Context) (secret.Text, error) { return secret.Text{}, nil }
 
-// open adds the tokens and their server to a session.
+// open adds the tokens and the server they belong to.
 func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tenant org.Tenant,
 	connectionID string,
 ) export.Result {
@@ -108,13 +107,13 @@ func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tena
 	}
 	set := usable.Set
 	otherBase := fault.Spot{Step: fault.StepToken, Host: fault.HostOf(profile.Base), Class: "other_base"}
-	// the patient's consent was for the server that issued the tokens
+	// The patient consented to sharing with the server that issued the tokens.
 	if profile.Base != "" && profile.Base != set.FHIRBase {
 		return export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, Cause: otherBase.Failed(errOtherBase)}
 	}
 	s.grant.begin(o.Tokens, tenant, connectionID, usable)
 	s.profile = profile.Filled(set.Extra)
-	if set.Records != nil && set.FHIRBase == "" { // the record is cached; there is no server to query
+	if set.Records != nil && set.FHIRBase == "" { // cached record: there is no server to query
 		return export.Result{}
 	}
 	s.server, err = o.Portals.Open(set.FHIRBase, s.profile, func(context.Context) (secret.Text, error) {
@@ -126,10 +125,10 @@ func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tena
 	return export.Result{}
 }
 
-// errOtherBase ends an export whose tokens are not for the endpoint's current server.
+// errOtherBase is returned if the tokens were not issued for the endpoint's current FHIR base.
 var errOtherBase = errors.New("the endpoint's FHIR base is not the one that the tokens are for")
 
-// Spot returns this server and the step, for the log. If class is empty, the error's class is used.
+// Spot returns the log location for a step at this server. If class is empty, the error's class is used.
 func (s *Session) Spot(step fault.Step, class string) fault.Spot {
 	return fault.Spot{Step: step, Host: fault.HostOf(s.Tokens().FHIRBase), Class: class}
 }
@@ -137,24 +136,25 @@ func (s *Session) Spot(step fault.Step, class string) fault.Spot {
 // Limiter returns the limiter of the session's requests.
 func (s *Session) Limiter() *Limiter { return &s.limiter }
 
-// GiveUpBy sets the time until which the export may wait for the server: if the server demands a longer pause, it gets
-// no further requests. Call it before the first request.
+// GiveUpBy sets the time until which the export may wait for the server. If the server demands a longer pause, it gets
+// no further requests. Call GiveUpBy before the first request.
 func (s *Session) GiveUpBy(end time.Time) { s.pace.giveUpBy = end }
 
-// GivenUp reports whether the server has demanded a pause beyond the time of GiveUpBy. All requests then fail with that
-// refusal without being sent.
+// GivenUp reports whether the server has demanded a pause beyond the time set by GiveUpBy. All further requests then
+// fail with that refusal without being sent.
 func (s *Session) GivenUp() bool {
 	_, isGivenUp := s.pace.givenUp()
 	return isGivenUp
 }
 
-// Demanded returns the remaining pause that the server demands.
+// Demanded returns the remainder of the pause that the server demanded.
 func (s *Session) Demanded() time.Duration {
 	wait, _ := s.pace.left()
 	return wait
 }
 
-// Wait waits until the server's demanded pause is over. The Result stops if that is too long for a running function.
+// Wait waits until the pause demanded by the server has ended. The Result stops the run if the pause is too long for a
+// running function.
 func (s *Session) Wait(ctx context.Context) (export.Result, error) { return s.pace.waitForServer(ctx) }
 
 // Profile returns the server's request profile.
@@ -166,14 +166,16 @@ func (s *Session) Tokens() tokens.Set {
 	return set
 }
 
-// Allows reports whether the authorization allows an access to a type, as far as the server has stated what it covers.
+// Allows reports whether the authorization allows this access to a type, as far as the server has stated the granted
+// scopes.
 func (s *Session) Allows(resourceType string, access fhir.Access) bool {
 	granted := s.Tokens().Scope
 	return granted == "" || fhir.ParseScopes(granted).Allows(resourceType, access)
 }
 
-// Withheld returns why the authorization does not cover an access to a type: either the authorization request did not
-// name the type, or the patient or portal did not grant it. Token sets without a stored request count as the latter.
+// Withheld returns why the authorization does not cover this access to a type: either the authorization request did not
+// name the type, or the patient or portal did not grant it. For tokens without a stored request, Withheld assumes that
+// it was not granted.
 func (s *Session) Withheld(resourceType string, access fhir.Access) export.LossReason {
 	asked := fhir.ParseScopes(s.Tokens().AskedScope)
 	if asked.Any() && !asked.Allows(resourceType, access) {

@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// statement is a server's CapabilityStatement, requested without a token and concurrently with other requests.
+// statement is a server's CapabilityStatement. It is requested without a token and concurrently with other requests.
 type statement struct {
 	done       chan struct{}
 	capability fhir.Capability
@@ -14,12 +14,13 @@ type statement struct {
 	err        error
 }
 
-// Statement begins to read the server's CapabilityStatement, unless Open has. tried is the number of earlier tries.
+// Statement starts reading the server's CapabilityStatement, unless Open has already done so. tried is the number of
+// earlier attempts.
 func (s *Session) Statement(ctx context.Context, tried int) {
 	if s.statement != nil {
 		return
 	}
-	asked, server := &statement{done: make(chan struct{})}, s.server // Open replaces the server
+	asked, server := &statement{done: make(chan struct{})}, s.server // copied because Open replaces the server
 	s.statement = asked
 	go func() {
 		defer close(asked.done)
@@ -27,7 +28,7 @@ func (s *Session) Statement(ctx context.Context, tried int) {
 	}()
 }
 
-// Capability waits for the result of Statement. If the statement is unreadable in a second try too, it is treated as
+// Capability waits for the result of Statement. A statement that is unreadable in a second attempt is treated as
 // absent.
 func (s *Session) Capability(ctx context.Context) (fhir.Capability, Response, error) {
 	select {

@@ -9,60 +9,60 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Streams reads the results of queries or references, page by page, ahead of the code that writes them, each stream
-// under its key. The streams run concurrently and are taken from one after the other, so that the order of the file
-// depends on the plan alone. Streams is not safe for concurrent use.
+// Streams reads the results of queries or references page by page, ahead of the code that writes them. Each stream has
+// a key. Streams run concurrently but are consumed one after the other, so the order of the file depends only on the
+// plan. Streams is not safe for concurrent use.
 type Streams[K comparable] struct {
 	limiter *Limiter
 	open    map[K]*stream
 	running sync.WaitGroup
-	asking  atomic.Int64  // streams without a page to take yet
+	asking  atomic.Int64  // number of streams that have no page ready yet
 	ready   chan struct{} // signals that a stream has a page
 }
 
 const (
-	// maxStreams limits the streams that are open at once.
+	// maxStreams limits the number of open streams.
 	maxStreams = 32
-	// maxAhead is the number of pages of a stream that are read before the first of them is taken. Without it, each page
-	// of a long search, whose URL is in the page before it, would have to be waited for in turn.
+	// maxAhead is the number of pages that a stream reads before its first page is taken. Each page of a long search
+	// contains the URL of the next, so without reading ahead every page would have to be waited for in turn.
 	maxAhead = 8
 )
 
-// NewStreams returns a session's Streams, with none open.
+// NewStreams returns the Streams of a session, with none open.
 func NewStreams[K comparable](s *Session) *Streams[K] {
 	return &Streams[K]{limiter: &s.limiter, open: map[K]*stream{}, ready: make(chan struct{}, 1)}
 }
 
-// stream is one of the streams in Streams.
+// stream reads the pages for one key of Streams.
 type stream struct {
 	turn  turn
-	begin func() // called before it requests a page
-	done  func() // called when it has a page or has ended
+	begin func() // called before the stream requests a page
+	done  func() // called when the stream has a page or has ended
 	keep  func() // called when a page is ready to be taken
 	pages chan step
-	large chan struct{} // allows a page larger than aheadLimit
-	stop  func()        // ends it and discards unsent pages
+	large chan struct{} // signals permission to read a page larger than aheadLimit
+	stop  func()        // ends the stream and discards unsent pages
 }
 
-// step is one message of a stream.
+// step is one message from a stream.
 type step struct {
 	Page
 
 	err   error
-	waits bool // it waits for permission to read a large page
+	waits bool // waiting for permission to read a large page
 }
 
 // Has reports whether a stream is open under the key.
 func (s *Streams[K]) Has(key K) bool { return s.open[key] != nil }
 
-// Full reports whether a further stream would only wait: as many requests are under way as the server handles, as many
-// streams are open as allowed, or nothing is read ahead (Session.OneByOne).
+// Full reports whether another stream would only wait: the server's concurrency limit or maxStreams is reached, or
+// reading ahead is disabled (Session.OneByOne).
 func (s *Streams[K]) Full() bool {
 	return s.limiter.IsOneByOne() || len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
 }
 
-// Start begins to read the wanted page and all pages after it, some of them before they are taken. It ends with ctx,
-// with Drop, and after a page without a next one.
+// Start starts reading the wanted page and all pages after it, some of them ahead of Take. The stream ends with ctx,
+// with Drop, or after the last page.
 func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch) {
 	ctx, stop := context.WithCancel(ctx)
 	one := &stream{
@@ -82,17 +82,17 @@ func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch
 	})
 }
 
-// done signals to Take that there may be room for a further stream.
+// done signals Take that there may be room for another stream.
 func (s *Streams[K]) done() {
 	s.asking.Add(-1)
 	select {
 	case s.ready <- struct{}{}:
-	default: // already signalled
+	default: // a signal is already pending
 	}
 }
 
-// Take returns the next page under a key. Call it when it is that stream's turn. While it waits, it calls more whenever
-// there may be room for further streams.
+// Take returns the next page of the stream under key. Call it when it is the stream's turn. While waiting, Take calls
+// more whenever there may be room for further streams.
 func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error) {
 	one := s.open[key]
 	s.limiter.prioritize(&one.turn)
@@ -117,7 +117,7 @@ func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error)
 	}
 }
 
-// Drop ends the stream under a key, to free its slots for others.
+// Drop ends the stream under key and frees its slots.
 func (s *Streams[K]) Drop(key K) {
 	if one := s.open[key]; one != nil {
 		one.stop()
@@ -133,13 +133,13 @@ func (s *Streams[K]) DropAll() {
 	}
 }
 
-// Close ends all streams, and returns once none is running.
+// Close ends all streams and returns once none is running.
 func (s *Streams[K]) Close() {
 	s.DropAll()
 	s.running.Wait()
 }
 
-// run reads from the wanted page on until there is no more, a request fails, or the context ends.
+// run reads pages, starting with the wanted one, until there are no more, a request fails or the context ends.
 func (s *stream) run(ctx context.Context, wanted Wanted, read Fetch) {
 	seen := map[string]bool{wanted.Next: true}
 	for {
@@ -150,7 +150,7 @@ func (s *stream) run(ctx context.Context, wanted Wanted, read Fetch) {
 			if !s.send(ctx, step{waits: true}) || !s.mayBeLarge(ctx) {
 				return
 			}
-			runtime.GC() // free the previous large page before reading another
+			runtime.GC() // free the previous large page before reading the next
 			wanted.Limit = fhir.MaxPage
 			got, err = read(ctx, wanted)
 		}

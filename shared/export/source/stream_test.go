@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// slowServer is a FHIR server that takes one second per response and has every requested resource.
+// slowServer is a FHIR server that has every requested resource and takes one second per response.
 type slowServer struct {
 	bytes int    // approximate size of a resource
 	late  string // id of the resource that takes a minute
@@ -109,7 +109,7 @@ func (s *slowServer) session(t *testing.T) *source.Session {
 	return session
 }
 
-// starter starts streams for 30 resources, as long as there is room.
+// starter starts streams for up to 30 resources while there is room.
 func starter(t *testing.T, streams *source.Streams[string], session *source.Session, keys *[]string) func() {
 	t.Helper()
 	return func() {
@@ -137,11 +137,11 @@ func TestStreamsReadAheadWhileOneStreamIsSlow(t *testing.T) {
 	})
 }
 
-func TestStreamsBoundReadAheadAndNeverBlockCurrentTurn(t *testing.T) {
+func TestStreamsLimitReadAheadWithoutBlockingCurrentTurn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ bytes, ahead int }{
 		"small documents":              {100, 30},
-		"documents as large as may be": {2<<20 - 100, 8}, // 16 MiB
+		"documents as large as may be": {2<<20 - 100, 8}, // they fill the 16 MiB that may be read ahead
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +152,7 @@ func TestStreamsBoundReadAheadAndNeverBlockCurrentTurn(t *testing.T) {
 				defer streams.Close()
 				var keys []string
 				more := starter(t, streams, session, &keys)
-				for range 60 { // nothing is taken for a minute
+				for range 60 { // no page is taken for a minute
 					more()
 					<-time.After(time.Second)
 					synctest.Wait()
@@ -160,7 +160,7 @@ func TestStreamsBoundReadAheadAndNeverBlockCurrentTurn(t *testing.T) {
 				if got := server.sent(); got != c.ahead {
 					t.Errorf("%d documents were read ahead, want %d", got, c.ahead)
 				}
-				// the last one waits for room if there is too little
+				// The last stream waits if there is too little room.
 				for _, key := range slices.Backward(slices.Clone(keys)) {
 					if got, err := streams.Take(t.Context(), key, func() {}); err != nil || got.Len != 1 {
 						t.Fatalf("%s: %v, %+v", key, err, got.Failed)

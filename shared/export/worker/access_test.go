@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-func TestWorkerDeniesTypesOutsideScopesWithoutRequest(t *testing.T) {
+func TestWorkerReportsTypesOutsideScopesWithoutRequestingThem(t *testing.T) {
 	t.Parallel()
 	for name, scope := range map[string]string{
 		"version 1": "patient/Patient.read patient/Condition.read",
@@ -63,9 +63,8 @@ func TestWorkerRenewsTokenOnceAfter401(t *testing.T) {
 	})
 }
 
-// Some servers return 401 for a type that was not granted. A token that still reads the Patient is not rotated in that
-// case.
-func TestWorkerDeniesTypeAfter401WhenTokenStillWorks(t *testing.T) {
+// Some servers return 401 for a type that was not granted. If the token still reads the Patient, it is not rotated.
+func TestWorkerReportsTypeDeniedAfter401WhenTokenStillWorks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// withAttachments returns a bench with a note whose content is at two URLs of the server, one of them a Binary.
+// withAttachments returns a bench with a note whose content is at two URLs on the server. One of them is a Binary.
 func withAttachments(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -25,7 +25,7 @@ func withAttachments(t *testing.T) *bench {
 	return b
 }
 
-// binaries returns the Binary resources of a file, by id.
+// binaries returns the Binary resources in a file, by id.
 func binaries(t *testing.T, file []byte) map[string]map[string]any {
 	t.Helper()
 	found := map[string]map[string]any{}
@@ -80,7 +80,7 @@ func TestBinaryIsExportedWhenServedAsRawBytes(t *testing.T) {
 	})
 }
 
-func TestUnreadableAttachmentIsReportedAndRolledBack(t *testing.T) {
+func TestUnreadableAttachmentIsRolledBackAndReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer answer
@@ -116,7 +116,7 @@ func TestUnreadableAttachmentIsReportedAndRolledBack(t *testing.T) {
 	}
 }
 
-func TestHandoverBetweenAttachmentsKeepsFile(t *testing.T) {
+func TestHandoverBetweenAttachmentsPreservesFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		whole := withAttachments(t)
@@ -133,8 +133,8 @@ func TestHandoverBetweenAttachmentsKeepsFile(t *testing.T) {
 	})
 }
 
-// withManyAttachments returns a bench with a note whose content is at twelve URLs of the server: the third is too large
-// to be read ahead, the fifth does not exist.
+// withManyAttachments returns a bench with a note whose content is at twelve URLs on the server. The third is too large
+// to be read ahead, and the fifth does not exist.
 func withManyAttachments(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -160,7 +160,7 @@ func TestAttachmentsAreReadConcurrentlyAndWrittenInOrder(t *testing.T) {
 		b := withManyAttachments(t)
 		began := time.Now()
 		b.work(t, 0)
-		// patient, statement, search; then twelve, and the large one once more
+		// requests for patient, statement and search, then twelve attachments, one of them twice
 		if took := time.Since(began); took > 8*time.Second {
 			t.Errorf("the export took %v", took)
 		}
@@ -190,7 +190,7 @@ func TestAttachmentsAreReadConcurrentlyAndWrittenInOrder(t *testing.T) {
 	})
 }
 
-func TestHandoverDuringReadAheadOfAttachmentsKeepsFile(t *testing.T) {
+func TestHandoverDuringAttachmentReadAheadPreservesFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		whole := withManyAttachments(t)

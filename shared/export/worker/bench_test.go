@@ -33,7 +33,7 @@ const (
 	connectionID = "c0000000-0000-4000-8000-000000000001"
 	wideScope    = "openid launch/patient patient/*.read"
 	lease        = time.Minute
-	places       = 3 // places per tenant
+	places       = 3 // export slots per tenant
 )
 
 var (
@@ -41,15 +41,15 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// afterWait is the delay of the message after the end of a wait.
+// afterWait is the delay between the end of a wait and the message.
 const afterWait = time.Second
 
-// files stores objects, some of which fail on Close.
+// files stores objects and can make Close fail.
 type files struct {
 	memory.Files
 
-	refuse string       // keys that contain it fail on Close
-	closed func(string) // called with every closed key
+	refuse string       // Close fails for keys that contain this text
+	closed func(string) // called with the key of every closed object
 }
 
 func (f *files) Create(ctx context.Context, key, contentType string) (export.Writer, error) {
@@ -78,15 +78,15 @@ func (u *upload) Close(ctx context.Context) error {
 	return nil
 }
 
-// workStore stores one task, and fails on demand.
+// workStore stores one task and fails on demand.
 type workStore struct {
 	*memory.Tasks
 
-	crashAfter int           // ContinueTask calls before one fails; 0 for never
-	finish     func() error  // replaces FinishTask, if set
-	answer     time.Duration // delay of FinishTask's response after it has taken effect
+	crashAfter int           // number of successful ContinueTask calls before one fails; 0 for no failure
+	finish     func() error  // replacement for FinishTask, if set
+	answer     time.Duration // delay of FinishTask's response after the task is stored
 	saves      int           // successful calls of ContinueTask
-	extends    int           // renewals of the lease
+	extends    int           // number of lease renewals
 }
 
 func (s *workStore) around(call string, effect func() error) error {
@@ -107,7 +107,7 @@ func (s *workStore) around(call string, effect func() error) error {
 	return effect()
 }
 
-// counted counts a call unless it fails.
+// counted increments calls if effect succeeds.
 func counted(calls *int, effect func() error) error {
 	err := effect()
 	if err == nil {
@@ -116,17 +116,17 @@ func counted(calls *int, effect func() error) error {
 	return err
 }
 
-// fakeTokens returns tokens, and holds the connection that they are for.
+// fakeTokens returns tokens and holds the connection they belong to.
 type fakeTokens struct {
 	set        tokens.Set
-	current    error // error that Current returns
-	renew      error // error that Renew returns
-	hang       bool  // Current returns only when its context ends
+	current    error // error returned by Current
+	renew      error // error returned by Renew
+	hang       bool  // whether Current returns only when its context ends
 	renewed    int
 	profile    plan.Profile
-	catalogued string   // FHIR base in the catalog; empty for none
-	due        error    // error that RefreshDue returns
-	dues       []string // connections whose tokens became due
+	catalogued string   // FHIR base in the catalogue; empty for none
+	due        error    // error returned by RefreshDue
+	dues       []string // connections whose tokens were made due
 }
 
 func (d *fakeTokens) RefreshDue(_ context.Context, _ org.Tenant, id string, _ time.Time) error {
@@ -161,10 +161,10 @@ func (d *fakeTokens) Renew(_ context.Context, _ org.Tenant, _ string, used int64
 	return tokens.Usable{Set: d.set, Version: used + 1}, nil
 }
 
-// enqueued records the enqueued messages.
+// enqueued records the messages that were sent to the queue.
 type enqueued struct {
 	mu     sync.Mutex
-	tasks  []time.Duration // delays
+	tasks  []time.Duration // delays of the messages
 	events []string
 }
 
@@ -172,7 +172,7 @@ func (n *enqueued) EnqueueTask(_ context.Context, _ org.Tenant, _ string, delay 
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tasks = append(n.tasks, delay)
-	return errTrouble // a lost message changes nothing
+	return errTrouble // losing a message changes nothing
 }
 
 func (n *enqueued) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
@@ -220,18 +220,18 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// task returns the current state of the only task.
+// task returns the current state of the bench's only task.
 func (b *bench) task() export.Task { return b.store.Get(tenant, taskID) }
 
-// change changes the only task, regardless of its lease.
+// change modifies the bench's only task, regardless of its lease.
 func (b *bench) change(change func(task *export.Task)) { b.store.Change(tenant, taskID, change) }
 
-// results returns the events of the task's end.
+// results returns the events that report the task's end.
 func (b *bench) results() []webhook.Event {
 	return b.store.Events(webhook.ExportSucceeded, webhook.ExportFailed)
 }
 
-// work runs the worker once; runFor is the time until its deadline, zero for none.
+// work runs the worker once. runFor is the time until its deadline, or zero for none.
 func (b *bench) work(t *testing.T, runFor time.Duration) {
 	t.Helper()
 	var deadline time.Time
@@ -247,7 +247,8 @@ func (b *bench) work(t *testing.T, runFor time.Duration) {
 	}
 }
 
-// finish runs the worker until the task has ended, waiting for its messages as the queue does.
+// finish runs the worker until the task has ended, delivering its messages after their delays. It returns the number of
+// runs.
 func (b *bench) finish(t *testing.T) (runs int) {
 	t.Helper()
 	for b.task().Status == export.Pending {
@@ -262,7 +263,7 @@ func (b *bench) finish(t *testing.T) (runs int) {
 	return runs
 }
 
-// file returns the finished export.
+// file returns the contents of the finished export file.
 func (b *bench) file(t *testing.T) []byte {
 	t.Helper()
 	if b.task().Status != export.Success || len(b.task().Files) == 0 {
@@ -279,7 +280,7 @@ func (b *bench) file(t *testing.T) []byte {
 	return body
 }
 
-// object returns an existing object.
+// object returns the contents of an existing object.
 func (b *bench) object(t *testing.T, key string) []byte {
 	t.Helper()
 	body, ok := b.files.Get(key)
@@ -289,7 +290,7 @@ func (b *bench) object(t *testing.T, key string) []byte {
 	return body
 }
 
-// names lists the names of a file's resources, in order.
+// names lists the names of the resources in a file, in order.
 func names(t *testing.T, file []byte) []string {
 	t.Helper()
 	var found []string
@@ -306,13 +307,13 @@ func names(t *testing.T, file []byte) []string {
 	return found
 }
 
-// asked returns the outcomes of a task except for the types that the server does not offer.
+// asked returns a task's outcomes, without types that the server does not offer.
 func asked(task export.Task) []export.TypeOutcome {
 	return slices.DeleteFunc(slices.Clone(task.Outcome),
 		func(o export.TypeOutcome) bool { return o.Reason == export.LossUnsupported })
 }
 
-// outcomeOf returns the outcome of a type.
+// outcomeOf returns the outcome of one type.
 func outcomeOf(t *testing.T, task export.Task, resourceType string) export.TypeOutcome {
 	t.Helper()
 	at := slices.IndexFunc(task.Outcome, func(o export.TypeOutcome) bool { return o.Type == resourceType })

@@ -20,10 +20,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// cache holds the chunks of a connection's records, by batch and fixture. Reading one takes a second.
+// cache holds the chunks of a connection's records, by batch and fixture. Reading a chunk takes a second.
 type cache struct {
 	chunks map[string][][]string
-	fails  int // number of failures before reads succeed
+	fails  int // number of reads that fail before reads succeed
 }
 
 func (c *cache) Read(
@@ -46,7 +46,7 @@ func (c *cache) Read(
 	}, nil
 }
 
-// newCachedBench returns a bench whose connection has its record in a cache, in chunks, and no server.
+// newCachedBench returns a bench whose connection has its record in a cache, as chunks, and no FHIR server.
 func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	t.Helper()
 	b, c := newBench(t), &cache{chunks: map[string][][]string{"one": chunks}}
@@ -58,8 +58,7 @@ func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	return b, c
 }
 
-// cachedRecord returns the result of converting documents: a Patient, which may differ from that of the tokens, and its
-// resources.
+// cachedRecord returns resources as converted from documents. The Patient may differ from that of the tokens.
 func cachedRecord() []string {
 	all := []string{`{"resourceType":"Patient","id":"p","link":[{"other":{"reference":"Patient/other"},` +
 		`"type":"seealso"}]}`}
@@ -74,11 +73,11 @@ func cachedRecord() []string {
 			`"content":[{"attachment":{"url":"https://elsewhere.example/x"}}]}`)
 }
 
-// lines returns the expected file of a record.
+// lines returns the expected file for a record.
 func lines(record []string) string { return strings.Join(record, "\n") + "\n" }
 
-// TestCachedRecordIsWrittenOnceWithoutRequests proves that its references are not read, and that its source has no
-// URL.
+// TestCachedRecordIsWrittenOnceWithoutRequests proves that the record's references are not read and that its source has
+// no URL.
 func TestCachedRecordIsWrittenOnceWithoutRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,8 +125,8 @@ func TestCachedRecordIsWrittenOnceWithoutRequests(t *testing.T) {
 	})
 }
 
-// TestCachedRecordFileIsIndependentOfChunksAndHandovers varies the ends of chunks, the handovers between runs, and a
-// chunk that is unreadable for a while.
+// TestCachedRecordFileIsIndependentOfChunksAndHandovers varies the chunk boundaries and the handovers between runs. One
+// chunk is temporarily unreadable.
 func TestCachedRecordFileIsIndependentOfChunksAndHandovers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,7 +137,7 @@ func TestCachedRecordFileIsIndependentOfChunksAndHandovers(t *testing.T) {
 			var chunks [][]string
 			for at := 0; at < len(record); {
 				next := min(len(record), at+1+random.IntN(6))
-				// some chunks end with the resource that begins the next
+				// some chunks end with the resource that starts the next
 				chunks, at = append(chunks, record[max(0, at-random.IntN(2)):next]), next
 			}
 			b, c := newCachedBench(t, chunks...)
@@ -168,7 +167,7 @@ func TestCachedRecordFollowsOptions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		record := cachedRecord()
-		// included, however old
+		// included regardless of its age
 		record[0] = `{"resourceType":"Patient","id":"p","meta":{"lastUpdated":"2020-01-01T00:00:00Z"}}`
 		b, _ := newCachedBench(t, record)
 		b.change(func(task *export.Task) {
@@ -191,8 +190,8 @@ func TestCachedRecordFollowsOptions(t *testing.T) {
 	})
 }
 
-// TestCachedRecordReportsLostDocuments also covers an export limited to some types: the lost documents may
-// have contained any type.
+// TestCachedRecordReportsLostDocuments also covers an export limited to some types, because a lost document may have
+// contained any type.
 func TestCachedRecordReportsLostDocuments(t *testing.T) {
 	t.Parallel()
 	for name, types := range map[string][]string{"the whole record": nil, "some types": {"Observation"}} {
@@ -203,7 +202,7 @@ func TestCachedRecordReportsLostDocuments(t *testing.T) {
 				b, _ := newCachedBench(t, record[:10], record[10:])
 				b.tokens.set.Records.Lost = map[string]int{"unavailable": 2, "not_found": 1}
 				b.change(func(task *export.Task) { task.Options.Types = types })
-				b.work(t, margin+time.Second-time.Millisecond) // a handover in between: they are counted once
+				b.work(t, margin+time.Second-time.Millisecond) // losses are counted once despite the handover
 				if p := b.task().Progress; p.QueriesDone != 1 || p.QueriesPlanned != 2 {
 					t.Errorf("progress %+v, want one of two chunks", p)
 				}
@@ -221,7 +220,7 @@ func TestCachedRecordReportsLostDocuments(t *testing.T) {
 	}
 }
 
-func TestCachedExportWithoutResourcesFailsWithReason(t *testing.T) {
+func TestCachedExportFailsWithReasonWhenNoResourcesExist(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		lost map[string]int
@@ -246,7 +245,7 @@ func TestCachedExportWithoutResourcesFailsWithReason(t *testing.T) {
 	}
 }
 
-// TestFixtureReplacesRecord proves that the fixture is complete.
+// TestFixtureReplacesRecord proves that the complete fixture is exported.
 func TestFixtureReplacesRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -266,7 +265,7 @@ func TestFixtureReplacesRecord(t *testing.T) {
 }
 
 // TestExportFailsWhenFixtureIsNotCached proves that no other record is delivered instead, and that no server is
-// queried for one.
+// queried.
 func TestExportFailsWhenFixtureIsNotCached(t *testing.T) {
 	t.Parallel()
 	for name, record := range map[string]*tokens.Records{"beside others": {
@@ -291,8 +290,8 @@ func TestExportFailsWhenFixtureIsNotCached(t *testing.T) {
 	}
 }
 
-// TestCachedRecordRestartsWhenCachedAgain covers a patient who authorizes again during the export:
-// no resource is written twice.
+// TestCachedRecordRestartsWhenCachedAgain proves that no resource is written twice if the patient authorizes again
+// during the export.
 func TestCachedRecordRestartsWhenCachedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -314,9 +313,9 @@ func TestCachedRecordRestartsWhenCachedAgain(t *testing.T) {
 	})
 }
 
-// TestExpiredCachedRecordMakesConnectionDue covers a record whose one-day lifetime has ended: nothing renews
-// it.
-func TestExpiredCachedRecordMakesConnectionDue(t *testing.T) {
+// TestExpiredCachedRecordMakesTokensDue covers a record whose one-day lifetime has ended. Such a record is not
+// renewed.
+func TestExpiredCachedRecordMakesTokensDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := newCachedBench(t, cachedRecord())
@@ -329,7 +328,7 @@ func TestExpiredCachedRecordMakesConnectionDue(t *testing.T) {
 	})
 }
 
-// TestCachedRecordRequiresPatientInScope proves that a cached record needs one like any other.
+// TestCachedRecordRequiresPatientInScope proves that a cached record, like any other, requires the Patient scope.
 func TestCachedRecordRequiresPatientInScope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -34,9 +34,9 @@ func TestResourcesAreWrittenOnceInStableOrder(t *testing.T) {
 			{Type: "MedicationRequest", Result: export.OutcomeOK, Count: 1},
 			{Type: "Observation", Result: export.OutcomeOK, Count: 4},
 			{Type: "DocumentReference", Result: export.OutcomeOK, Count: 1},
-			// The performer of one observation is at another server.
+			// The performer of one observation is on another server.
 			{Type: "Practitioner", Result: export.OutcomeTruncated, Count: 2, Missing: 1, Reason: export.LossElsewhere},
-			// One attachment of the note is at another server.
+			// One attachment of the note is on another server.
 			{Type: "Binary", Result: export.OutcomeTruncated, Count: 1, Missing: 1, Reason: export.LossElsewhere},
 			{Type: "Organization", Result: export.OutcomeOK, Count: 3},
 			{Type: "Specimen", Result: export.OutcomeOK, Count: 1},
@@ -89,7 +89,7 @@ func TestMetaSourceIsOmittedWhenDisabled(t *testing.T) {
 	})
 }
 
-func TestWorkerSendsOnlyNeededRequestsToServer(t *testing.T) {
+func TestWorkerSendsOnlyNecessaryRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -189,7 +189,7 @@ func TestResourcesWithoutIDAreDistinguishedByContent(t *testing.T) {
 	})
 }
 
-func TestSearchStopsWhenPagesNeverEnd(t *testing.T) {
+func TestSearchStopsAtPageLimitWhenPagesNeverEnd(t *testing.T) {
 	t.Parallel()
 	page := func(id, next string) answer {
 		return answer{status: 200, always: true, body: `{"resourceType":"Bundle","link":[{"relation":"next","url":"` + next +
@@ -291,7 +291,7 @@ func TestExportContinuesAfterFailedReference(t *testing.T) {
 	}
 }
 
-func TestLinksToOtherServersAreNotFollowed(t *testing.T) {
+func TestWorkerDoesNotFollowLinksToOtherServers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -30,7 +30,7 @@ func TestOutcomeListsEveryTypeOfPatientCompartment(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(b *bench)
-		row    export.TypeOutcome // outcome of a type that is not requested
+		row    export.TypeOutcome // expected outcome of a type that is not requested
 	}{
 		"that the server lists or not": {
 			func(*bench) {}, export.TypeOutcome{
@@ -133,7 +133,7 @@ func TestGroupsAndSchedulesAreFoundByMemberAndActor(t *testing.T) {
 	})
 }
 
-// questionnaireBench returns a bench with a response to the questionnaire of a canonical URL.
+// questionnaireBench returns a bench with a QuestionnaireResponse whose questionnaire is the canonical URL.
 func questionnaireBench(t *testing.T, canonical string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -157,7 +157,7 @@ func TestQuestionnaireIsFoundByCanonicalURL(t *testing.T) {
 	for name, c := range map[string]struct {
 		canonical string
 		change    func(b *bench)
-		asked     string // requested once
+		asked     string // request that must be sent once
 		want      export.TypeOutcome
 	}{
 		"of this server": {
@@ -229,7 +229,7 @@ func TestQuestionnaireIsFoundByCanonicalURL(t *testing.T) {
 	}
 }
 
-func TestHandoverBeforeQuestionnaireKeepsFile(t *testing.T) {
+func TestHandoverBeforeQuestionnairePreservesFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := questionnaireBench(t, "https://forms.example/phq")
@@ -237,8 +237,8 @@ func TestHandoverBeforeQuestionnaireKeepsFile(t *testing.T) {
 		b.server.script("QuestionnaireResponse?_count=100&page=1*", answer{status: 429, retryAfter: 120})
 		limited := answer{status: 429, retryAfter: 120}
 		b.server.script("Questionnaire?*", limited, limited)
-		// The refusals of the page and of the questionnaire, which are requested concurrently, end one run together or one
-		// run each.
+		// The page and the questionnaire are requested concurrently. Their refusals end either one run together or one run
+		// each.
 		if runs := b.finish(t); runs != 3 && runs != 4 {
 			t.Errorf("%d runs, want 3 or 4", runs)
 		}

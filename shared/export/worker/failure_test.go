@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// failureCase describes a failing export: the number of runs and the reason.
+// failureCase describes a failing export, with the expected number of runs and failure reason.
 type failureCase struct {
 	given func(b *bench)
 	runs  int
@@ -106,7 +106,7 @@ func failureCases() map[string]failureCase {
 		"unknown whether it ended": {func(b *bench) {
 			refusedOnTheWay(tokens.ErrNothingToRenew)(b)
 			patient, down := answer{status: 200, body: b.server.resources[readPatient]}, answer{status: 503}
-			run := []answer{patient, down, down, down, down, down} // requested five times
+			run := []answer{patient, down, down, down, down, down} // the search is attempted five times
 			b.server.script(readPatient, slices.Repeat(run, 5)...)
 		}, 5, export.TokenRefreshFailure},
 		"refresh fails on the way": {refusedOnTheWay(errTrouble), 5, export.TokenRefreshFailure},

@@ -22,41 +22,42 @@ const (
 	patientID = "p1"
 )
 
-// fakeFHIR is a FHIR server without a socket, so that it runs in virtual time: it is the Doer of the real reader.
+// fakeFHIR is a FHIR server without a socket, so it can run in virtual time. It implements the Doer of the real client.
 type fakeFHIR struct {
 	version string // FHIR version
-	// of the CapabilityStatement: "Type:search parameter:another"; the first finds the patient's resources
+	// entries of the CapabilityStatement: "Type:search parameter:another"; the first parameter finds the patient's
+	// resources
 	types     []string
-	resources map[string]string   // bodies by "Type/id"
-	pages     map[string][]string // by type: "c1 c2" are the ids on one page
+	resources map[string]string   // resource bodies by "Type/id"
+	pages     map[string][]string // pages by type; "c1 c2" lists the ids on one page
 	latency   time.Duration
 	down      func() bool
-	remaining string // of a rate limit of 100 per second; empty for no limit
-	own       string // base URL in its links, as behind a gateway; empty for base
-	selfless  bool   // pages have no self link
-	getPages  bool   // next links are base?_getpages=
-	// ids of a list that are found: "all", "half" of them, "one" page of two, or "ignored" for all resources of the type;
+	remaining string // remaining requests of a rate limit of 100 per second; empty for no limit
+	own       string // the server's base URL in its links, as behind a gateway; empty for base
+	selfless  bool   // whether pages lack a self link
+	getPages  bool   // whether next links are base?_getpages=
+	// which ids in a list search are found: "all", "half", "one" page of two, or "ignored" for all resources of the type;
 	// empty if lists are not supported
 	lists string
 
 	mu      sync.Mutex
-	scripts map[string][]answer // by request; used before the normal response
-	asked   []string            // requests: path and query below the base
-	late    []string            // the requests that began during a demanded pause
-	silent  time.Time           // start of the demanded pause; zero for none
+	scripts map[string][]answer // responses by request, used before the normal response
+	asked   []string            // requests received: path and query relative to the base
+	late    []string            // requests sent during a demanded pause
+	silent  time.Time           // start of the demanded pause; zero if there is none
 	bearers map[string]bool     // Authorization headers received
-	busy    int                 // requests under way
-	most    int                 // maximum number of concurrent requests
+	busy    int                 // number of requests in flight
+	most    int                 // maximum number of concurrent requests seen
 }
 
-// answer is one scripted response. Status 0 makes the connection fail.
+// answer is one scripted response. A status of 0 makes the connection fail.
 type answer struct {
 	status     int
 	retryAfter int
-	takes      time.Duration // in addition to the server's latency
+	takes      time.Duration // response time in addition to the server's latency
 	body       string
-	always     bool // repeated, not only once
-	normal     bool // the unscripted response
+	always     bool // whether the response repeats instead of applying once
+	normal     bool // use the unscripted response
 }
 
 // Do implements smart.Doer.
@@ -102,7 +103,7 @@ func (h *fakeFHIR) Do(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// name returns a request's path and query below the base, or the host of another server.
+// name returns a request's path and query relative to the base, or the host if it is another server.
 func name(r *http.Request) string {
 	if r.URL.Host != "ehr.example" {
 		return r.URL.Host
@@ -148,7 +149,7 @@ func (h *fakeFHIR) next(name string) (answer, bool) {
 	return answer{}, false
 }
 
-// matches reports whether a request has the name, or the prefix before its trailing star.
+// matches reports whether name is the request's name, or a prefix of it followed by a star.
 func matches(request, name string) bool {
 	start, open := strings.CutSuffix(name, "*")
 	return request == name || open && strings.HasPrefix(request, start)
@@ -199,7 +200,7 @@ func (h *fakeFHIR) statement() string {
 		strings.Join(resources, ",") + `]}]}`
 }
 
-// listed returns the response to a search by a list of ids.
+// listed returns the response to a search with a list of ids.
 func (h *fakeFHIR) listed(resourceType string, ids []string) string {
 	links := ""
 	switch h.lists {
@@ -255,7 +256,7 @@ func (h *fakeFHIR) bundle(resourceType string, r *http.Request) string {
 		strings.Join(links, ",") + `]}`
 }
 
-// script sets the responses to a request that precede the normal one.
+// script sets the responses to a request that are sent before the normal response.
 func (h *fakeFHIR) script(name string, answers ...answer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -269,14 +270,14 @@ func (h *fakeFHIR) unscript() {
 	clear(h.scripts)
 }
 
-// synchronize orders the test's next reads and changes after all requests that were handled, including those that a run
-// has abandoned.
+// synchronize waits for all handled requests, including those that a run has abandoned, so the test can safely read and
+// change the server.
 func (h *fakeFHIR) synchronize() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 }
 
-// times returns the number of requests with a name.
+// times returns the number of requests with this name.
 func (h *fakeFHIR) times(name string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -303,7 +304,7 @@ func (h *fakeFHIR) add(t *testing.T, resources ...string) {
 	}
 }
 
-// Searches and reads of newFakeFHIR for which tests script failures.
+// Searches and reads on newFakeFHIR for which tests script failures.
 const (
 	findConditions   = "Condition?_count=100&patient=p1"
 	findObservations = "Observation?_count=100&patient=p1"
@@ -313,8 +314,8 @@ const (
 	readPatient      = "Patient/p1"
 )
 
-// newFakeFHIR returns a server with the record of one patient, with every kind of reference, and a search that returns
-// another patient's resource.
+// newFakeFHIR returns a server with one patient's record, which contains every kind of reference. One search also
+// returns another patient's resource.
 func newFakeFHIR(t *testing.T) *fakeFHIR {
 	t.Helper()
 	h := &fakeFHIR{
@@ -380,7 +381,7 @@ func wholeRecord() []string {
 
 func without(names []string, unwanted ...string) []string {
 	if slices.Contains(unwanted, "Observation") || slices.Contains(unwanted, "Observation/o4") {
-		unwanted = append(unwanted, "Specimen") // nothing else refers to it
+		unwanted = append(unwanted, "Specimen") // no other resource refers to it
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return slices.Contains(unwanted, name) || slices.Contains(unwanted, strings.Split(name, "/")[0])

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// margin is the time before its deadline at which a run hands over.
+// margin is how long before its deadline a run hands over.
 const margin = 75 * time.Second
 
 func contextUntil(t *testing.T, after time.Duration) (context.Context, context.CancelFunc) {
@@ -22,7 +22,7 @@ func contextUntil(t *testing.T, after time.Duration) (context.Context, context.C
 	return context.WithTimeout(t.Context(), after)
 }
 
-// uninterrupted returns the file, the task and the number of requests of an undisturbed run.
+// uninterrupted returns the file, task and number of requests of an undisturbed run.
 func uninterrupted(t *testing.T) (file []byte, task export.Task, requests int) {
 	t.Helper()
 	b := newBench(t)
@@ -30,14 +30,14 @@ func uninterrupted(t *testing.T) (file []byte, task export.Task, requests int) {
 	return b.file(t), b.task(), len(b.server.asked)
 }
 
-func TestHandoverAtAnyPointKeepsFile(t *testing.T) {
+func TestHandoverAtAnyPointPreservesFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, requests := uninterrupted(t)
 		for point := range requests + 1 {
 			b := newBench(t)
 			b.server.latency = time.Second
-			b.work(t, margin+time.Duration(point)*time.Second-time.Millisecond) // time for point requests, one after the other
+			b.work(t, margin+time.Duration(point)*time.Second-time.Millisecond) // time for point sequential requests
 			if ended := b.task().Status == export.Success; ended && point == 0 || !ended && point == requests {
 				t.Errorf("after %d seconds: status %s", point, b.task().Status)
 			}
@@ -47,7 +47,7 @@ func TestHandoverAtAnyPointKeepsFile(t *testing.T) {
 	})
 }
 
-func TestHandoverAfterEveryStepKeepsFile(t *testing.T) {
+func TestHandoverAfterEveryStepPreservesFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, requests := uninterrupted(t)
@@ -69,8 +69,8 @@ func TestHandoverAfterEveryStepKeepsFile(t *testing.T) {
 	})
 }
 
-// TestReplacedObjectsAreDeletedWhenHeartbeatCancelsFinishedRun proves that the run deletes its obsolete objects even if
-// the heartbeat cancels it.
+// TestReplacedObjectsAreDeletedWhenHeartbeatCancelsFinishedRun proves that a finished run deletes its obsolete objects
+// even if the heartbeat cancels it.
 func TestReplacedObjectsAreDeletedWhenHeartbeatCancelsFinishedRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,7 +110,7 @@ func wantSameExport(t *testing.T, b *bench, file []byte, whole export.Task) {
 	}
 }
 
-func TestLongRetryAfterIsSpentInQueue(t *testing.T) {
+func TestTaskWaitsInQueueDuringLongRetryAfter(t *testing.T) {
 	t.Parallel()
 	for name, request := range map[string]string{
 		"the patient": readPatient, "the statement": "metadata", "a first page": findObservations,
@@ -140,14 +140,14 @@ func TestLongRetryAfterIsSpentInQueue(t *testing.T) {
 	}
 }
 
-func TestWorkerGivesUpTypeAfterThreeRoundsOfRetryAfter(t *testing.T) {
+func TestWorkerGivesUpOnTypeAfterThreeRoundsOfRetryAfter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.script(findObservations, answer{status: 429, retryAfter: 120, always: true})
 		runs := b.finish(t)
-		// Five tries in turn in each of three rounds. A try ahead of its turn, at most one in each round, does not count, and
-		// may be refused before or after the query's turn has come. Each refusal ends a run.
+		// Each of the three rounds has five attempts in turn. An attempt ahead of its turn, at most one per round, does not
+		// count, and may be refused before or after the query's turn has come. Each refusal ends a run.
 		tries := b.server.times(findObservations)
 		if tries < 15 || tries > 18 {
 			t.Errorf("%d tries, want 15 to 18", tries)
@@ -168,7 +168,7 @@ func TestWorkerGivesUpTypeAfterThreeRoundsOfRetryAfter(t *testing.T) {
 	})
 }
 
-func TestWaitLongerThanRunIsSpentInQueue(t *testing.T) {
+func TestTaskWaitsInQueueWhenWaitExceedsRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
@@ -183,7 +183,7 @@ func TestWaitLongerThanRunIsSpentInQueue(t *testing.T) {
 	})
 }
 
-func TestWorkerSearchesFromStartWhenServerForgotPagesBetweenRuns(t *testing.T) {
+func TestSearchRestartsWhenServerDiscardsPagesBetweenRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
@@ -191,15 +191,14 @@ func TestWorkerSearchesFromStartWhenServerForgotPagesBetweenRuns(t *testing.T) {
 		b.server.script(observations2, answer{status: 503, retryAfter: 60}, answer{status: 410})
 		b.finish(t)
 		wantSameExport(t, b, file, whole)
-		// The first run reads page 2 ahead. If its refusal ends the run before page 1 is written, the second run reads
-		// page 1 as well.
+		// The first run reads page 2 ahead. If page 2 is refused before page 1 is written, the second run also reads page 1.
 		if got := b.server.times(findObservations); got != 2 && got != 3 {
 			t.Errorf("searched %d times, want 2 or 3", got)
 		}
 	})
 }
 
-func TestTakeoverStopsRunWithoutWrites(t *testing.T) {
+func TestRunStopsWithoutWritingAfterTakeover(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -213,7 +212,7 @@ func TestTakeoverStopsRunWithoutWrites(t *testing.T) {
 		if got := b.store.extends; got != 2 {
 			t.Errorf("the lease was extended %d times before, want 2", got)
 		}
-		// The heartbeat at 60 s detects it; the requests under way are abandoned.
+		// The heartbeat at 60 s detects it, and the requests in flight are abandoned.
 		if got := time.Since(started); got != time.Minute {
 			t.Errorf("the run ended after %v, want a minute", got)
 		}
@@ -223,7 +222,7 @@ func TestTakeoverStopsRunWithoutWrites(t *testing.T) {
 	})
 }
 
-func TestTakeoverDuringRefreshIsNotFailure(t *testing.T) {
+func TestTakeoverDuringRefreshDoesNotFailTask(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -276,13 +275,13 @@ func TestResultIsStoredWhenRunTimeEndsMeanwhile(t *testing.T) {
 	}
 }
 
-func TestLateWorkerKeepsSegmentsOfOtherWorker(t *testing.T) {
+func TestLateWorkerPreservesSegmentsOfNewWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
 		b := newBench(t)
 		b.server.script(observations2, answer{status: 503, retryAfter: 60})
-		b.work(t, 0) // leaves a checkpoint and a segment
+		b.work(t, 0) // creates a checkpoint and a segment
 		before := b.files.Keys()
 		b.store.finish = func() error {
 			b.change(func(task *export.Task) { task.Generation++ }) // another worker claims the task at the last moment
@@ -316,7 +315,7 @@ func TestLeaseIsRenewedDuringRun(t *testing.T) {
 	})
 }
 
-func TestLateOrForgedMessageIsIgnored(t *testing.T) {
+func TestWorkIgnoresMessageForLeasedOrFinishedTask(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -349,7 +348,7 @@ func TestCheckpointContainsNoContent(t *testing.T) {
 	})
 }
 
-func TestUnreadableReferenceIsGivenUp(t *testing.T) {
+func TestUnreadableReferenceIsRequestedAtMostFourTimes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -358,7 +357,7 @@ func TestUnreadableReferenceIsGivenUp(t *testing.T) {
 		for b.task().Status == export.Pending {
 			b.work(t, margin+time.Second-time.Millisecond)
 		}
-		if got := b.server.times("Practitioner/d1"); got > 4 { // in some runs also ahead of its turn
+		if got := b.server.times("Practitioner/d1"); got > 4 { // some runs also request it ahead of its turn
 			t.Errorf("asked %d times, want at most 4", got)
 		}
 		if diff := cmp.Diff(without(wholeRecord(), "Practitioner/d1"), names(t, b.file(t))); diff != "" {

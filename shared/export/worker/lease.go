@@ -13,15 +13,15 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// progressEvery is the minimum interval between the progress events of a task. They are off unless a subscription
-// requests them (docs/reference/deviations.md, "Exports").
+// progressEvery is the minimum interval between a task's progress events. They are sent only if a subscription requests
+// them (docs/reference/deviations.md, "Exports").
 const progressEvery = 30 * time.Second
 
-// errSuperseded is the cause of a run's context ending because another worker has claimed its task, or another task has
-// its place.
+// errSuperseded is the cause of a run's cancellation after another worker has claimed its task, or another task its
+// slot.
 var errSuperseded = errors.New("another worker has taken the task or its place over")
 
-// progress is the progress of a task while this worker has it: the run sets it, the heartbeat stores it.
+// progress is a task's progress while this worker holds its lease. The run sets it, and the heartbeat stores it.
 type progress struct {
 	mu  sync.Mutex
 	now webhook.Progress
@@ -39,8 +39,8 @@ func (p *progress) get() webhook.Progress {
 	return p.now
 }
 
-// heartbeat renews the lease of task and place at a third of its length, stores the run's progress, and cancels the run
-// once either has been lost. The returned channel closes when the heartbeat has ended.
+// heartbeat renews the leases of the task and its slot each time a third of their duration has passed, stores the run's
+// progress, and cancels the run if either lease is lost. The returned channel is closed when the heartbeat has ended.
 func (w Worker) heartbeat(
 	ctx context.Context, place share.Place, task export.Task, reached *progress, stop context.CancelCauseFunc,
 ) <-chan struct{} {
@@ -68,8 +68,8 @@ func (w Worker) heartbeat(
 	return ended
 }
 
-// beat renews the lease once. It creates a progress event if there is new progress and the last event is old enough. If
-// it fails, the next beat makes up for it.
+// beat renews the lease once. It creates a progress event if there is new progress and the last event is old enough.
+// After a failure, the next beat tries again.
 func (w Worker) beat(ctx context.Context, task *export.Task, reached webhook.Progress) error {
 	now := w.Now()
 	isNew := reached != task.Progress

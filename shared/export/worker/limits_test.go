@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// documents returns the documents of the task's checkpoint.
+// documents returns the JSON documents of the task's checkpoint.
 func (b *bench) documents(t *testing.T) (list []map[string]any) {
 	t.Helper()
 	reader := json.NewDecoder(bytes.NewReader(b.object(t, b.task().Checkpoint)))
@@ -33,7 +33,7 @@ func (b *bench) documents(t *testing.T) (list []map[string]any) {
 	}
 }
 
-// edit changes the documents of the task's checkpoint.
+// edit modifies the JSON documents of the task's checkpoint.
 func (b *bench) edit(t *testing.T, change func([]map[string]any) []map[string]any) {
 	t.Helper()
 	var body bytes.Buffer
@@ -46,7 +46,7 @@ func (b *bench) edit(t *testing.T, change func([]map[string]any) []map[string]an
 	b.files.Put(b.task().Checkpoint, body.Bytes())
 }
 
-func TestEndlessRecordIsCutAndReported(t *testing.T) {
+func TestEndlessRecordIsTruncatedAndReported(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -105,8 +105,8 @@ func TestReferenceQueueIsBoundedAndOverflowIsCounted(t *testing.T) {
 	})
 }
 
-// TestCheckpointOfPreviousVersionIsRead covers the previous format: one document with all lists in it, whose marks
-// did not include waiting references.
+// TestCheckpointOfPreviousVersionIsRead covers the previous format, a single document with all lists, in which waiting
+// references have no marks.
 func TestCheckpointOfPreviousVersionIsRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,10 +13,10 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// maxTold is the maximum number of types in a log line.
+// maxTold is the maximum number of types listed in a log line.
 const maxTold = 20
 
-// logSuccess adds to the log line that the task's files exist, and what they lack.
+// logSuccess logs that the task's files exist, and which data they lack.
 func logSuccess(ctx context.Context, task export.Task) {
 	result := "success"
 	if task.Shortfall().Complete != nil {
@@ -27,13 +27,13 @@ func logSuccess(ctx context.Context, task export.Task) {
 	countEnd(ctx, task, result)
 }
 
-// countEnd counts an ended export and its duration.
+// countEnd counts a completed export and its duration.
 func countEnd(ctx context.Context, task export.Task, result string) {
 	logx.Measure(ctx, metric.Count(metric.Exports, result),
 		metric.Seconds(metric.ExportSeconds, result, task.FinishedAt.Sub(task.CreatedAt)))
 }
 
-// logFailure adds to the log line that the task has failed, and why.
+// logFailure logs that the task has failed, and the reason.
 func logFailure(ctx context.Context, task export.Task, result export.Result) {
 	logx.Add(ctx, logx.Failed(), slog.String("reason", string(result.Reason)))
 	countEnd(ctx, task, "failed")
@@ -44,18 +44,19 @@ func logFailure(ctx context.Context, task export.Task, result export.Result) {
 	tellCause(ctx, result.Cause)
 }
 
-// logSkipped adds to the log line that the message found nothing to claim: another worker has the task, it is deferred
-// or in line, or it has ended.
+// logSkipped logs that there was nothing to claim: the task belongs to another worker, is deferred, is in line or has
+// ended.
 func logSkipped(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "skipped"))
 }
 
-// logWaiting adds to the log line that the task waits in line, at no cost, until others of its tenant have ended.
+// logWaiting logs that the task waits in line until other exports of its tenant have ended. Waiting does not use up the
+// task's time budget.
 func logWaiting(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "in_line"))
 }
 
-// logDeferred adds to the log line that a later run continues the task, and what it waits for.
+// logDeferred logs that a later run continues the task, and the reason for the wait.
 func logDeferred(ctx context.Context, task export.Task, result export.Result, until time.Time) {
 	logx.Add(ctx, slog.String("result", "put_off"), slog.Time("next_at", until))
 	if result.Kind == export.Retryable {
@@ -72,7 +73,7 @@ func tellCause(ctx context.Context, cause error) {
 	logx.Add(ctx, logx.Spot(fault.SpotOf(cause))...)
 }
 
-// missingTypes returns the types with losses, each with the most significant reason and status.
+// missingTypes lists the types with losses, each with its most significant reason and status.
 func missingTypes(task export.Task) string {
 	var told []string
 	for _, o := range task.Outcome {

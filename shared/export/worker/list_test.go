@@ -17,8 +17,8 @@ const (
 )
 
 // withDoctors returns a bench with a Condition that refers to nine Practitioners and to an Observation of another
-// patient. One Practitioner does not exist, and one refers to two Organizations. lists is the server's support of id
-// lists (fakeFHIR).
+// patient. One Practitioner does not exist, and one refers to two Organizations. lists is the server's support for
+// searches by id lists (fakeFHIR).
 func withDoctors(t *testing.T, lists string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -47,15 +47,15 @@ func withDoctors(t *testing.T, lists string) *bench {
 	return b
 }
 
-func TestReferencesAreReadByListOrIndividuallyWhenListFails(t *testing.T) {
+func TestReferencesAreReadIndividuallyWhenListSearchFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		lists  string
 		change func(*bench)
-		search int // searches for Practitioners by their ids
-		read   int // reads of Practitioners
+		search int // expected searches for Practitioners by ids
+		read   int // expected reads of Practitioners
 	}{
-		// a missing one is requested once more
+		// a missing member is requested once more
 		"by one search": {lists: "all", search: 1, read: 1},
 		"not offered":   {read: listedDoctors},
 		"offered by the profile alone": {
@@ -132,7 +132,7 @@ func TestReferencesAreReadByListOrIndividuallyWhenListFails(t *testing.T) {
 	}
 }
 
-// refuse scripts the response to the search for Practitioners by their ids.
+// refuse scripts the response to the search for Practitioners by ids.
 func refuse(one answer) func(*bench) {
 	return func(b *bench) { b.server.script(aDoctorList, one) }
 }
@@ -141,13 +141,13 @@ func bundleOf(resources ...string) string {
 	return `{"resourceType":"Bundle","entry":[{"resource":` + strings.Join(resources, `},{"resource":`) + `}]}`
 }
 
-// large returns a Bundle with a resource that exceeds the size limit of a search by ids.
+// large returns a Bundle whose resource exceeds the size limit of a search by ids.
 func large(resource string) string {
 	return strings.Replace(bundleOf(resource), `{"resourceType":"Bundle"`,
 		`{"resourceType":"Bundle","language":"`+strings.Repeat("x", 600<<10)+`"`, 1)
 }
 
-func TestListKeepsURLShort(t *testing.T) {
+func TestListSearchURLsStayBelowLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -180,7 +180,7 @@ func TestListKeepsURLShort(t *testing.T) {
 	})
 }
 
-func TestHandoverBetweenListsKeepsFileAndLearnedRefusal(t *testing.T) {
+func TestHandoverBetweenListsPreservesFileAndLearnedRefusal(t *testing.T) {
 	t.Parallel()
 	for _, lists := range []string{"ignored", "half", "all"} {
 		t.Run(lists, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestHandoverBetweenListsKeepsFileAndLearnedRefusal(t *testing.T) {
 				whole := withDoctors(t, "")
 				whole.work(t, 0)
 				b := withDoctors(t, lists)
-				b.server.latency = time.Second // others get a response before the refusal applies to all
+				b.server.latency = time.Second // other requests get a response before the refusal applies to all
 				if lists == "all" {
 					b.server.script(aDoctorList, answer{status: 400})
 				}

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// The responses of a loss test's server to the search for a type.
+// Responses to the search for a type in a loss test.
 const (
 	full     = "full"
 	empty    = "empty"
@@ -24,10 +24,11 @@ const (
 	refused  = "refused"
 	rejected = "rejected"
 	unknown  = "unknown"
-	later    = "later" // the first page is good, the second is cut off
+	later    = "later" // first page valid, second page cut off
 )
 
-// lossBench returns a bench whose server has one type for each of the ways, and a Patient without references.
+// lossBench returns a bench whose server has one type for each of the given responses, and a Patient without
+// references.
 func lossBench(t *testing.T, ways ...string) *bench {
 	t.Helper()
 	all := strings.Fields("AllergyIntolerance Encounter Goal Immunization Procedure Condition Observation " +
@@ -77,25 +78,25 @@ func TestExportFailsWithReasonWhenHalfOfTypesAreUnreadable(t *testing.T) {
 		"cut":                                    content,
 		"cut full":                               content,
 		"cut full full":                          "",
-		"cut empty":                              content, // an empty type still counts as read
+		"cut empty":                              content, // an empty type also counts as read
 		"cut empty empty":                        "",
 		"cut cut empty full full":                "",
 		"cut html empty full":                    content,
 		"empty empty empty":                      "",
-		"later later later":                      "", // part of each type is there
+		"later later later":                      "", // part of each type was read
 		"later cut cut":                          content,
 		"down down full":                         contact,
 		"down full full":                         "",
 		"down down cut full":                     contact,
 		"down cut full":                          content,
 		"refused refused refused":                scope,
-		"refused refused full":                   "", // a patient may share little
+		"refused refused full":                   "", // the patient may have shared only a little
 		"refused refused refused cut full full":  "",
 		"refused refused refused cut cut full":   content,
 		"refused rejected":                       scope,
 		"rejected rejected":                      contact,
 		"rejected full":                          "",
-		"unknown unknown unknown":                "", // the portal has nothing else
+		"unknown unknown unknown":                "", // the portal has no other data
 		"unknown unknown unknown cut full full":  "",
 		"unknown unknown unknown cut":            content,
 		"full full full full full full full cut": "",
@@ -146,7 +147,7 @@ func TestOnlyRequestedTypesCountAsLost(t *testing.T) {
 	}
 }
 
-func TestEverythingIsNoLossWhenSearchesWouldFail(t *testing.T) {
+func TestEverythingCountsAsCompleteWhenSearchesWouldFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := lossBench(t, cut, cut)
@@ -160,7 +161,7 @@ func TestEverythingIsNoLossWhenSearchesWouldFail(t *testing.T) {
 	})
 }
 
-// successData returns the data of the success event as sent.
+// successData returns the data of the success event as sent to the webhook.
 func successData(t *testing.T, b *bench) string {
 	t.Helper()
 	if len(b.results()) != 1 || b.task().Status != export.Success {
@@ -191,7 +192,7 @@ func TestSuccessEventHasDocumentedFieldsWhenRecordIsComplete(t *testing.T) {
 	})
 }
 
-func TestSuccessEventNamesMissingTypesWhenRecordIsIncomplete(t *testing.T) {
+func TestSuccessEventListsMissingTypesWhenRecordIsIncomplete(t *testing.T) {
 	t.Parallel()
 	given := map[string]func(b *bench){
 		`"Encounter":"invalid_content"`: func(*bench) {},

@@ -22,12 +22,12 @@ import (
 const (
 	manyResources = 50_000
 	pageResources = 500
-	// heapBound is far below the total size of the resources, 50 MB, and far above the size of a page and the marks of
+	// heapBound is far below the total size of the resources (50 MB), and far above the size of a page and the marks of
 	// 50,000 resources.
 	heapBound = 24 << 20
 )
 
-// endless is a source.Server whose record is generated while it is read, so that it takes no memory itself.
+// endless is a source.Server that generates its record as it is read, so the record itself takes no memory.
 type endless struct {
 	peak uint64 // peak size of the live heap
 }
@@ -86,7 +86,7 @@ func (e *endless) measure(first int) {
 	e.peak = max(e.peak, memory.HeapAlloc)
 }
 
-// nowhere discards the data written to it and counts its length.
+// nowhere discards the data written to it and counts the bytes.
 type nowhere struct{ bytes int64 }
 
 func (n *nowhere) Create(context.Context, string, string) (export.Writer, error) { return n, nil }

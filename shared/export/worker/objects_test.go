@@ -10,12 +10,12 @@ import (
 	"recordbridge/shared/export"
 )
 
-func TestTaskObjectsCoverEverythingRunsWrite(t *testing.T) {
+func TestTaskObjectsListsEveryObjectWrittenByRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		left := map[string]bool{}
-		for range 3 { // each run hands over at its first wait
+		for range 3 { // each run hands over at its first long wait
 			b.server.script(findObservations, answer{status: 503, always: true})
 			b.work(t, 76*time.Second)
 			for _, key := range b.files.Keys() {

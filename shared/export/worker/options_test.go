@@ -106,7 +106,7 @@ func formatted(t *testing.T, b *bench, runFor time.Duration) map[export.Format][
 	return found
 }
 
-func TestFormatsHoldSameRecordAcrossRuns(t *testing.T) {
+func TestFormatsContainSameRecordAcrossRuns(t *testing.T) {
 	t.Parallel()
 	for name, runFor := range map[string]time.Duration{"one run": 0, "many runs": 78 * time.Second} {
 		t.Run(name, func(t *testing.T) {

@@ -63,7 +63,8 @@ func TestExportContinuesAfterFailedType(t *testing.T) {
 			export.TypeOutcome{Result: export.OutcomeFailed, Status: 500, Reason: export.LossUnavailable},
 			[]string{"Observation"},
 		},
-		// 3, 3, 3 and 4 seconds in each of 3 rounds, and 3 for the next request's wait after the last try of the first round.
+		// Each of three rounds has waits of 3, 3, 3 and 4 seconds. After the first round's last attempt, the next request
+		// waits another 3 seconds.
 		"503 with Retry-After": {
 			findObservations,
 			answer{status: 503, retryAfter: 3},

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-func TestProgressEventIsSentAtMostEveryHalfMinute(t *testing.T) {
+func TestProgressEventIsSentAtMostEvery30Seconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

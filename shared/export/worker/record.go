@@ -13,18 +13,18 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// afterWait is the delay of a task's message after the end of its wait, so that slightly different clocks do not
-// deliver it too early.
+// afterWait is the delay between the end of a task's wait and its message, so that clock differences do not deliver it
+// too early.
 const afterWait = time.Second
 
-// errWait fails a task whose wait would extend beyond its time.
+// errWait fails a task whose wait would exceed its time budget.
 var errWait = errors.New("the wait would outlast the export's time")
 
-// record turns the end of a run into the task's next state.
+// record converts the end of a run to the task's next state.
 func (w Worker) record(ctx context.Context, end collect.End) error {
 	task, result := end.Task, end.Result
 	switch result.Kind {
-	case export.Done, export.Save, export.Superseded: // nothing left to store
+	case export.Done, export.Save, export.Superseded: // nothing else to store
 		return nil
 	case export.Yield:
 		task.Failures = 0
@@ -44,8 +44,8 @@ func (w Worker) record(ctx context.Context, end collect.End) error {
 	return w.fail(ctx, task, result)
 }
 
-// succeed stores a task whose files exist, with its event, and then deletes the objects that the files replace.
-// Anything that a crash leaves behind is deleted with the files when they expire.
+// succeed stores a task whose files exist, together with its event, and then deletes the objects that the files
+// replace. Objects left after a crash are deleted with the files when they expire.
 func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, error) {
 	task, now := end.Task, w.Now()
 	task.Status, task.FinishedAt, task.SentAt, task.FilesUntil = export.Success, now, now, now.Add(w.Retention)
@@ -63,13 +63,14 @@ func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, erro
 	}
 	err = w.finish(ctx, task, event)
 	if errors.Is(err, fault.Conflict) {
-		return collect.End{Result: export.Result{Kind: export.Superseded}}, nil // the segments now belong to another worker
+		return collect.End{Result: export.Result{Kind: export.Superseded}}, nil // another worker now owns the segments
 	}
 	if err != nil {
 		return collect.End{}, err
 	}
 	logSuccess(ctx, task)
-	// The heartbeat may find the task finished and cancel the run; this worker must still delete the replaced objects.
+	// When the heartbeat sees the finished task it may cancel the run, but this worker must still delete the replaced
+	// objects.
 	ctx = context.WithoutCancel(ctx)
 	for _, key := range end.Replaced {
 		_ = w.Files.Delete(ctx, key)
@@ -77,7 +78,7 @@ func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, erro
 	return end, nil
 }
 
-// fail ends the task with a reason and its event.
+// fail ends the task with a failure reason and its event.
 func (w Worker) fail(ctx context.Context, task export.Task, result export.Result) error {
 	task, event, err := task.Fail(result.Reason, w.Now())
 	if err != nil {
@@ -94,7 +95,7 @@ func (w Worker) fail(ctx context.Context, task export.Task, result export.Result
 }
 
 func (w Worker) finish(ctx context.Context, task export.Task, event webhook.Event) error {
-	// A finished result is stored even if the run's context has just ended.
+	// The final result is stored even if the run's context has just ended.
 	ctx = context.WithoutCancel(ctx)
 	if err := w.Store.FinishTask(ctx, task, event); err != nil {
 		return fmt.Errorf("finish task: %w", err)
@@ -103,8 +104,8 @@ func (w Worker) finish(ctx context.Context, task export.Task, event webhook.Even
 	return nil
 }
 
-// refused fails a task whose refresh token was refused, or that never had one. It does not decide the connection's
-// fate: it makes the tokens due before it fails the task, so that a crash in between loses nothing.
+// refused fails a task whose refresh token was refused or missing. It does not change the connection's status. It makes
+// the tokens due before it fails the task, so that a crash in between loses nothing.
 func (w Worker) refused(ctx context.Context, task export.Task, result export.Result) error {
 	err := w.Refreshes.RefreshDue(ctx, task.Tenant, task.ConnectionID, w.Now())
 	if err != nil && !errors.Is(err, fault.Conflict) {
@@ -113,8 +114,9 @@ func (w Worker) refused(ctx context.Context, task export.Task, result export.Res
 	return w.fail(ctx, task, result)
 }
 
-// yield defers a task for its full wait, which no claim cuts short. A wait beyond the task's time fails it immediately:
-// the server is not queried earlier than it allows, and the organisation does not wait in vain.
+// yield defers a task for its full wait, during which it can't be claimed. If the wait would exceed the task's time
+// budget, yield fails the task immediately. The server is then not queried earlier than it allows, and the organisation
+// learns of the failure at once.
 func (w Worker) yield(ctx context.Context, task export.Task, result export.Result) error {
 	now := w.Now()
 	if now.Add(result.Wait).After(task.Ends()) {
@@ -128,21 +130,21 @@ func (w Worker) yield(ctx context.Context, task export.Task, result export.Resul
 		dueAt = until.Add(w.Lease)
 	}
 	if delay > due.LongestDelay {
-		dueAt = until // longer than a message can be delayed, so the sweeper sends it
+		dueAt = until // the wait exceeds the maximum message delay, so the sweeper sends the message
 	}
 	logDeferred(ctx, task, result, now.Add(result.Wait))
 	if err := w.Store.YieldTask(ctx, task, until, dueAt); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("yield task: %w", err)
 	}
 	if delay <= due.LongestDelay {
-		// The sweeper makes up for lost messages.
+		// The sweeper sends lost messages again.
 		_ = w.Enqueuer.EnqueueTask(ctx, task.Tenant, task.ID, delay)
 	}
 	return nil
 }
 
-// overTime returns the error of a task whose wait would extend beyond its time, with the spot at which the wait was
-// demanded.
+// overTime returns the error for a task whose wait would exceed its time budget, with the location at which the wait
+// was demanded.
 func overTime(cause error) error {
 	spot := fault.SpotOf(cause)
 	spot.Class = "over_time"

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestTokensBecomeDueOnlyWhenRefusedOrEnded(t *testing.T) {
+func TestTokensBecomeDueOnlyWhenRefusedOrNotRenewable(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		given func(*bench)
@@ -53,9 +53,9 @@ func TestTokensBecomeDueOnlyWhenRefusedOrEnded(t *testing.T) {
 	}
 }
 
-// TestBusyServerCostsNoTokenAttempt proves that the check of an expired token is repeated at a
-// busy server more often than failures are tolerated.
-func TestBusyServerCostsNoTokenAttempt(t *testing.T) {
+// TestBusyServerDoesNotConsumeTokenAttempts proves that checking an expired token at a busy server may be repeated more
+// often than the number of tolerated failures.
+func TestBusyServerDoesNotConsumeTokenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, busy := range map[string]answer{
 		"waited for": {status: 429, retryAfter: 7},
@@ -67,7 +67,7 @@ func TestBusyServerCostsNoTokenAttempt(t *testing.T) {
 				b := newBench(t)
 				b.server.script(findObservations, slices.Repeat([]answer{{status: 401}}, 7)...)
 				asked := slices.Repeat([]answer{busy}, 4)
-				if name == "put off" { // each run begins with the Patient
+				if name == "put off" { // each run starts by reading the Patient
 					asked = slices.Repeat([]answer{busy, {normal: true}}, 6)
 				}
 				b.server.script(readPatient, append(append([]answer{{normal: true}}, asked...), answer{status: 401})...)
@@ -80,7 +80,7 @@ func TestBusyServerCostsNoTokenAttempt(t *testing.T) {
 	}
 }
 
-func TestBusyTokenEndpointIsNotFailure(t *testing.T) {
+func TestBusyTokenEndpointDoesNotFailTask(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/export"
 )
 
-// TestTypeIsReportedAsNotRequestedWhenMissingFromRequestedScopes proves that a type missing from the authorization
-// request is reported with that cause.
+// TestTypeIsReportedAsNotRequestedWhenMissingFromRequestedScopes proves that the reported reason for such a type is
+// not_requested.
 func TestTypeIsReportedAsNotRequestedWhenMissingFromRequestedScopes(t *testing.T) {
 	t.Parallel()
 	const narrow = "patient/Patient.rs patient/AllergyIntolerance.rs"

@@ -11,17 +11,17 @@ import (
 	"recordbridge/shared/export"
 )
 
-// downFor makes the server return 503 to every request, beginning after a delay and for a given time.
+// downFor makes the server return 503 to every request for the given length, starting after a delay.
 func (h *fakeFHIR) downFor(after, length time.Duration) {
 	from := time.Now().Add(after)
 	h.down = func() bool { return !time.Now().Before(from) && time.Now().Before(from.Add(length)) }
 }
 
-func TestTemporaryOutageLosesNoRecords(t *testing.T) {
+func TestTemporaryOutageLosesNoResources(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		after, length time.Duration
-		longest       time.Duration // limit for the complete export
+		longest       time.Duration // maximum duration of the export
 	}{
 		"a minute":            {time.Second, time.Minute, 7 * time.Minute},
 		"ten minutes":         {3 * time.Second, 10 * time.Minute, 25 * time.Minute},
@@ -77,7 +77,7 @@ func TestLongOutagePausesRequestsAndDeliversPartialRecord(t *testing.T) {
 		if got := outcomeOf(t, b.task(), "Practitioner"); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
-		// Eight rounds of a few requests with five tries each; without the pauses there would be hundreds.
+		// Eight rounds with a few requests of five attempts each; without the pauses there would be hundreds.
 		if got := len(b.server.asked); got > 250 {
 			t.Errorf("%d requests", got)
 		}
@@ -96,7 +96,7 @@ func TestExportContinuesWithoutStatementAfterRepeatedFailures(t *testing.T) {
 	})
 }
 
-func TestExportDeliversPartialRecordWhenTimeIsNearlyOver(t *testing.T) {
+func TestExportDeliversPartialRecordWhenTimeNearlyExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -135,7 +135,7 @@ func TestCrashLosesOnlyWorkSinceLastSave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = 90 * time.Second
-		b.store.crashAfter = 1 // after one save
+		b.store.crashAfter = 1 // fails after one save
 		if err := b.worker.Work(t.Context(), tenant, taskID, time.Time{}); err == nil {
 			t.Fatal("a store that fails was no failure")
 		}

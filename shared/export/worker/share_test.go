@@ -11,7 +11,7 @@ import (
 
 const otherTaskID = "fedcba9876543210fedcba9876543210"
 
-// newCrowdedBench returns a bench whose tenant has one place, which another export holds for the given time.
+// newCrowdedBench returns a bench whose tenant has a single slot, which another export holds for the given time.
 func newCrowdedBench(t *testing.T, long time.Duration) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -20,7 +20,7 @@ func newCrowdedBench(t *testing.T, long time.Duration) *bench {
 	return b
 }
 
-// take gives the only place to a task.
+// take assigns the only slot to a task.
 func (b *bench) take(t *testing.T, id string, long time.Duration) {
 	t.Helper()
 	row, err := b.store.Share(t.Context(), tenant)
@@ -32,7 +32,7 @@ func (b *bench) take(t *testing.T, id string, long time.Duration) {
 	}
 }
 
-// holder returns the task that has the only place.
+// holder returns the ID of the task that holds the only slot.
 func (b *bench) holder(t *testing.T) string {
 	t.Helper()
 	row, err := b.store.Share(t.Context(), tenant)
@@ -45,7 +45,7 @@ func (b *bench) holder(t *testing.T) string {
 	return row.Places[0].TaskID
 }
 
-func TestExportWaitsInLineWithoutUsingItsTime(t *testing.T) {
+func TestExportWaitsInLineWithoutUsingItsBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
@@ -72,7 +72,7 @@ func TestExportWaitsInLineWithoutUsingItsTime(t *testing.T) {
 	})
 }
 
-func TestEndedExportGivesPlaceToNextInLine(t *testing.T) {
+func TestEndedExportPassesPlaceToNextInLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for name, c := range map[string]struct {
@@ -104,7 +104,7 @@ func TestEndedExportGivesPlaceToNextInLine(t *testing.T) {
 	})
 }
 
-func TestContinuingExportKeepsPlace(t *testing.T) {
+func TestContinuedExportKeepsPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

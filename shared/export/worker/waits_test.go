@@ -22,18 +22,18 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// strict is a server that refuses requests beyond its limit, and records those sent during a demanded pause.
+// strict is a server that refuses requests above its rate limit and records requests sent during a demanded pause.
 type strict struct {
 	smart.Doer
 
-	most   int           // requests per window
-	window time.Duration // length, from its first request on
+	most   int           // maximum number of requests per window
+	window time.Duration // length of a window, starting with its first request
 
 	mu       sync.Mutex
 	count    int
-	opened   time.Time // start of the window
+	opened   time.Time // start of the current window
 	closedTo time.Time // end of the demanded pause
-	early    []string  // requests sent before it
+	early    []string  // requests sent before the pause ended
 	refused  int
 }
 
@@ -63,7 +63,7 @@ func (s *strict) enter(r *http.Request) (wait time.Duration) {
 	}
 	s.refused++
 	wait = s.opened.Add(s.window).Sub(now)
-	// Requests sent before the refusal arrived are not early, so the demand applies one nanosecond later.
+	// Requests sent before the refusal arrived are not early, so the demand takes effect one nanosecond later.
 	time.AfterFunc(time.Nanosecond, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -109,7 +109,8 @@ func TestWorkerRespectsRateLimitOfStrictServer(t *testing.T) {
 	}
 }
 
-// TestWorkerRespectsWaitWhenMessagesArriveEarly covers a duplicate message, or the sweeper's, every half minute.
+// TestWorkerRespectsWaitWhenMessagesArriveEarly simulates a duplicate message, or one from the sweeper, every 30
+// seconds.
 func TestWorkerRespectsWaitWhenMessagesArriveEarly(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{
@@ -128,7 +129,7 @@ func TestWorkerRespectsWaitWhenMessagesArriveEarly(t *testing.T) {
 					t.Fatalf("put off: %t until %v, want %v", got.Deferred, got.LeaseUntil, until)
 				}
 				sent, look := []time.Duration{wait + afterWait}, until.Add(lease)
-				if sent[0] > due.LongestDelay { // longer than a message can be delayed
+				if sent[0] > due.LongestDelay { // exceeds the maximum message delay
 					sent, look = nil, until
 				}
 				if diff := cmp.Diff(sent, b.enqueued.tasks); diff != "" || !b.store.SweepTime(tenant, taskID).Equal(look) {
@@ -171,9 +172,9 @@ func TestWorkerRespectsWaitOfTokenEndpoint(t *testing.T) {
 	})
 }
 
-// TestWorkerFailsTaskAtOnceWhenWaitExceedsItsTime proves that the server gets no earlier request, and that the
-// organisation does not wait in vain.
-func TestWorkerFailsTaskAtOnceWhenWaitExceedsItsTime(t *testing.T) {
+// TestWorkerFailsTaskImmediatelyWhenWaitExceedsBudget proves that the server gets no earlier request, and that the task
+// fails immediately instead of at the end of its time budget.
+func TestWorkerFailsTaskImmediatelyWhenWaitExceedsBudget(t *testing.T) {
 	t.Parallel()
 	tooLong := answer{status: 429, retryAfter: int((export.Budget + time.Second).Seconds()), always: true}
 	for name, given := range map[string]func(b *bench){
@@ -212,7 +213,7 @@ func TestWorkerFailsTaskAtOnceWhenWaitExceedsItsTime(t *testing.T) {
 	}
 }
 
-// TestWorkerDeliversPartialRecordWhenServerDemandsTooLongWait proves that previously deferred requests also count as
+// TestWorkerDeliversPartialRecordWhenServerDemandsTooLongWait proves that requests deferred earlier also count as
 // missing.
 func TestWorkerDeliversPartialRecordWhenServerDemandsTooLongWait(t *testing.T) {
 	t.Parallel()
@@ -220,7 +221,7 @@ func TestWorkerDeliversPartialRecordWhenServerDemandsTooLongWait(t *testing.T) {
 		b := newBench(t)
 		b.change(func(task *export.Task) { task.CreatedAt = time.Now().Add(-4 * time.Hour) })
 		b.server.script(findObservations, answer{status: 502, always: true})
-		// Other responses arrive at whole seconds, so that the requests under way during the demand began before it.
+		// Other responses arrive at whole seconds, so requests in flight during the demand were sent before it.
 		b.server.latency = time.Second
 		b.server.script("Binary/b1", answer{status: 429, retryAfter: 2 * 3600, takes: time.Second / 2, always: true})
 		b.work(t, 0)
@@ -265,7 +266,7 @@ func TestWorkerLogsSkippedMessageWhenNothingToClaim(t *testing.T) {
 	}
 }
 
-// workLogged runs the worker once, and returns the log line.
+// workLogged runs the worker once and returns the log line.
 func (b *bench) workLogged(t *testing.T) string {
 	t.Helper()
 	ctx, line := logx.Begin(t.Context())

@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ownPatient is the patient of newFakeFHIR with an earlier id, with identifiers, and with a reference to another
-// patient that is not a link.
+// ownPatient is newFakeFHIR's patient with an earlier id, identifiers, and a reference to another patient that is not a
+// link.
 const ownPatient = `{"resourceType":"Patient","id":"p1","identifier":[{"system":"urn:mrn","value":"7"}],` +
 	`"link":[{"other":{"reference":"Patient/p0"},"type":"replaces"}],` +
 	`"contact":[{"extension":[{"valueReference":{"reference":"Patient/mother"}}]}]}`
 
-// otherSpellings returns different spellings of a reference to the Patient with an id.
+// otherSpellings returns different forms of a reference to the Patient with this id.
 func otherSpellings(id string) []string {
 	return []string{
 		"Patient/" + id, "/Patient/" + id, "./Patient/" + id, `Patient\\` + id, "patient/" + id, "Patient/" + id + "?x=1",
@@ -27,7 +27,7 @@ func otherSpellings(id string) []string {
 	}
 }
 
-// whose returns resources without their id, and whether they belong to the patient p1.
+// whose returns resources without their ids, and whether each belongs to the patient p1.
 func whose() map[string]bool {
 	cases := map[string]bool{}
 	for _, text := range otherSpellings("p1") {
@@ -51,7 +51,7 @@ func whose() map[string]bool {
 			`atient/p1"}}]`] = true
 	}
 	for text, belongs := range map[string]bool{
-		// an earlier id
+		// an earlier id of the patient
 		`"Observation","subject":{"reference":"Patient/p0"}`:                      true,
 		`"Observation","subject":{"reference":"Patient/mother"}`:                  false,
 		`"Observation","subject":{"identifier":{"system":"urn:mrn","value":"7"}}`: true,
@@ -67,7 +67,7 @@ func whose() map[string]bool {
 		`"Observation","subject":{"reference":"Patient/p1"},"performer":[{"reference":"Patient/p2"}]`: true,
 		`"Observation","subject":{"reference":"Group/g"},"performer":[{"reference":"Patient/p2"}]`:    false,
 		`"Observation","subject":{"reference":"Location/l"}`:                                          true,
-		`"Observation"`: true, // names no patient: the search that found it was for our patient
+		`"Observation"`: true, // no patient named, but found by a search for our patient
 		`"Observation","subject":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason",` +
 			`"valueCode":"masked"}]}`: true,
 		`"Observation","contained":[{"resourceType":"Patient","id":"in","identifier":[{"system":"urn:mrn",` +
@@ -101,8 +101,9 @@ func whose() map[string]bool {
 	return cases
 }
 
-// compartment lists the elements by which R4's patient compartment ties each type to a patient
-// (compartmentdefinition-patient.html), and those of types that are tied without being in it.
+// compartment lists the elements by which R4's patient compartment links each type to a patient
+// (compartmentdefinition-patient.html). It also lists the elements of types that refer to a patient without being in
+// the compartment.
 const compartment = `Account.subject AdverseEvent.subject AllergyIntolerance.patient AllergyIntolerance.recorder
 	AllergyIntolerance.asserter Appointment.participant.actor AppointmentResponse.actor AuditEvent.agent.who
 	AuditEvent.entity.what Basic.subject Basic.author BodyStructure.patient CarePlan.subject
@@ -127,7 +128,7 @@ const compartment = `Account.subject AdverseEvent.subject AllergyIntolerance.pat
 	Task.for Task.owner GuidanceResponse.subject Device.patient Contract.subject MedicationOrder.patient
 	DiagnosticOrder.subject ProcedureRequest.subject ReferralRequest.patient`
 
-func TestOwnerIsDecidedByEveryCompartmentElement(t *testing.T) {
+func TestEveryCompartmentElementDeterminesOwner(t *testing.T) {
 	t.Parallel()
 	var resources []string
 	for path := range strings.FieldsSeq(compartment) {
@@ -151,7 +152,7 @@ func TestOwnerIsDecidedByEveryCompartmentElement(t *testing.T) {
 	})
 }
 
-// exported exports resources that a search has found, and reports for each whether the file contains it.
+// exported exports resources found by a search. For each resource, it reports whether the file contains it.
 func exported(t *testing.T, b *bench, run func(), resources []string) []bool {
 	t.Helper()
 	page := make([]string, 0, len(resources))
@@ -198,9 +199,8 @@ func TestResourcesOfOtherPatientsAreExcluded(t *testing.T) {
 	})
 }
 
-// A resource that names only another patient is not in the file, whatever the type and the member, and however deep the
-// reference.
-func TestResourceNamingOnlyOtherPatientIsExcluded(t *testing.T) {
+// A resource that names only another patient is excluded, whatever its type and however deeply the reference is nested.
+func TestResourceIsExcludedWhenOnlyOtherPatientIsNamed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		resources := make([]string, rapid.IntRange(1, 20).Draw(r, "resources"))

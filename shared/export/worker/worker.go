@@ -1,6 +1,6 @@
-// Package worker carries out exports: it claims a task under a lease, runs it with package collect, and records the
-// result of each run in the task's row. It does not touch a task that another worker has claimed: every write is fenced
-// by the task's generation.
+// Package worker carries out exports. It claims a task under a lease, runs it with package collect, and records the
+// result of each run in the task's row. Every write is fenced by the task's generation, so a worker never modifies a
+// task that another worker has claimed.
 package worker
 
 import (
@@ -21,59 +21,60 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Store stores a task while it is being worked on. Every write except ClaimTask is fenced by task.Generation and
+// Store stores a task while a worker processes it. Every write except ClaimTask is fenced by task.Generation and
 // returns fault.Conflict if another worker has taken over.
 type Store interface {
-	// ClaimTask leases a pending task that is not in line, leased or deferred, and raises its generation. Otherwise it
-	// returns fault.Conflict.
+	// ClaimTask leases a pending task and increments its generation. It returns fault.Conflict if the task is in line,
+	// leased or deferred.
 	ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error)
-	// ExtendTask renews the lease and stores Progress.
+	// ExtendTask renews the task's lease and stores Progress.
 	ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error
-	// ReportTask does the same, and stores ProgressAt, ProgressSent and the progress event in one transaction.
+	// ReportTask renews the lease and stores Progress, ProgressAt, ProgressSent and the progress event in one transaction.
 	ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error
-	// ContinueTask stores Checkpoint, clears Failures and raises the generation of a task that its worker continues.
+	// ContinueTask stores Checkpoint, clears Failures and increments the generation of a task that the same worker
+	// continues.
 	ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (export.Task, error)
-	// YieldTask stores Checkpoint and Failures, raises the generation and releases the lease. The task can be claimed from
-	// until on, or at once if that is zero; the sweeper acts at dueAt.
+	// YieldTask stores Checkpoint and Failures, increments the generation and releases the lease. The task can be claimed
+	// from until, or immediately if until is zero. The sweeper acts at dueAt.
 	YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error
-	// FinishTask stores the result and its event in one transaction.
+	// FinishTask stores the task's result and its event in one transaction.
 	FinishTask(ctx context.Context, task export.Task, event webhook.Event) error
 }
 
 // Refreshes maintains tokens between exports (package refresh).
 type Refreshes interface {
-	// RefreshDue makes the tokens of an authorized connection due at now, and enqueues them. It returns fault.Conflict if
-	// the connection is not authorized.
+	// RefreshDue makes the tokens of an authorized connection due at now and enqueues the connection. It returns
+	// fault.Conflict if the connection is not authorized.
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 
-// Worker carries out exports. Its method is idempotent: a duplicate or late call finds nothing to claim.
+// Worker carries out exports. Its methods are idempotent: a duplicate or late call finds nothing to do.
 type Worker struct {
 	Store            Store
 	Share            share.Share
 	Source           source.Opener
 	Refreshes        Refreshes
 	Cache            collect.Cache
-	Known            collect.Known // nil to store nothing
+	Known            collect.Known // nil if nothing should be stored
 	Files            export.Files
 	Enqueuer         export.Enqueuer
 	Links            export.Links
 	Now              func() time.Time
 	Lease            time.Duration
 	Retention        time.Duration
-	SendDownloadLink bool // also send download_link, whose removal date has passed
-	AddMetaSource    bool // set meta.source to a resource's origin if the server does not
+	SendDownloadLink bool // also send the deprecated download_link, whose removal date has passed
+	AddMetaSource    bool // set meta.source to a resource's origin if the server left it empty
 }
 
-// firstClaim is the generation of a task that no worker has claimed before.
+// firstClaim is the generation of a task that has never been claimed.
 const firstClaim = 1
 
-// errTooLong ends a task that was pending for longer than export.Budget.
+// errTooLong fails a task that was pending for longer than export.Budget.
 var errTooLong = fault.Spot{Class: "over_time"}.Failed(errors.New("the export was pending for too long"))
 
-// Work runs a task until it is finished, has failed or has to wait in its tenant's line. Near the deadline it hands
-// over to a later call through the queue. Every error is an internal failure: the task stays pending and the sweeper
-// tries again.
+// Work processes a task until it succeeds, fails or has to wait in its tenant's line. Near the deadline it hands over
+// to a later call through the queue. Every error is an internal failure, after which the task stays pending and the
+// sweeper tries again.
 func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error {
 	now := w.Now()
 	task, err := w.Store.ClaimTask(ctx, tenant, taskID, now, now.Add(w.Lease))
@@ -102,7 +103,7 @@ func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, dead
 	return w.workIn(ctx, place, task, deadline)
 }
 
-// Admit starts waiting exports for which their tenant's share has places.
+// Admit starts waiting exports for which the tenant's share has free slots.
 func (w Worker) Admit(ctx context.Context, tenant org.Tenant) error {
 	if err := w.Share.Admit(ctx, tenant); err != nil {
 		return fmt.Errorf("admit exports: %w", err)
@@ -110,8 +111,8 @@ func (w Worker) Admit(ctx context.Context, tenant org.Tenant) error {
 	return nil
 }
 
-// workIn works on a task in its place. A task that continues at once keeps its place for the next run. After an
-// internal failure the place stays taken until its lease expires, like the task.
+// workIn works on a task in its slot. A task that continues at once keeps its slot for the next run. After an internal
+// failure, both the slot and the task stay taken until their leases expire.
 func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task, deadline time.Time) error {
 	for {
 		end, err := w.runOnce(ctx, place, task, deadline)
@@ -120,7 +121,7 @@ func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task,
 		}
 		switch {
 		case end.Result.Kind == export.Superseded:
-			return nil // the place belongs to the task, and so to the other worker
+			return nil // the slot belongs to the task, and therefore to the other worker
 		case end.Result.Kind != export.Save:
 			if end.Result.Kind != export.Yield || end.Result.Wait > 0 {
 				w.Share.Leave(ctx, place)
@@ -137,8 +138,8 @@ func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task,
 	}
 }
 
-// runOnce works on the task from its checkpoint to its end or next checkpoint, renewing the leases of task and place in
-// the meantime.
+// runOnce works on the task from its checkpoint to its end or next checkpoint, while the heartbeat renews the leases of
+// the task and its slot.
 func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task,
 	deadline time.Time,
 ) (collect.End, error) {
@@ -155,7 +156,7 @@ func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task
 		end, err = w.succeed(ctx, end)
 	}
 	if errors.Is(context.Cause(ctx), errSuperseded) {
-		// overrides any failure during the cancellation
+		// takes precedence over any failure during the cancellation
 		end, err = collect.End{Result: export.Result{Kind: export.Superseded}}, nil
 	}
 	stop(nil)

@@ -20,7 +20,7 @@ import (
 // outputLimit returns the documented output budget of a document (docs/reference/ccda.md, "Budget").
 func outputLimit(document []byte) int { return 8*len(document) + 256<<10 }
 
-// repeatedly repeats text n times, replacing "#" by the number of each repetition.
+// repeatedly repeats text n times, replacing "#" with the number of the repetition.
 func repeatedly(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
@@ -29,13 +29,13 @@ func repeatedly(n int, text string) string {
 	return b.String()
 }
 
-// long returns a text of n bytes.
+// long returns a string of n bytes.
 func long(n int) string { return strings.Repeat("x", n) }
 
 const numbered = `<entry><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="#"/>`
 
-// piece is a part of a document whose conversion multiplies its size: the extension of its id, elements before the
-// body, and sections.
+// piece is a part of a document whose conversion multiplies its size. It holds the extension of the document id,
+// elements before the body, and sections.
 type piece struct{ id, header, sections string }
 
 func sectionWith(title, text, entries string) string {
@@ -46,7 +46,7 @@ func sectionWith(title, text, entries string) string {
 const someAuthor = `<author><time value="2024"/><assignedAuthor><id root="2.16.840.1.113883.19.4" ` +
 	`extension="#"/><assignedPerson><name><family>#</family></name></assignedPerson></assignedAuthor></author>`
 
-// amplifiers returns pieces whose output is much larger than their input. Each is about size bytes long.
+// amplifiers returns pieces of about size bytes each whose output is much larger than their input.
 func amplifiers(size int) map[string]piece {
 	many := min(size/300, 1900)
 	toNarrative := `<code><originalText><reference value="#t"/></originalText></code>`
@@ -203,7 +203,7 @@ func amplifiers(size int) map[string]piece {
 	}
 }
 
-// amplified returns a document with the given pieces.
+// amplified returns a document that contains the given pieces.
 func amplified(pieces ...piece) []byte {
 	var id, header, sections strings.Builder
 	id.WriteString("d 1")
@@ -217,7 +217,7 @@ func amplified(pieces ...piece) []byte {
 	return []byte(strings.Replace(text, `extension="d 1"`, `extension="`+id.String()+`"`, 1))
 }
 
-// converted converts a document and checks that the output respects the budget and has no dangling references.
+// converted converts a document, and verifies that the output respects the budget and has no dangling references.
 func converted(t *testing.T, name string, document []byte) (out []byte, report ccda.DocumentReport) {
 	t.Helper()
 	ndjson, all := ccdatest.Lines(t, document)
@@ -265,11 +265,11 @@ func TestConversionStaysWithinBudgetForRandomDocuments(t *testing.T) {
 	}
 }
 
-// A document of 1.15 MB once became 421 MB: each of 800 entries repeated the narrative that it refers to
+// A document of 1.15 MB once became 421 MB, because each of its 800 entries repeated the narrative that it refers to
 // (docs/reference/ccda.md).
 //
 //nolint:paralleltest // measures what is allocated
-func TestConversionDropsReferencesToNarrativeOverBudget(t *testing.T) {
+func TestConversionDropsNarrativeReferencesOverBudget(t *testing.T) {
 	entry := numbered + `<code><originalText><reference value="t"/></originalText></code></observation></entry>`
 	attack := amplified(piece{sections: sectionWith("", `<content ID="t">`+long(1<<20)+`</content>`,
 		repeatedly(800, entry))})
@@ -277,7 +277,7 @@ func TestConversionDropsReferencesToNarrativeOverBudget(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	out, report := converted(t, "attack", attack)
 	runtime.ReadMemStats(&after)
-	// including the test's decoding of the output
+	// includes the test's own decoding of the output
 	if allocated := int(after.TotalAlloc - before.TotalAlloc); allocated > 150<<20 {
 		t.Errorf("%d MB were allocated for a document of %d bytes", allocated>>20, len(attack))
 	}
@@ -298,7 +298,7 @@ func TestConversionDropsReferencesToNarrativeOverBudget(t *testing.T) {
 	}
 }
 
-// Documents of HL7 and of the project stay below half of the limit for statements, whatever white space they have.
+// Documents from HL7 and from this project stay below half of the limit for statements, regardless of white space.
 func TestConversionStaysBelowBudgetForRealDocuments(t *testing.T) {
 	t.Parallel()
 	for name, document := range honestDocuments(t) {
@@ -310,7 +310,7 @@ func TestConversionStaysBelowBudgetForRealDocuments(t *testing.T) {
 	}
 }
 
-// honestDocuments returns the documents of wholeDocuments by name, each also without white space between elements.
+// honestDocuments returns the documents of wholeDocuments by name, each with and without white space between elements.
 func honestDocuments(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := wholeDocuments(t)
@@ -320,7 +320,7 @@ func honestDocuments(t *testing.T) map[string][]byte {
 	return all
 }
 
-// wholeDocuments returns the project's documents by file name, and the public ones if they are on this machine.
+// wholeDocuments returns the project's documents by file name, plus the public ones if they are on this machine.
 func wholeDocuments(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

@@ -1,44 +1,43 @@
 // Package ccda converts C-CDA documents to FHIR R4 resources. It is the only package of this folder that others import:
-// it reads documents, passes each section to its package (section/allergies and so on) and merges facts that several
-// documents share. It is pure: bytes in, resources out; no clock, no network, no randomness, so that the same documents
-// always give the same bytes.
+// it parses documents, passes each section to its package (section/allergies and so on) and merges facts that several
+// documents share. It is pure: it uses no clock, network or randomness, so the same documents always produce the same
+// bytes.
 //
 // The rules are those of HL7 "C-CDA on FHIR" (hl7.org/fhir/us/ccda) for documents of C-CDA R1.1, R2.1 and later, and of
-// US Core for the required elements of a resource. Documents are accepted as they are: an entry without a known
-// templateId is converted by its section and class, and anything that no rule takes becomes a generic Observation and
-// is counted in the Report. No document is refused for its content.
+// US Core for a resource's required elements. The package is lenient: an entry without a known templateId is converted
+// by its section and class, and content without a rule becomes a generic Observation and is counted in the Report. No
+// document is rejected for its content.
 //
 // # Ids
 //
-// Ids are version 5 UUIDs (RFC 9562) in one namespace, so that converting twice gives the same ids and facts that two
-// documents share become one resource:
+// Ids are version 5 UUIDs (RFC 9562) in one namespace. Converting a document twice produces the same ids, and a fact
+// that two documents share becomes one resource. The UUID is derived as follows:
 //
-//   - an independent entity (Patient, Practitioner, Organization, Device, Location, Encounter …): from its
-//     type and its first real II;
-//   - a clinical fact: from its type, its first real II, its code and its start, since senders reuse ids for other
-//     facts;
+//   - an independent entity (Patient, Practitioner, Organization, Device, Location, Encounter …): from its type and its
+//     first real II;
+//   - a clinical fact: from its type, its first real II, its code and its start, since senders reuse ids for other facts;
 //   - anything without a real II: from its document, its type, the fact that it is part of, and its content, but never
 //     from its position in the document.
 //
-// If two facts of one document get the same id and contradict each other, both stay: the id of the second is derived
-// from its content.
+// If two facts of one document get the same id and contradict each other, both are retained: the id of the second is
+// derived from its content.
 package ccda
 
 import "recordbridge/shared/fhir/ccda/cda"
 
-// ErrInvalid is returned for a document that cannot be converted at all: it is not well-formed XML, has no
-// ClinicalDocument, is too large or nested too deeply. Its text contains no part of the document.
+// ErrInvalid is returned if a document cannot be converted at all: it is not well-formed XML, has no ClinicalDocument,
+// is too large or is nested too deeply. The error text contains no part of the document.
 var ErrInvalid = cda.ErrInvalid
 
 // Resource is one FHIR R4 resource.
 type Resource struct {
 	Type string // resourceType
-	ID   string // a UUID in lower case
-	JSON []byte // compact, without a line break; the receiver may keep it
+	ID   string // lower-case UUID
+	JSON []byte // compact, without line breaks; the receiver may retain it
 }
 
-// Convert converts one document and emits its resources in the order of the document, its Patient first. The error is
-// ErrInvalid, or that of emit.
+// Convert converts one document and emits its resources in document order, starting with the Patient. It returns
+// ErrInvalid or the error from emit.
 func Convert(document []byte, emit func(Resource) error) (Report, error) {
 	var s Set
 	if err := s.Add(document); err != nil {

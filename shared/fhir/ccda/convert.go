@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// convert creates all resources of a document of the given size, the Patient first and the document's Provenance last.
-// packer is nil, or packs the resources of a large document. salt is empty, or the patient's id to keep ids distinct
-// from another patient's.
+// convert creates all resources of a document, starting with the Patient and ending with the document's Provenance.
+// bytes is the document's size. packer packs the resources of a large document, and is nil otherwise. salt is empty, or
+// the patient's id if ids must differ from another patient's.
 func convert(d *cda.Document, bytes int, patientID, salt string, packer *r4.Packer) *emit.Emitter {
 	made := emit.New(d, bytes, salt, packer)
 	c := statement.NewContext(d, &r4.Reference{Reference: "Patient/" + patientID}, made)

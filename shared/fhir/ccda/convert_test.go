@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// publicFolder holds complete documents of HL7 that are not part of the project.
+// publicFolder contains complete documents from HL7 that are not part of the project.
 const publicFolder = "../../../../shared/data/ccda"
 
 // publicDocuments returns the documents of publicFolder by name, or skips the test.
@@ -37,7 +37,7 @@ func publicDocuments(tb testing.TB) map[string][]byte {
 	return documents
 }
 
-func TestConvertReadsPublicDocuments(t *testing.T) {
+func TestConvertSucceedsForPublicDocuments(t *testing.T) {
 	t.Parallel()
 	for name, document := range publicDocuments(t) {
 		ndjson, _ := ccdatest.Lines(t, document)
@@ -49,7 +49,7 @@ func TestConvertReadsPublicDocuments(t *testing.T) {
 	}
 }
 
-// checkReferences reports dangling references and duplicate ids.
+// checkReferences reports dangling references and duplicate ids as test errors.
 func checkReferences(t *testing.T, name string, ndjson []byte) {
 	t.Helper()
 	known := map[string]bool{}
@@ -87,7 +87,7 @@ func checkReferences(t *testing.T, name string, ndjson []byte) {
 	}
 }
 
-// enlarged repeats the sections of a document up to a size, with different ids each time.
+// enlarged repeats a document's sections up to the given size, with different ids each time.
 func enlarged(document []byte, size int) []byte {
 	head, rest, _ := bytes.Cut(document, []byte("<structuredBody>"))
 	body, foot, _ := bytes.Cut(rest, []byte("</structuredBody>"))
@@ -117,7 +117,7 @@ func BenchmarkConvert(b *testing.B) {
 	}
 }
 
-// BenchmarkConvertLarge reports the live heap for documents of 50 MB, after reading and after conversion.
+// BenchmarkConvertLarge measures the live heap for documents of 50 MB, after parsing and after conversion.
 func BenchmarkConvertLarge(b *testing.B) {
 	for _, shape := range ccdatest.Shapes() {
 		b.Run(shape, func(b *testing.B) {
@@ -152,7 +152,7 @@ func (f *firstWrite) Write(part []byte) (int, error) {
 	return len(part), nil
 }
 
-// liveMB returns the size of the live heap.
+// liveMB returns the size of the live heap, in megabytes.
 func liveMB() float64 {
 	var m runtime.MemStats
 	runtime.GC()

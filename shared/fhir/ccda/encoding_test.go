@@ -21,14 +21,14 @@ import (
 	"recordbridge/shared/fhir/ccda/emit"
 )
 
-// familyIn returns a document that declares an encoding, with a patient of the given family name.
+// familyIn returns a document in the declared encoding, with a patient of the given family name.
 func familyIn(declared, family string) string {
 	return `<?xml version="1.0" encoding="` + declared + `"?>` + strings.TrimPrefix(
 		ccdatest.Document(`<recordTarget><patientRole><patient><name><family>`+family+
 			`</family></name></patient></patientRole></recordTarget>`, ""), `<?xml version="1.0"?>`)
 }
 
-func TestSetReadsDeclaredEncoding(t *testing.T) {
+func TestSetDecodesDeclaredEncoding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		declared, family string
@@ -48,7 +48,7 @@ func TestSetReadsDeclaredEncoding(t *testing.T) {
 		{"KOI8-R", "\u0418\u0432\u0430\u043d", charmap.KOI8R},
 		{"IBM850", "M\u00fcller", charmap.CodePage850},
 		{"windows-1252", "M\u00fcller \u2013 x", charmap.Windows1252},
-		{"GB18030", "\u6797\u5c0f\u660e", unicode.UTF8}, // the bytes show that it is UTF-8
+		{"GB18030", "\u6797\u5c0f\u660e", unicode.UTF8}, // the bytes are valid UTF-8
 		{"Shift_JIS", "\u5c71\u7530", unicode.UTF8BOM},
 		{"GB18030", "\u6797\u5c0f\u660e", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
 		{"windows-1252", "\u6797", utf32.UTF32(utf32.LittleEndian, utf32.UseBOM)},
@@ -65,8 +65,8 @@ func TestSetReadsDeclaredEncoding(t *testing.T) {
 	}
 }
 
-// Two characters of two bytes in GBK can also be valid UTF-8 for Latin letters.
-func TestEastAsianTextIsReadByDeclarationWhenItIsUTF8ByChance(t *testing.T) {
+// Two GBK characters of two bytes each can also be valid UTF-8 for Latin letters.
+func TestDeclaredEastAsianEncodingWinsWhenTextIsAlsoValidUTF8(t *testing.T) {
 	t.Parallel()
 	bytesOf := "\xC4\xA1\xC5\xA2"
 	want, err := simplifiedchinese.GB18030.NewDecoder().String(bytesOf)
@@ -103,7 +103,7 @@ func TestUndecodableCharactersAreCounted(t *testing.T) {
 	}
 }
 
-func TestUnknownEncodingIsRefusedUnlessItIsUTF8(t *testing.T) {
+func TestUnknownEncodingIsRejectedUnlessTextIsUTF8(t *testing.T) {
 	t.Parallel()
 	for _, declared := range []string{"x-none", "hz-gb-2312", "ISO-2022-KR", "x-user-defined", "EBCDIC-US"} {
 		var s ccda.Set

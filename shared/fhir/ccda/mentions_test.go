@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// mentions returns a document that repeats one fact count times, each time with its own id, code, author and note.
+// mentions returns a document that repeats one fact count times, each time with a different id, code, author and note.
 func mentions(count int) []byte {
 	var entries strings.Builder
 	for i := range count {
@@ -28,7 +28,7 @@ func mentions(count int) []byte {
 	return []byte(telling("d1", "20190601", patientID("a"), "30954-2", entries.String()))
 }
 
-// BenchmarkMentions shows that the time per mention does not grow with the number of mentions.
+// BenchmarkMentions measures that the time per mention does not grow with the number of mentions.
 func BenchmarkMentions(b *testing.B) {
 	for _, count := range []int{500, 1000, 2000, 4000, 8000} {
 		document := mentions(count)
@@ -43,8 +43,8 @@ func BenchmarkMentions(b *testing.B) {
 	}
 }
 
-// TestFactHasEachPartOnceWhenRepeated also covers long lists and a repetition in another document.
-func TestFactHasEachPartOnceWhenRepeated(t *testing.T) {
+// TestRepeatedFactHasNoDuplicateParts also covers long lists, and a repetition in a second document.
+func TestRepeatedFactHasNoDuplicateParts(t *testing.T) {
 	t.Parallel()
 	const count = 300
 	twice := append(mentions(count), []byte{}...)
@@ -87,7 +87,7 @@ func TestFactHasEachPartOnceWhenRepeated(t *testing.T) {
 	}
 }
 
-func TestSetRefusesDocumentWithTooManyParts(t *testing.T) {
+func TestSetRejectsDocumentWithTooManyParts(t *testing.T) {
 	t.Parallel()
 	ids := func(count int) string { return strings.Repeat(`<id root="2.16.840.1.113883.19.1"/>`, count) }
 	entries := strings.Repeat(`<entry/>`, 3000) + `<text>` + strings.Repeat(`<br/>`, 3000) + `</text>`

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// inPieces converts a set of documents in pieces of the given number of nodes; 0 converts them as trees. It returns the
-// lines and the report.
+// inPieces converts a set of documents in pieces of the given number of nodes. If nodes is 0, the documents are parsed
+// as complete trees. inPieces returns the NDJSON and the report.
 func inPieces(t *testing.T, nodes int, documents ...[]byte) (ndjson, report []byte) {
 	t.Helper()
 	var s ccda.Set
@@ -39,7 +39,7 @@ func inPieces(t *testing.T, nodes int, documents ...[]byte) (ndjson, report []by
 	return lines.Bytes(), report
 }
 
-// allDocuments returns the documents of the corpus, the project's own and the public ones, by name.
+// allDocuments returns the documents of the corpus, the project's own and the public documents, by name.
 func allDocuments(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := wholeDocuments(t)
@@ -52,7 +52,7 @@ func allDocuments(t *testing.T) map[string][]byte {
 	return all
 }
 
-func TestSetEmitsSameResourcesFromPiecesAsFromTree(t *testing.T) {
+func TestSetEmitsSameResourcesInPiecesAsFromTree(t *testing.T) {
 	t.Parallel()
 	for name, document := range allDocuments(t) {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestSetEmitsSameResourcesFromPiecesAsFromTree(t *testing.T) {
 	}
 }
 
-func TestSetEmitsSameResourcesOfSeveralDocumentsFromPieces(t *testing.T) {
+func TestSetEmitsSameResourcesForSeveralDocumentsInPieces(t *testing.T) {
 	t.Parallel()
 	all := allDocuments(t)
 	maps.DeleteFunc(all, func(name string, _ []byte) bool { return strings.Contains(name, "/") })
@@ -86,7 +86,7 @@ func TestSetEmitsSameResourcesOfSeveralDocumentsFromPieces(t *testing.T) {
 	}
 }
 
-// firstDifference returns the first line that differs.
+// firstDifference returns the first line in which want and got differ.
 func firstDifference(want, got []byte) string {
 	a, b := slices.Collect(bytes.Lines(want)), slices.Collect(bytes.Lines(got))
 	for i := range min(len(a), len(b)) {

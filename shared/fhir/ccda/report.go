@@ -2,13 +2,13 @@ package ccda
 
 import "recordbridge/shared/fhir/ccda/emit"
 
-// Report describes the conversion of documents, using only numbers, codes and template ids: it contains no personal
-// data.
+// Report describes the conversion of documents. It contains only numbers, codes and template ids, and no personal data.
 type Report struct {
 	Documents []DocumentReport `json:"documents"`
-	Resources map[string]int   `json:"resources"` // by type, as emitted
-	Merged    int              `json:"merged"`    // resources already stated elsewhere in the documents
+	Resources map[string]int   `json:"resources"` // resources emitted, by type
+	// resources merged into another, because the documents state the fact repeatedly
+	Merged int `json:"merged"`
 }
 
-// DocumentReport is the part of a Report for one document.
+// DocumentReport is the part of a Report that describes one document.
 type DocumentReport = emit.DocumentReport

@@ -29,7 +29,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// ruleSets returns the rules of all section packages for one document: some rules keep state about the document.
+// ruleSets returns the rules of all section packages for a single document. Some rules hold state about the document.
 func ruleSets() []statement.RuleSet {
 	return []statement.RuleSet{
 		problems.Rules(),
@@ -55,12 +55,12 @@ func ruleSets() []statement.RuleSet {
 	}
 }
 
-// asks returns a function that reports whether a null observation is a question without an answer, which FHIR
-// represents as an Observation with a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). Any other
-// null observation states nothing. It is a question if its template becomes an Observation, or if it has a code and no
-// known template.
+// asks returns a function that reports whether a null observation is a question without an answer. FHIR represents such
+// a question as an Observation with a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). An
+// observation is a question if its template maps to an Observation, or if it has a code and no known template. Any
+// other null observation states nothing.
 func asks() func(n *cda.Node) bool {
-	var isQuestion map[string]bool // by template; most documents have no null statement
+	var isQuestion map[string]bool // by template; nil until needed, because most documents have no null statements
 	return func(n *cda.Node) bool {
 		if mood := n.Attr("moodCode"); n.Name != "observation" || mood != "" && mood != "EVN" {
 			return false
@@ -81,15 +81,15 @@ func asks() func(n *cda.Node) bool {
 	}
 }
 
-// Template describes the rule of one entry or section template, for the documentation.
+// Template documents the rule for an entry or section template.
 type Template struct {
-	Root   string // its OID, without the version
-	Name   string // C-CDA's name for it
-	Target string // the resulting resource
-	Folder string // of the package that holds the rule, below this one
+	Root   string // OID of the template, without the version
+	Name   string // template's name in C-CDA
+	Target string // type of the resulting resource
+	Folder string // folder of the package with the rule, relative to this package
 }
 
-// Templates lists the templates of all rules in the order of their OIDs.
+// Templates returns the templates of all rules, ordered by OID.
 func Templates() []Template {
 	var list []Template
 	for _, of := range ruleSets() {

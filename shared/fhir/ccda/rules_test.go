@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-func TestTemplateHasOneRule(t *testing.T) {
+func TestEveryTemplateHasOneRule(t *testing.T) {
 	t.Parallel()
 	rules := map[string]string{}
 	for _, template := range ccda.Templates() {
@@ -19,7 +19,7 @@ func TestTemplateHasOneRule(t *testing.T) {
 	}
 }
 
-func TestTemplateNamesFolderOfItsRule(t *testing.T) {
+func TestTemplatesNameFolderOfTheirRule(t *testing.T) {
 	t.Parallel()
 	for _, template := range ccda.Templates() {
 		if _, err := os.Stat(template.Folder + "/rules.go"); err != nil {

@@ -14,32 +14,31 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Set collects documents whose facts belong together, such as one response of a health information network, about one
-// patient or several. A fact that several documents state is emitted once, as stated by the latest of them and
-// completed by the others; the Provenance of each document has it as a target, so no source is lost. Patients that
-// share an identifier are treated as one. The zero value is empty and ready to use.
+// Set collects documents that belong together, such as one response from a health information network. They may
+// describe one patient or several. A fact stated in several documents is emitted once, with the content of the latest
+// document supplemented by the others. The Provenance of each document includes the fact as a target, so no source is
+// lost. Patients that share an identifier are merged. The zero value is an empty set, ready to use.
 type Set struct {
-	// Is reports whether all given names, a family name, a birth date (YYYY-MM-DD) and a code of AdministrativeGender,
-	// which may be empty, match the person that every document must be about. It is nil if documents may be about any
-	// person.
+	// Is reports whether all given names, a family name, a birth date (YYYY-MM-DD) and an AdministrativeGender code, which
+	// may be empty, match the person that every document must describe. If Is is nil, documents may describe anyone.
 	Is func(given, family, birthDate, sex string) bool
 
 	documents []added
-	bytes     int // total size of all documents
-	pieces    int // nodes in a piece; 0 for the default of pieceNodes
+	bytes     int // total size of all documents, in bytes
+	pieces    int // number of nodes in a piece; 0 for the default of pieceNodes
 }
 
-// added is a document that has been read but not yet converted.
+// added is a document that has been parsed but not yet converted.
 type added struct {
 	cda.Parsed
 
 	time        string
 	name        string
-	fingerprint string // distinguishes two documents with the same time and id
+	fingerprint string // distinguishes documents with the same time and id
 	bytes       int
 }
 
-// Add reads a document. If it returns ErrInvalid or ErrSubject, the documents added before are kept.
+// Add parses a document and adds it to the set. If it returns ErrInvalid or ErrSubject, the set is unchanged.
 func (s *Set) Add(document []byte) error {
 	parsed, err := cda.Parse(document, s.pieceNodes(len(document)))
 	if err != nil {
@@ -57,21 +56,23 @@ func (s *Set) Add(document []byte) error {
 	return nil
 }
 
-// Sets of small documents are held as trees. Larger ones stay text and are read piece by piece.
+// Sets of small documents are held in memory as trees. Larger documents stay text and are parsed in pieces.
 const (
-	treesUpTo  = 4 << 20 // bytes
+	treesUpTo  = 4 << 20 // total size in bytes
 	pieceNodes = 128
 )
 
-// Emit emits every resource once and empties the set: documents ordered by their time and id, regardless of the order
-// in which they were added, and the resources of a document in document order. The error is that of emit.
+// Emit calls emit once for each resource and empties the set. Documents are ordered by their time and id, regardless of
+// the order in which they were added, and a document's resources are in document order. Emit returns the error from
+// emit.
 func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	c := s.Convert()
 	err := c.each(c.store.Take, func(r r4.Resource) error { return c.emit(r, emit) })
 	return c.Report, err
 }
 
-// WriteLines is Emit with a line for each resource. Large resources are written without being held in memory.
+// WriteLines is like Emit, but writes the resources as NDJSON. Large resources are written without being held in
+// memory.
 func (s *Set) WriteLines(w io.Writer) (Report, error) {
 	c := s.Convert()
 	err := c.each(c.store.Take, func(r r4.Resource) error {
@@ -86,7 +87,7 @@ func (s *Set) WriteLines(w io.Writer) (Report, error) {
 	return c.Report, err
 }
 
-// Convert converts the documents and empties the set.
+// Convert converts all documents and empties the set.
 func (s *Set) Convert() *Converted {
 	slices.SortFunc(s.documents, func(a, b added) int {
 		return cmp.Or(
@@ -110,7 +111,8 @@ func (s *Set) Convert() *Converted {
 	return &Converted{Report: m.report, store: m.store, sources: m.sources}
 }
 
-// pieceNodes returns the number of nodes in a piece for a document of the given size; 0 to read it completely.
+// pieceNodes returns the number of nodes in a piece for a document of the given size, or 0 if the document should be
+// parsed as a tree.
 func (s *Set) pieceNodes(bytes int) int {
 	if s.pieces == 0 && s.bytes+bytes > treesUpTo {
 		return pieceNodes
@@ -118,7 +120,7 @@ func (s *Set) pieceNodes(bytes int) int {
 	return s.pieces
 }
 
-// Converted holds the resources of a set in less memory than their JSON lines need.
+// Converted holds the resources of a set, using less memory than their NDJSON.
 type Converted struct {
 	Report Report
 
@@ -126,10 +128,10 @@ type Converted struct {
 	sources r4.Sources
 }
 
-// Names iterates over the "Type/id" of all resources.
+// Names iterates over the "Type/id" of every resource.
 func (c *Converted) Names() iter.Seq[string] { return c.store.Names() }
 
-// Emit emits every resource; it can be called repeatedly. The error is that of emit.
+// Emit calls emit for each resource. It may be called repeatedly and returns the error from emit.
 func (c *Converted) Emit(emit func(Resource) error) error {
 	return c.each(c.store.See, func(r r4.Resource) error { return c.emit(r, emit) })
 }
@@ -142,7 +144,7 @@ func (c *Converted) emit(r r4.Resource, emit func(Resource) error) error {
 	return emit(Resource{Type: r.Base().ResourceType, ID: r.Base().ID, JSON: line})
 }
 
-// each calls do with every resource that get returns.
+// each calls do for each resource that get returns.
 func (c *Converted) each(get func(at int32) r4.Resource, do func(r4.Resource) error) error {
 	for at := range c.store.Len() {
 		r := get(int32(at))
@@ -154,11 +156,11 @@ func (c *Converted) each(get func(at int32) r4.Resource, do func(r4.Resource) er
 	return nil
 }
 
-// finish sets members that no document has stated: the reason for a missing name.
+// finish fills in members that no document stated, such as the reason for a missing name.
 func finish(r r4.Resource) {
 	switch r := r.(type) {
 	case *r4.MedicationRequest:
-		if r.ReportedBy != nil { // reported[x]: documents may differ in detail
+		if r.ReportedBy != nil { // reported[x]: one document may state a reference and another a flag
 			r.Reported = nil
 		}
 	case *r4.Organization:
@@ -172,18 +174,18 @@ func finish(r r4.Resource) {
 	}
 }
 
-// merger merges the resources of several documents.
+// merger merges resources from several documents.
 type merger struct {
 	store   *emit.Store
-	owners  []string   // patient whose fact each resource is
-	packer  *r4.Packer // nil for small documents
+	owners  []string   // patient that each resource belongs to
+	packer  *r4.Packer // nil if the documents are small
 	filler  r4.Filler
 	report  Report
 	sources r4.Sources
 }
 
-// take converts a document and adds its resources. If a fact has the same id as one of another patient, they are not
-// the same fact: the document is converted again, with ids specific to its patient.
+// take converts a document and adds its resources. If a fact has the same id as a fact of another patient, they are
+// different facts, so take converts the document again with patient-specific ids.
 func (m *merger) take(one added, patientID string) {
 	document := cda.Open(one.Parsed, asks())
 	made := convert(document, one.bytes, patientID, "", m.packer)
@@ -209,11 +211,11 @@ func (m *merger) take(one added, patientID string) {
 	}
 	m.report.Merged += made.Merged()
 	m.report.Documents = append(m.report.Documents, made.Report())
-	m.store.PackAll() // so that no resource retains the document
+	m.store.PackAll() // so that no resource refers to the document's memory
 }
 
-// isOthers reports whether a fact in one patient's document has the id of another patient's fact. People, places and
-// software are shared.
+// isOthers reports whether a fact in one patient's document has the same id as a fact of another patient. People,
+// locations and software are shared between patients.
 func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 	from := made.Store()
 	for i := range from.Len() {
@@ -233,8 +235,8 @@ func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 	return false
 }
 
-// samePatients returns the id of the Patient of each document: the same for documents that share an identifier of the
-// patient, also indirectly. It is derived from the smallest of their identifiers.
+// samePatients returns the id of each document's Patient. Documents whose patients share an identifier, directly or
+// indirectly, get the same id, which is derived from the smallest identifier.
 func samePatients(documents []added) []string {
 	toLess := map[string]string{} // maps each identifier to a smaller one of the same patient, or to itself
 	least := func(key string) string {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/emit"
 )
 
-// telling returns a document of a patient, with an id, a time and the entries of a section.
+// telling returns a document about a patient, with an id, a time and a section's entries.
 func telling(id, when, patient, section, entries string) string {
 	return `<ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">` +
 		`<id root="2.16.840.1.113883.19.9" extension="` + id + `"/><effectiveTime value="` + when + `"/>
@@ -59,7 +59,7 @@ func TestSetPrefersLaterDocumentWhenMergingFact(t *testing.T) {
 	}
 }
 
-func TestSetMergesReportedMedicationOfTwoDocuments(t *testing.T) {
+func TestSetMergesReportedMedicationFromTwoDocuments(t *testing.T) {
 	t.Parallel()
 	const told = `<informant><relatedEntity classCode="PRS"><relatedPerson><name><family>Mother</family></name>` +
 		`</relatedPerson></relatedEntity></informant>`
@@ -77,7 +77,7 @@ func TestSetMergesReportedMedicationOfTwoDocuments(t *testing.T) {
 	}
 }
 
-func TestSetDropsEndOfProblemWhenLaterDocumentSaysActive(t *testing.T) {
+func TestSetDropsProblemEndWhenLaterDocumentStatesActive(t *testing.T) {
 	t.Parallel()
 	ended := `<effectiveTime><low value="2019"/><high value="201902"/></effectiveTime>`
 	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4",
@@ -88,7 +88,7 @@ func TestSetDropsEndOfProblemWhenLaterDocumentSaysActive(t *testing.T) {
 	ccdatest.Wants(t, resources, "Condition | clinicalStatus.coding.code=active | !abatementDateTime")
 }
 
-func TestSetKeepsFactsOfTwoPatientsApartWhenIDsAreEqual(t *testing.T) {
+func TestSetSeparatesFactsOfTwoPatientsWithEqualIDs(t *testing.T) {
 	t.Parallel()
 	entries := ccdatest.Concern("active", ccdatest.ProblemOf("", ccdatest.Pneumonia))
 	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4", entries),
@@ -108,7 +108,7 @@ func TestSetKeepsFactsOfTwoPatientsApartWhenIDsAreEqual(t *testing.T) {
 	}
 }
 
-func TestConvertKeepsBothFactsWhenTheyContradict(t *testing.T) {
+func TestConvertKeepsBothFactsWhenContradictory(t *testing.T) {
 	t.Parallel()
 	value := func(n string) string {
 		return `<entry><observation classCode="OBS" moodCode="EVN"><id root="107c2dc0-67a5-11db-bd13-0800200c9a66"/>
@@ -127,7 +127,7 @@ func TestConvertKeepsBothFactsWhenTheyContradict(t *testing.T) {
 	}
 }
 
-func TestSetEmitsSameResourcesInAnyOrderOfDocuments(t *testing.T) {
+func TestSetEmitsSameResourcesForAnyDocumentOrder(t *testing.T) {
 	t.Parallel()
 	documents := make([][]byte, 3)
 	for i, id := range []string{"d1", "d2", "d3"} {
@@ -141,7 +141,7 @@ func TestSetEmitsSameResourcesInAnyOrderOfDocuments(t *testing.T) {
 	}
 }
 
-func TestConvertKeepsIDsInNextVersionOfDocument(t *testing.T) {
+func TestConvertKeepsIDsAcrossDocumentVersions(t *testing.T) {
 	t.Parallel()
 	version := func(id, n string) string {
 		return strings.Replace(telling(id, "2019060"+n, patientID("a"), "11450-4",
@@ -154,7 +154,7 @@ func TestConvertKeepsIDsInNextVersionOfDocument(t *testing.T) {
 	}
 }
 
-func TestSetKeepsOtherDocumentsWhenOneIsRefused(t *testing.T) {
+func TestSetKeepsOtherDocumentsWhenOneIsRejected(t *testing.T) {
 	t.Parallel()
 	var s ccda.Set
 	if err := s.Add([]byte(ccdatest.Document(ccdatest.SomePatient, ""))); err != nil {

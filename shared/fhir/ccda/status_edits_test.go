@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// element is an element of a document that a test edits. It is independent of the converter's tree.
+// element is an editable element of a test document. It is independent of the converter's tree.
 type element struct {
 	name     string
 	attrs    []xml.Attr
 	children []*element
 	text     string // text of an element without children
 	parent   *element
-	number   string // position of a statement, in document order
+	number   string // a statement's position in document order
 }
 
 // readElements parses a document.
@@ -92,7 +92,7 @@ func (e *element) unset(name string) {
 	e.attrs = slices.DeleteFunc(e.attrs, func(a xml.Attr) bool { return spelled(a.Name) == name })
 }
 
-// child follows a path, always to the first element with the name; nil if there is none.
+// child follows a path of names, always to the first matching element. It returns nil if there is none.
 func (e *element) child(path ...string) *element {
 	for _, name := range path {
 		if e == nil {
@@ -107,7 +107,7 @@ func (e *element) child(path ...string) *element {
 	return e
 }
 
-// ensure returns the child with the name. If there is none, it inserts one before the last children.
+// ensure returns the child with the given name, inserting it before the last children if necessary.
 func (e *element) ensure(name string) *element {
 	if c := e.child(name); c != nil {
 		return c
@@ -127,8 +127,8 @@ func (e *element) isStatement() bool {
 	}, e.name)
 }
 
-// numberAll gives every statement a unique id, and its devices and specimens an id that names the statement. It returns
-// the statements in order.
+// numberAll gives each statement a unique id, and its devices and specimens ids that contain the statement's number. It
+// returns the statements in order.
 func numberAll(e *element, list []*element) []*element {
 	if e.isStatement() {
 		e.number = strconv.Itoa(len(list))
@@ -157,10 +157,10 @@ func (e *element) identify(extension string) {
 	e.children = slices.Insert(e.children, 0, id)
 }
 
-// edit is a change of a statement. Its three bytes are the statement, the kind of change and the variant.
+// edit is a change to a statement. Its three bytes select the statement, the kind of change and the variant.
 type edit [3]byte
 
-// edits reads up to eight complete edits.
+// edits decodes up to eight complete edits.
 func edits(raw []byte) []edit {
 	var list []edit
 	for chunk := range slices.Chunk(raw, len(edit{})) {
@@ -175,7 +175,7 @@ const editKinds = 6
 
 func pick[T any](variant byte, list ...T) T { return list[int(variant)%len(list)] }
 
-// apply edits a statement.
+// apply applies the edit to one of the statements.
 func (by edit) apply(statements []*element) {
 	if len(statements) == 0 {
 		return
@@ -213,7 +213,7 @@ func editStatus(s *element, code string) {
 	status.set("code", code)
 }
 
-// addStatusObservation adds a status observation, or changes the existing one.
+// addStatusObservation adds a status observation, or modifies the existing one.
 func addStatusObservation(s *element, variant byte) {
 	o := statusObservation(s)
 	if o == nil {
@@ -246,7 +246,7 @@ func addStatusObservation(s *element, variant byte) {
 	}
 }
 
-// statusObservation returns the status observation in a statement; nil if it has none.
+// statusObservation returns the status observation in a statement, or nil if there is none.
 func statusObservation(s *element) *element {
 	for _, rel := range s.children {
 		if o := rel.child("observation"); rel.name == "entryRelationship" && o.child("code").attr("code") == "33999-4" {
@@ -281,7 +281,7 @@ func editTime(s *element, variant byte) {
 	}
 }
 
-// editName replaces the name of a statement's subject by null, or by a word for unknown.
+// editName replaces the name of a statement's subject with null or with a word for unknown.
 func editName(s *element, variant byte) {
 	for _, name := range []*element{
 		s.child("participant", "participantRole", "playingEntity", "code"), s.child("value"),

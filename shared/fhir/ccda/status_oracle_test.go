@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// said holds the parts of a statement that determine its status.
+// said holds the properties of a statement that determine its status.
 type said struct {
-	isNull     bool   // the statement itself is null
-	isOpen     bool   // it or an enclosing statement is null
-	isDenied   bool   // it or an enclosing statement is negated
-	status     string // its statusCode; "none" if missing, "?" if null or not an ActStatus
-	concern    string // the same for the enclosing act, if that is a concern
-	observed   string // code of its status observation
-	hasStart   bool   // it has a start that is not after the document
-	hasEnd     bool   // it has an end that is not after the document
-	endsToday  bool   // the end is on the document's day, so either status is right
-	mayHaveEnd bool   // its end is UNK
-	isAhead    bool   // it starts after the document
-	isPoint    bool   // it has a single time
-	lasts      bool   // it ends after the document
+	isNull     bool   // whether the statement itself is null
+	isOpen     bool   // whether this or an enclosing statement is null
+	isDenied   bool   // whether this or an enclosing statement is negated
+	status     string // statusCode; "none" if missing, "?" if null or not an ActStatus
+	concern    string // statusCode of the enclosing act, if that is a concern
+	observed   string // code in the status observation
+	hasStart   bool   // whether there is a start that is not after the document's time
+	hasEnd     bool   // whether there is an end that is not after the document's time
+	endsToday  bool   // whether the end is on the document's day, so that either status is correct
+	mayHaveEnd bool   // whether the end is UNK
+	isAhead    bool   // whether the start is after the document's time
+	isPoint    bool   // whether there is a single time
+	lasts      bool   // whether the end is after the document's time
 	discharged bool
 }
 
-// judge returns the assertions of resources that their statements negate or leave open. It uses only the document: it
-// matches resources to statements by their identifiers.
+// judge returns assertions in resources that their statements negate or leave open. It relies only on the document and
+// matches resources to statements by identifier.
 func judge(document *element, statements []*element, resources []map[string]any) []string {
 	byNumber := map[string]*element{}
 	for _, s := range statements {
@@ -40,7 +40,7 @@ func judge(document *element, statements []*element, resources []map[string]any)
 				faults = append(faults, fmt.Sprintf("%s of a statement that is null or denied", r["resourceType"]))
 			}
 		}
-		if len(sources) != 1 { // a resource of several statements may assert any one of them
+		if len(sources) != 1 { // a resource for several statements may assert any one of them
 			continue
 		}
 		what := readSaid(sources[0], written)
@@ -53,7 +53,7 @@ func judge(document *element, statements []*element, resources []map[string]any)
 	return append(faults, linkFaults(resources)...)
 }
 
-// linkFaults returns the refuted diagnoses of encounters and complications of procedures.
+// linkFaults returns refuted Conditions that are linked as diagnoses of encounters or complications of procedures.
 func linkFaults(resources []map[string]any) []string {
 	refuted := map[any]bool{}
 	for _, r := range resources {
@@ -78,7 +78,7 @@ func linkFaults(resources []map[string]any) []string {
 	return faults
 }
 
-// sourcesOf returns the statements that a resource names, and those whose device or specimen it is.
+// sourcesOf returns the statements that a resource names, and those for which it is a device or specimen.
 func sourcesOf(r map[string]any, byNumber map[string]*element) (statements, things []*element) {
 	list, _ := r["identifier"].([]any)
 	for _, one := range list {
@@ -119,7 +119,7 @@ func readSaid(s *element, written string) said {
 		}
 	}
 	when := s.child("effectiveTime")
-	if when.attr("xsi:type") == "EIVL_TS" { // tied to an event, without bounds (HL7 V3 data types, EIVL)
+	if when.attr("xsi:type") == "EIVL_TS" { // relative to an event, without bounds (HL7 V3 data types, EIVL)
 		when = nil
 	}
 	low, high, point := when.child("low").attr("value"), when.child("high").attr("value"), when.attr("value")
@@ -155,7 +155,7 @@ func hasTemplate(s *element, last string) bool {
 	})
 }
 
-// statusOf returns the ActStatus of a statement; the status of a null statement is unknown.
+// statusOf returns a statement's ActStatus. The status of a null statement is unknown.
 func statusOf(s *element) string {
 	status := s.child("statusCode")
 	switch code := status.attr("code"); {
@@ -171,7 +171,7 @@ func statusOf(s *element) string {
 	return "?"
 }
 
-// faultsOf judges a resource of one statement.
+// faultsOf returns the faults in a resource that represents one statement.
 func faultsOf(r map[string]any, what said) []string {
 	var faults []string
 	fault := func(is bool, text string) {
@@ -202,7 +202,7 @@ func faultsOf(r map[string]any, what said) []string {
 	return faults
 }
 
-// subject returns the main concept of a resource; nil for types without one.
+// subject returns a resource's main concept, or nil for types without one.
 func subject(kind string, r map[string]any) any {
 	switch kind {
 	case "Immunization":
@@ -272,7 +272,7 @@ func says(kind, status string, what said) bool {
 	return false
 }
 
-// clinicalFaults judges a Condition or an AllergyIntolerance.
+// clinicalFaults returns the faults in a Condition or an AllergyIntolerance.
 func clinicalFaults(r map[string]any, kind string, what said) []string {
 	var faults []string
 	fault := func(is bool, text string) {
@@ -311,7 +311,7 @@ func clinicalFaults(r map[string]any, kind string, what said) []string {
 	return faults
 }
 
-// observationFaults judges an Observation or a DiagnosticReport.
+// observationFaults returns the faults in an Observation or a DiagnosticReport.
 func observationFaults(r map[string]any, what said) []string {
 	var faults []string
 	fault := func(is bool, text string) {
@@ -326,7 +326,7 @@ func observationFaults(r map[string]any, what said) []string {
 		values = append(values, valuesOf(component)...)
 	}
 	hasValue := len(values) > 0
-	if what.isDenied { // with the negated value, or with the code for its absence
+	if what.isDenied { // represented by a negated value, or by a code for the absence
 		hasValue = slices.ContainsFunc(values, func(v any) bool { return v != false && codeIn(v) != "60001007" })
 	}
 	fault(what.isNull && hasValue, "of a null statement, with a value")

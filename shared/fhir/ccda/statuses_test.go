@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// TestStatusIsValidFHIRCode checks the resulting status for each ActStatus of a statement.
+// TestStatusIsValidFHIRCode converts statements with each ActStatus and verifies the resulting status.
 func TestStatusIsValidFHIRCode(t *testing.T) {
 	t.Parallel()
 	const code = `<code code="229065009" ` + ccdatest.InSnomed

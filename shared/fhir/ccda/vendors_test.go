@@ -6,8 +6,9 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// TestConvertReadsVendorDeviations covers content of several vendors that C-CDA does not specify, or forbids.
-func TestConvertReadsVendorDeviations(t *testing.T) {
+// TestConvertAcceptsVendorDeviations covers content from several vendors that C-CDA does not specify or that it
+// forbids.
+func TestConvertAcceptsVendorDeviations(t *testing.T) {
 	t.Parallel()
 	const (
 		ongoing = `<effectiveTime><low value="20190101"/><high nullFlavor="NI"/></effectiveTime>`

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestMayAttachUnlessProvenanceIsIncluded(t *testing.T) {
+func TestMayAttachReturnsFalseWhenProvenanceIsIncluded(t *testing.T) {
 	t.Parallel()
 	goal := fhir.CapabilityResource{Type: "Goal", SearchParams: []string{"patient"}}
 	listing := goal
@@ -38,7 +38,7 @@ func TestMayAttachUnlessProvenanceIsIncluded(t *testing.T) {
 	}
 }
 
-func TestAttachedNeedsProvenanceOrSelfLinkWithRevInclude(t *testing.T) {
+func TestAttachedRequiresProvenanceOrSelfLinkWithRevInclude(t *testing.T) {
 	t.Parallel()
 	q := plan.Attach("Goal", "p1")
 	if got := q.Values().Encode(); got != "_count=100&_revinclude=Provenance%3Atarget&patient=p1" || !q.IsAttaching() {

@@ -9,22 +9,22 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// provenance is collected together with its targets.
+// provenance is the type that is collected together with its targets.
 const provenance = "Provenance"
 
-// questionnaire is collected by its canonical URL.
+// questionnaire is the type that is collected by canonical URL.
 const questionnaire = "Questionnaire"
 
 // Build creates the plan for one patient's record. It is deterministic.
 //
-// The types are those of US Core, then those of payers and other extras, then those that only the platform's profile
-// names (sorted by name), then the other types of the statement that belong to the patient compartment and declare a
-// search by patient (in its order). A type is included only if the statement lists it and the granted scopes allow
-// searching it. Without a statement, every type of the compartment is requested. Patient is not included: it is read
-// before everything else. A plan for a platform with $everything begins with that, and its other searches are for the
-// case that it fails.
+// The plan contains the types of US Core, then those of payers and other extras, then those named only in the
+// platform's profile (sorted by name), and then the remaining types of the patient compartment that the
+// CapabilityStatement declares searchable by patient (in its order). A type is included only if the statement lists it
+// and the granted scopes allow searching it. Without a statement, every type of the compartment is requested. Patient
+// is not included, because it is read before everything else. For a platform with $everything, the plan begins with
+// that operation, and the other searches are used if it fails.
 //
-// The statement is used to drop types, never to add parameters: servers declare more than they support.
+// The statement is used only to drop types, never to add parameters, because servers declare more than they support.
 func Build(f Facts) Plan {
 	b := builder{
 		facts: f, release: releaseOf(f.Capability.FHIRVersion), scopes: fhir.ParseScopes(f.Granted),
@@ -56,21 +56,21 @@ func Build(f Facts) Plan {
 	return made
 }
 
-// builder holds the facts on which Build decides.
+// builder holds the facts that Build's decisions depend on.
 type builder struct {
 	facts   Facts
 	release release
 	scopes  fhir.Scopes
-	listed  map[string]fhir.CapabilityResource // types of the statement; empty if it lists none
+	listed  map[string]fhir.CapabilityResource // types in the CapabilityStatement; empty if it lists none
 }
 
-// candidates returns the wanted types that the server has, in the plan's order.
+// candidates returns the wanted types that the server has, in plan order.
 func (b builder) candidates() []string {
 	profile := b.facts.Profile
 	all := table(b.release)
 	all = append(all, slices.Sorted(maps.Keys(profile.Ways))...)
 	all = append(all, slices.Sorted(maps.Keys(profile.Needs))...)
-	if len(b.listed) == 0 && b.release == r4 { // the server's types are unknown
+	if len(b.listed) == 0 && b.release == r4 { // without a list from the server, every type is a candidate
 		all = append(all, fhir.CompartmentTypes()...)
 	}
 	for _, resource := range b.facts.Capability.Resources {
@@ -94,19 +94,19 @@ func (b builder) wanted(resourceType string) bool {
 	return len(b.facts.Types) == 0 || slices.Contains(b.facts.Types, resourceType)
 }
 
-// granted reports whether the scopes allow searching the type. If an EHR does not state what it granted, the type is
-// requested; the EHR will refuse it if necessary.
+// granted reports whether the scopes allow searching the type. If an EHR does not state the granted scopes, the type is
+// requested, and the EHR can refuse it.
 func (b builder) granted(resourceType string) bool {
 	return b.facts.Granted == "" || b.scopes.Allows(resourceType, fhir.Search)
 }
 
-// attached reports whether the type is returned with other types.
+// attached reports whether searches for other types return this type.
 func (b builder) attached(resourceType string) bool {
 	return resourceType == provenance && slices.ContainsFunc(b.facts.Capability.Resources, b.attaches)
 }
 
-// attaches reports whether searches for a type can return its Provenance too. A wildcard is not evidence for types that
-// the server does not have.
+// attaches reports whether searches for a type can also return its Provenance. A wildcard is not evidence if the server
+// does not have the included types.
 func (b builder) attaches(resource fhir.CapabilityResource) bool {
 	if slices.Contains(resource.RevIncludes, provenance+":target") || b.facts.Attaches && resource.Type != provenance {
 		return true
@@ -115,7 +115,7 @@ func (b builder) attaches(resource fhir.CapabilityResource) bool {
 	return listed && slices.Contains(resource.RevIncludes, "*")
 }
 
-// param returns the name of the patient parameter in searches for the type; empty if the type is not searched.
+// param returns the name of the patient parameter for searches of the type, or "" if the type is not searched.
 func (b builder) param(resourceType string) string {
 	profile := b.facts.Profile
 	if slices.Contains(profile.Needs[resourceType], "_revinclude") {
@@ -127,7 +127,7 @@ func (b builder) param(resourceType string) string {
 	}
 	_, insists := profile.Needs[resourceType]
 	switch {
-	case len(profile.Ways[resourceType]) > 0: // the platform is known to support it
+	case len(profile.Ways[resourceType]) > 0: // the platform is known to support the type
 	case len(resource.SearchParams) > 0: // the statement lists the type's parameters, so it is authoritative
 		return ""
 	case !insists && (len(b.listed) > 0 || b.release != r4) && !slices.Contains(table(b.release), resourceType):
@@ -139,7 +139,7 @@ func (b builder) param(resourceType string) string {
 	return "patient"
 }
 
-// searchParam returns the name of the patient parameter that the statement declares.
+// searchParam returns the name of the patient parameter declared in the CapabilityStatement.
 func searchParam(resource fhir.CapabilityResource) string {
 	for _, param := range patientParams(resource.Type) {
 		if slices.Contains(resource.SearchParams, param) {
@@ -149,7 +149,7 @@ func searchParam(resource fhir.CapabilityResource) string {
 	return ""
 }
 
-// patientParams returns the names of possible patient parameters in searches for a type, R4's first (FHIR R4
+// patientParams returns possible names of the patient parameter for searches of the type, starting with R4's (FHIR R4
 // compartmentdefinition-patient.html).
 func patientParams(resourceType string) []string {
 	switch resourceType {
@@ -163,24 +163,24 @@ func patientParams(resourceType string) []string {
 	return []string{"patient", "subject"}
 }
 
-// ofPatient returns R4's patient parameter for searches for a type.
+// ofPatient returns R4's patient parameter and its value for searches of the type.
 func ofPatient(resourceType, patientID string) url.Values {
 	param := patientParams(resourceType)[0]
 	if param != "patient" {
-		patientID = "Patient/" + patientID // a subject or member need not be a patient
+		patientID = "Patient/" + patientID // a subject or member may be another type
 	}
 	return url.Values{param: {patientID}}
 }
 
-// definitions reports whether a Questionnaire can be searched by its canonical URL.
+// definitions reports whether Questionnaires can be searched by canonical URL.
 func (b builder) definitions() bool {
 	listed, isListed := b.listed[questionnaire]
 	return b.wanted(questionnaire) && b.granted(questionnaire) && (len(b.listed) == 0 ||
 		isListed && (len(listed.SearchParams) == 0 || slices.Contains(listed.SearchParams, "url")))
 }
 
-// byID returns the followed types that, according to the statement or the profile, can be searched by several ids at
-// once, sorted. Binary is excluded, since it may be too large to return with others.
+// byID returns the followed types that can be searched by several ids at once according to the statement or profile,
+// sorted. Binary is excluded, because a Binary may be too large to return with others.
 func (b builder) byID() []string {
 	found := slices.Clone(b.facts.Profile.ByID)
 	for resourceType, resource := range b.listed {
@@ -194,14 +194,15 @@ func (b builder) byID() []string {
 	})
 }
 
-// queries returns the initial searches for a type: the platform's own queries, or the parts that it requires, or one
-// for all of it.
+// queries returns the initial searches for a type: the platform's own queries, the parts that it requires, or a single
+// query for the entire type.
 func (b builder) queries(resourceType, param string) []Query {
 	profile := b.facts.Profile
 	search := b.conveniences(resourceType)
 	search.Set(param, b.facts.PatientID)
 	if param != "patient" {
-		search.Set(param, "Patient/"+b.facts.PatientID) // a subject or member need not be a patient, so the type is stated
+		// a subject or member may be another type, so the value includes the type
+		search.Set(param, "Patient/"+b.facts.PatientID)
 	}
 	searches := narrowed(search, b.release, resourceType, profile.Needs[resourceType])
 	if ways := withWays(search, profile.Ways[resourceType]); len(ways) > 0 {
@@ -224,16 +225,16 @@ func (b builder) queries(resourceType, param string) []Query {
 	return queries
 }
 
-// withWays adds each of a platform's own queries to the search. The parameter that identifies the patient cannot be
-// overridden.
+// withWays combines the search with each of a platform's own queries. These cannot override the parameter that
+// identifies the patient.
 func withWays(search url.Values, ways []string) []url.Values {
 	var all []url.Values
 	for _, way := range ways {
 		values, err := url.ParseQuery(way)
 		if err != nil {
-			continue // no server could use such a query
+			continue // no server could process such a query
 		}
-		for _, name := range []string{"_count", "patient", "subject", "member", "actor"} { // Query.Count replaces the first
+		for _, name := range []string{"_count", "patient", "subject", "member", "actor"} { // Query.Count replaces _count
 			values.Del(name)
 		}
 		for name, given := range search {
@@ -244,8 +245,8 @@ func withWays(search url.Values, ways []string) []url.Values {
 	return all
 }
 
-// conveniences returns the parameters that save requests: related resources in the same response, and changed resources
-// only. A search works without them, so they are used only if the statement declares them.
+// conveniences returns the parameters that reduce the number of requests: related resources in the same response, and
+// only changed resources. Searches work without them, so they are used only if the statement declares them.
 func (b builder) conveniences(resourceType string) url.Values {
 	values := url.Values{}
 	resource := b.listed[resourceType]
@@ -263,7 +264,7 @@ func (b builder) conveniences(resourceType string) url.Values {
 	return values
 }
 
-// related returns the include parameter for searches for a type (US Core), and the type that it returns.
+// related returns the include parameter for searches of the type (US Core), and the type of the included resources.
 func related(resourceType string) (include, included string) {
 	switch resourceType {
 	case "CareTeam":

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// server returns an R4 statement that lists types, each "Type" or "Type:param,param".
+// server returns an R4 CapabilityStatement that lists types, each in the form "Type" or "Type:param,param".
 func server(types ...string) fhir.Capability {
 	stated := fhir.Capability{FHIRVersion: "4.0.1"}
 	for _, text := range types {
@@ -26,7 +26,7 @@ func server(types ...string) fhir.Capability {
 	return stated
 }
 
-// asked abbreviates a plan's searches: the request, and "/n" for a _count other than 100.
+// asked returns a plan's searches in short form: the request, and "/n" if _count is not 100.
 func asked(queries []plan.Query) []string {
 	if queries == nil {
 		return nil
@@ -50,7 +50,7 @@ func asked(queries []plan.Query) []string {
 	return lines
 }
 
-// build calls Build for the patient p.
+// build calls Build for the patient with the id p.
 func build(f plan.Facts) plan.Plan {
 	f.PatientID = "p"
 	return plan.Build(f)
@@ -157,7 +157,7 @@ func TestBuildFollowsProfile(t *testing.T) {
 	}
 }
 
-// observations returns the searches of the fan-out of Observation in R4.
+// observations returns the searches of the Observation fan-out in R4.
 func observations(before, after string) []string {
 	var lines []string
 	for category := range strings.FieldsSeq(`laboratory vital-signs social-history survey exam imaging procedure therapy
@@ -171,15 +171,15 @@ func observations(before, after string) []string {
 func TestBuildUsesOnlyDeclaredSearches(t *testing.T) {
 	t.Parallel()
 	made := build(plan.Facts{Capability: server(
-		"Specimen:subject",        // in the compartment: as declared
+		"Specimen:subject",        // in the compartment: the declared parameter is used
 		"AdverseEvent:subject",    // in the statement's order
-		"Practitioner:name",       // does not belong to a patient
-		"PaymentNotice:patient",   // not in the compartment
-		"Task:patient",            // not in the compartment either, but R4 searches it by patient
-		"Flag",                    // in the compartment, but declares no search
-		"Device:type",             // known, but searched by a different parameter
-		"Immunization",            // known, but the statement declares no parameters
-		"Goal:subject,patient",    // patient first
+		"Practitioner:name",       // not in the patient compartment
+		"PaymentNotice:patient",   // not in the patient compartment
+		"Task:patient",            // not in the compartment, but R4 can search it by patient
+		"Flag",                    // in the compartment, but no search declared
+		"Device:type",             // known type, but searched by a different parameter
+		"Immunization",            // known type, but no parameters declared
+		"Goal:subject,patient",    // the patient parameter takes precedence
 		"Claim:patient", "Claim:", // listed twice
 		"AllergyIntolerance:patient",
 		"Patient:_id",
@@ -188,7 +188,7 @@ func TestBuildUsesOnlyDeclaredSearches(t *testing.T) {
 		"Specimen?subject=Patient%2Fp", "AdverseEvent?subject=Patient%2Fp", "Task?patient=p")
 }
 
-func TestBuildRequestsAllTypesWithoutStatement(t *testing.T) {
+func TestBuildRequestsAllTypesWhenStatementIsMissing(t *testing.T) {
 	t.Parallel()
 	made := build(plan.Facts{Profile: plan.Profile{Ways: map[string][]string{"AdverseEvent": {"x=1"}}}})
 	check(t, made.Queries[:29], "AllergyIntolerance?patient=p", "Coverage?patient=p", "Device?patient=p",
@@ -226,11 +226,11 @@ func TestBuildRequestsAllTypesWithoutStatement(t *testing.T) {
 	}
 }
 
-func TestBuildHas44USCoreSearches(t *testing.T) {
+func TestBuildReturns44USCoreSearches(t *testing.T) {
 	t.Parallel()
 	made := build(plan.Facts{})
 	slots := map[string]bool{}
-	for _, q := range made.Queries[:19] { // those before ExplanationOfBenefit
+	for _, q := range made.Queries[:19] { // queries before ExplanationOfBenefit
 		for _, one := range append(q.Alternatives(&fhir.RequestError{Class: fhir.Rejected, Refusal: fhir.NeedsMore}), q) {
 			slots[one.Type+"?"+one.Params] = true
 		}
@@ -277,7 +277,7 @@ func TestBuildIncludesRelatedResourcesWhenDeclared(t *testing.T) {
 			"plan&patient=p",
 		"MedicationDispense?patient=p")
 
-	stated.Resources[4].SearchParams = nil // no parameters for Provenance: it is included, not searched
+	stated.Resources[4].SearchParams = nil // without parameters, Provenance is included rather than searched
 	silent := build(plan.Facts{Capability: stated, Types: []string{"Goal", "Provenance"}})
 	check(t, silent.Queries, "Goal?_revinclude=Provenance%3Atarget&patient=p")
 

@@ -7,30 +7,32 @@ import (
 	"strings"
 )
 
-// The values of the parameter category that together return a complete type, for servers that require the parameter.
-// They have no code system: servers disagree about the systems, and a code alone matches any (FHIR search.html, token).
+// Values of the parameter category that together return an entire type, for servers that require the parameter. They
+// have no code system, because servers disagree about it, and a code alone matches any system (FHIR search.html,
+// token).
 const (
 	observations = "laboratory vital-signs social-history survey exam imaging procedure therapy activity sdoh " +
 		"functional-status disability-status cognitive-status clinical-test observation-adi-documentation " +
 		"care-experience-preference treatment-intervention-preference"
-	reports    = "LAB LP29708-2 LP29684-5 LP7839-6" // laboratory; LOINC parts: cardiology, radiology, pathology
+	reports    = "LAB LP29708-2 LP29684-5 LP7839-6" // laboratory, plus LOINC parts for cardiology, radiology and pathology
 	conditions = "problem-list-item health-concern encounter-diagnosis"
 	carePlans  = "assess-plan 734163000 38717003" // US Core; SNOMED CT: care plan, longitudinal care plan
 	documents  = "clinical-note"
 
-	// Before R4, Observation had only the first half of today's categories, and DiagnosticReport those of HL7 table 0074.
+	// Categories before R4: Observation had only the first half of today's values, and DiagnosticReport had those of HL7
+	// table 0074.
 	oldObservations = "laboratory vital-signs social-history survey exam imaging procedure therapy"
 	oldReports      = "LAB RAD PAT"
 	conditionsDSTU2 = "problem health-concern complaint symptom finding diagnosis"
-	carePlansDSTU2  = "assess-plan careteam" // Argonaut stores care teams in CarePlan
+	carePlansDSTU2  = "assess-plan careteam" // DSTU2 servers store care teams in CarePlan (Argonaut)
 
-	// The statuses of a prescription, in one search: a comma means "or". Entered-in-error is excluded.
+	// The statuses of a prescription in a single search, where a comma means "or". Entered-in-error is excluded.
 	prescriptions      = "active,on-hold,cancelled,completed,stopped,draft,unknown"
 	prescriptionsDSTU2 = "active,on-hold,completed,stopped,draft"
 )
 
-// narrowing returns the parameter that splits a type into parts if the server refuses to return all of it; empty if
-// there is none.
+// narrowing returns the parameter that splits a type into parts if the server refuses to return the entire type. It
+// returns "" if there is none.
 func narrowing(resourceType string) string {
 	switch resourceType {
 	case "Observation", "DiagnosticReport", "Condition", "CarePlan", "DocumentReference":
@@ -45,7 +47,7 @@ func narrowing(resourceType string) string {
 	return ""
 }
 
-// choices lists the values of a parameter, one query each, that together return as much of a type as possible. If
+// choices returns the values of a parameter, for one query each, that together return as much of a type as possible. If
 // nothing useful is known, it returns none, and the parameter is omitted.
 func choices(r release, resourceType, param string) []string {
 	switch param {
@@ -67,7 +69,7 @@ func choices(r release, resourceType, param string) []string {
 	return nil
 }
 
-// categories lists the values of category for a type in the release.
+// categories returns the values of category for a type in a FHIR release.
 func categories(r release, resourceType string) []string {
 	byType := map[string]string{
 		"Observation": observations, "DiagnosticReport": reports, "Condition": conditions, "CarePlan": carePlans,
@@ -75,7 +77,7 @@ func categories(r release, resourceType string) []string {
 	}
 	if r != r4 {
 		byType["Observation"], byType["DiagnosticReport"] = oldObservations, oldReports
-		delete(byType, "DocumentReference") // it has a class in that release
+		delete(byType, "DocumentReference") // in that release DocumentReference has a class instead
 	}
 	if r == dstu2 {
 		byType["Condition"], byType["CarePlan"] = conditionsDSTU2, carePlansDSTU2
@@ -83,8 +85,8 @@ func categories(r release, resourceType string) []string {
 	return strings.Fields(byType[resourceType])
 }
 
-// narrowed spreads a search over the choices of the parameters: one search for each combination. Parameters without
-// choices are omitted, so the result may be only the original search.
+// narrowed splits a search by the parameters' choices into one search for each combination. Parameters without choices
+// are omitted, so the result may be just the original search.
 func narrowed(search url.Values, r release, resourceType string, params []string) []url.Values {
 	all := []url.Values{search}
 	for _, param := range slices.Compact(slices.Sorted(slices.Values(params))) {

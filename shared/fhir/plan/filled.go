@@ -5,13 +5,13 @@ import (
 	"regexp"
 )
 
-// placeholder matches the placeholder for a field of the token response in a value of Profile.Query, such as
-// {ah_practice}.
+// placeholder matches a placeholder such as {ah_practice} in a value of Profile.Query. It stands for a field of the
+// token response.
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
 // Filled returns the profile with the placeholders in Query replaced by the extra fields of a token set (tokens.Set). A
-// parameter with a placeholder for an unknown field is omitted: a partial value would be refused or have a different
-// meaning. The value of a field is used literally, even if it looks like a placeholder.
+// parameter whose placeholder names an unknown field is omitted, because a partial value would be refused or have a
+// different meaning. Field values are used literally, even if they look like a placeholder.
 func (m Profile) Filled(extra map[string]string) Profile {
 	m.Query = maps.Clone(m.Query)
 	for name, value := range m.Query {

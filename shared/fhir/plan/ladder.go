@@ -7,23 +7,23 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// The bits of Query.Step. They are stored in checkpoints: the meaning of a bit must never change.
+// Bits of Query.Step. They are stored in checkpoints, so the meaning of a bit must never change.
 const (
-	stepPart  = 1  // part of its type (a fan-out, or a platform's own query): cannot be narrowed
+	stepPart  = 1  // part of a type (from a fan-out or a platform's own query), which cannot be narrowed
 	stepZero  = 2  // already requested without _count
 	stepSTU3  = 8  // the server uses STU3
 	stepDSTU2 = 16 // the server uses DSTU2
-	stepWide  = 32 // already requested with the largest first page
+	stepWide  = 32 // already requested with the largest page size
 	stepTrial = 64 // tests whether the server supports the type
 
-	stepAttach = 128 // repeats a search for the Provenance that it includes
+	stepAttach = 128 // repeats a search to obtain the Provenance of its results
 )
 
 // releaseBits are the bits of Query.Step that every step of the ladder preserves.
 const releaseBits = stepSTU3 | stepDSTU2
 
-// The page sizes, largest first. Other clients use 100 successfully; a page that is too large at 1 contains a resource
-// that is too large.
+// Page sizes, largest first. Other clients use 100 successfully. If a page is too large at size 1, it contains a
+// resource that is too large.
 const (
 	countWide   = 1000 // used if only the first page is available
 	countMore   = 300
@@ -37,7 +37,7 @@ const (
 func (q Query) Values() url.Values {
 	values := q.params()
 	if q.IsTrial() {
-		values.Del("_revinclude") // a refusal could be due to it rather than the type
+		values.Del("_revinclude") // a refusal could be due to _revinclude rather than the type
 	}
 	if q.Count > 0 {
 		values.Set("_count", strconv.Itoa(q.Count))
@@ -45,12 +45,13 @@ func (q Query) Values() url.Values {
 	return values
 }
 
-// Alternatives lists the queries that replace q, whose first page was refused, or whose next link leads to another
-// server (fhir.ForeignLink); nil if that is final. The ladder has four directions: without _count or with a smaller
-// one; once with a larger one, if only the first page is available; without _include, _revinclude and _lastUpdated,
-// which are a convenience; and in parts, by category or the type's equivalent. Every step leads further down, so the
-// ladder always ends; a page beyond the usual size is first requested in the usual one. Failures that a different
-// request cannot fix have no replacement: server errors, rate limits, tokens, and plain refusals.
+// Alternatives returns the queries that replace q after its first page was refused, or its next link pointed to another
+// server (fhir.ForeignLink). It returns nil if there is no alternative. There are four kinds of alternatives. One omits
+// or lowers _count. Another raises _count, once, if only the first page is available. The third omits _include,
+// _revinclude and _lastUpdated, which are optional. The fourth queries parts of the type, by category or its
+// equivalent. Each step leads further down the ladder, so it always ends. A page larger than the usual size is first
+// requested again in the usual size. Failures that a different request cannot fix have no alternative: server errors,
+// rate limits, token failures and plain refusals.
 func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	switch {
 	case q.Widened() && failed.Class != fhir.ForeignLink:
@@ -71,7 +72,7 @@ func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	case fhir.Denied, fhir.Unsupported, fhir.Missing:
 		return nil
 	case fhir.NeedsMore:
-		// The server states what is missing, so the rest of the search is not at fault and can stay.
+		// The server states what is missing, so the other parameters are not at fault and can stay.
 		if parts := q.parts(); parts != nil {
 			return parts
 		}
@@ -91,11 +92,11 @@ func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	return q.parts()
 }
 
-// OnlyBy returns the search parameter whose listed values restrict q because the server or its platform refuses a
-// search for the complete type; empty if q is unrestricted. Resources with other values are not found in that case.
+// OnlyBy returns the search parameter whose listed values restrict q, because the server or its platform refuses to
+// search the entire type. It returns "" if q is unrestricted. Resources with other values are not found.
 func (q Query) OnlyBy() string {
 	param := narrowing(q.Type)
-	// the dates begin before any living patient's birth
+	// The dates start before the birth of any living patient.
 	if param == "" || param == "date" || q.Step&stepPart == 0 || !q.params().Has(param) {
 		return ""
 	}
@@ -111,14 +112,14 @@ func (q Query) uncounted() []Query {
 	return []Query{q}
 }
 
-// smaller returns q with fewer resources per page. A query that never had a _count gets one, since the platform may
-// support it by now. If _count has just been refused, there is no alternative left.
+// smaller returns q with fewer resources per page. A query that never had a _count gets one, because the platform may
+// support it by now. If _count has just been refused, there is no alternative.
 func (q Query) smaller() []Query {
 	switch {
 	case q.Count > countMore:
 		q.Count = countMore
 	case q.Widened():
-		return nil // the page of the usual size has been read
+		return nil // a page of the usual size has already been read
 	case q.Count > countUsual:
 		q.Count = countUsual
 	case q.Count > countSmall:
@@ -135,8 +136,8 @@ func (q Query) smaller() []Query {
 	return []Query{q}
 }
 
-// wider returns q with the largest first page that a server may return, unless that was already requested or the server
-// does not support _count.
+// wider returns q with the largest first page that a server may return. It returns nil if that was already requested or
+// the server does not support _count.
 func (q Query) wider() []Query {
 	if q.Count == 0 || q.Widened() {
 		return nil
@@ -145,11 +146,11 @@ func (q Query) wider() []Query {
 	return []Query{q}
 }
 
-// Widened reports whether q requests a large first page because the link to the page after the usual first one, which
-// has been read, leads to another server.
+// Widened reports whether q requests a large first page because the next link of the usual first page, which has been
+// read, pointed to another server.
 func (q Query) Widened() bool { return q.Step&stepWide != 0 }
 
-// bare returns q without its conveniences, or nil if it has none.
+// bare returns q without its optional parameters, or nil if it has none.
 func (q Query) bare() []Query {
 	if q.IsAttaching() {
 		return nil
@@ -166,7 +167,7 @@ func (q Query) bare() []Query {
 	return []Query{q}
 }
 
-// parts returns the fan-out of q, or nil if it has none or is a part itself.
+// parts returns the fan-out of q, or nil if q has none or is itself a part.
 func (q Query) parts() []Query {
 	param := narrowing(q.Type)
 	if param == "" || q.Step&stepPart != 0 {
@@ -185,8 +186,8 @@ func (q Query) parts() []Query {
 	return parts
 }
 
-// params returns the search parameters of q without _count. This package encoded them, so they are always readable.
+// params returns the search parameters of q without _count. This package encoded them, so they always parse.
 func (q Query) params() url.Values {
-	values, _ := url.ParseQuery(q.Params) // on an error, keeps the readable parameters, above all the patient
+	values, _ := url.ParseQuery(q.Params) // on an error, the valid parameters remain, most importantly the patient
 	return values
 }

@@ -10,14 +10,14 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// laden returns a search for a type with all conveniences.
+// laden returns a search for a type with all optional parameters.
 func laden(resourceType string) plan.Query {
 	stated := server(resourceType + ":patient,_lastUpdated")
 	stated.Resources[0].RevIncludes = []string{"Provenance:target"}
 	return build(plan.Facts{Capability: stated, Since: time.Unix(0, 0)}).Queries[0]
 }
 
-func TestInsteadFollowsLadder(t *testing.T) {
+func TestAlternativesFollowLadder(t *testing.T) {
 	t.Parallel()
 	const extras = "_lastUpdated=ge1970-01-01T00%3A00%3A00Z&_revinclude=Provenance%3Atarget&"
 	plain := func(resourceType string) plan.Query {
@@ -33,7 +33,7 @@ func TestInsteadFollowsLadder(t *testing.T) {
 	elsewhere := fhir.RequestError{Class: fhir.ForeignLink}
 	tests := map[string]struct {
 		query    plan.Query
-		refusals []fhir.RequestError // the first replacement is refused again
+		refusals []fhir.RequestError // successive refusals; after the first, the first replacement is refused
 		want     []string
 	}{
 		"_count is not known":    {plain("Goal"), []fhir.RequestError{count}, []string{"Goal?patient=p"}},
@@ -141,7 +141,7 @@ func TestInsteadFollowsLadder(t *testing.T) {
 	}
 }
 
-func TestInsteadIsEmptyForFinalRefusal(t *testing.T) {
+func TestAlternativesAreEmptyForFinalRefusal(t *testing.T) {
 	t.Parallel()
 	final := []fhir.RequestError{
 		{Class: fhir.Forbidden, Refusal: fhir.Denied},
@@ -164,7 +164,7 @@ func TestInsteadIsEmptyForFinalRefusal(t *testing.T) {
 	}
 }
 
-func TestInsteadOnlyShrinksPagesOfEverything(t *testing.T) {
+func TestAlternativesOnlyShrinkPagesOfEverything(t *testing.T) {
 	t.Parallel()
 	whole := build(plan.Facts{Profile: plan.Profile{Everything: true}}).Queries[0]
 	if whole.Type != "" {
@@ -176,7 +176,7 @@ func TestInsteadOnlyShrinksPagesOfEverything(t *testing.T) {
 	}
 }
 
-func TestInsteadDoesNotNarrowPlatformQuery(t *testing.T) {
+func TestAlternativesDoNotNarrowPlatformQuery(t *testing.T) {
 	t.Parallel()
 	way := build(plan.Facts{
 		Capability: server("Observation"),
@@ -187,14 +187,15 @@ func TestInsteadDoesNotNarrowPlatformQuery(t *testing.T) {
 	}
 }
 
-// TestInsteadAlwaysEnds proves that, whatever a server refuses in whatever order, no search is sent twice, every search
-// names the patient, and the ladder ends after few steps.
-func TestInsteadAlwaysEnds(t *testing.T) {
+// TestAlternativesAlwaysEnd simulates arbitrary refusals in any order. It proves that no search is sent twice, that
+// every search names the patient, and that the ladder ends after a few steps.
+func TestAlternativesAlwaysEnd(t *testing.T) {
 	t.Parallel()
 	classes := []fhir.Class{
 		fhir.Unauthorized, fhir.Forbidden, fhir.NotFound, fhir.Gone, fhir.Limited, fhir.Rejected, fhir.ServerFault,
 		fhir.Content, fhir.TooLarge, fhir.ForeignLink, fhir.Network,
-		fhir.TooLarge, fhir.Rejected, fhir.Rejected, fhir.Forbidden, // the ladder's own refusals, to go far down
+		// refusals that the ladder has alternatives for, to go deeper
+		fhir.TooLarge, fhir.Rejected, fhir.Rejected, fhir.Forbidden,
 	}
 	refusals := []fhir.Refusal{
 		fhir.Unexplained, fhir.NeedsMore, fhir.NoCount, fhir.Denied, fhir.Unsupported, fhir.Missing,
@@ -218,7 +219,7 @@ func TestInsteadAlwaysEnds(t *testing.T) {
 			facts.Profile.Needs = map[string][]string{resourceType: {"category", "status"}}
 		}
 		waiting, seen := build(facts).Queries, map[string]bool{}
-		limit := 250 + len(waiting)*10 // 17 categories, 7 sizes each, with and without conveniences
+		limit := 250 + len(waiting)*10 // 17 categories with 7 page sizes each, with and without optional parameters
 		for n := 0; len(waiting) > 0; n++ {
 			next := waiting[0]
 			address := next.Path + next.Type + "?" + next.Values().Encode()

@@ -62,7 +62,7 @@ func TestBuildUsesTypesOfOlderReleases(t *testing.T) {
 	}
 }
 
-func TestBuildUsesReleaseTypesWithoutStatedTypes(t *testing.T) {
+func TestBuildUsesReleaseTypesWhenStatementListsNone(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]string{
 		"1.0.2": "MedicationOrder", "0.5.0": "MedicationOrder",

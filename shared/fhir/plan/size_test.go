@@ -8,13 +8,13 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestInsteadTriesUsualPageSizeFirstWhenLargerOneFails(t *testing.T) {
+func TestAlternativesTryUsualPageSizeFirstWhenLargerFails(t *testing.T) {
 	t.Parallel()
 	goal := build(plan.Facts{Capability: server("Goal")}).Queries[0]
 	for name, c := range map[string]struct {
 		failed fhir.RequestError
 		count  int
-		want   []int // page sizes of the replacements
+		want   []int // expected page sizes of the replacements
 	}{
 		"too large":              {fhir.RequestError{Class: fhir.TooLarge}, 300, []int{100}},
 		"too slow":               {fhir.RequestError{Class: fhir.Network}, 300, []int{100}},

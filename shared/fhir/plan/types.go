@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// release is a FHIR release, as far as it affects requests. Its values are bits of Query.Step, because the ladder also
-// depends on it.
+// release is a FHIR release, to the extent that it affects requests. Its values are bits of Query.Step, because the
+// ladder also depends on the release.
 type release int
 
 const (
@@ -17,8 +17,8 @@ const (
 	dstu2 release = stepDSTU2
 )
 
-// releaseOf parses CapabilityStatement.fhirVersion. A server that does not state it is assumed to use R4, the minimum
-// of the certification rules since 2022.
+// releaseOf parses CapabilityStatement.fhirVersion. If a server does not state its version, R4 is assumed, the minimum
+// under the certification rules since 2022.
 func releaseOf(fhirVersion string) release {
 	switch {
 	case strings.HasPrefix(fhirVersion, "1.0"), strings.HasPrefix(fhirVersion, "0.5"):
@@ -29,9 +29,10 @@ func releaseOf(fhirVersion string) release {
 	return r4
 }
 
-// The types requested before R4, in this order: those of Argonaut and US Core STU3, then those of payers and other
-// types that EHRs offer. Package fhir has the types for R4, since authorization requests name the same ones. Types that
-// US Core does not search by patient are read by reference (see Followed), or searched if the statement lists a search.
+// Types requested before R4, in this order: those of Argonaut and US Core STU3, then those of payers and others that
+// EHRs offer. Package fhir has the types for R4, because authorization requests name the same ones. Types that US Core
+// does not search by patient are read by reference (see Followed), or searched if the CapabilityStatement lists a
+// search.
 const (
 	usCoreSTU3 = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
 		"QuestionnaireResponse RelatedPerson Condition CarePlan CareTeam MedicationRequest MedicationStatement " +
@@ -39,7 +40,7 @@ const (
 	extraSTU3 = "ExplanationOfBenefit Claim MedicationAdministration Appointment Account NutritionOrder Consent " +
 		"ImagingStudy"
 
-	// Coverage and ExplanationOfBenefit cannot be searched by patient in DSTU2.
+	// In DSTU2, Coverage and ExplanationOfBenefit cannot be searched by patient.
 	usCoreDSTU2 = "AllergyIntolerance Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
 		"QuestionnaireResponse RelatedPerson Condition CarePlan MedicationOrder MedicationStatement " +
 		"MedicationDispense Observation DiagnosticReport DocumentReference DiagnosticOrder ProcedureRequest " +
@@ -47,7 +48,7 @@ const (
 	extraDSTU2 = "Claim MedicationAdministration Appointment Account NutritionOrder ImagingStudy"
 )
 
-// table lists the types to request from a server of the release, in order.
+// table returns the types to request from a server of the release, in order.
 func table(r release) []string {
 	switch r {
 	case dstu2:
@@ -59,13 +60,13 @@ func table(r release) []string {
 	return slices.Concat(fhir.USCoreTypes(), fhir.CommonTypes())
 }
 
-// inCompartment reports whether resources of the type belong to a patient.
+// inCompartment reports whether resources of the type belong to the patient compartment.
 func inCompartment(resourceType string) bool {
 	return slices.Contains(fhir.CompartmentTypes(), resourceType) || slices.Contains(fhir.OlderTypes(), resourceType)
 }
 
-// Compartment lists the types that belong to a patient and can be found by a search, for a server of the version; none
-// before R4, since such servers are assumed to support only some of them.
+// Compartment returns the searchable types of the patient compartment for a server's FHIR version. It returns none
+// before R4, because such servers are assumed to support only some of these types.
 func Compartment(fhirVersion string) []string {
 	if releaseOf(fhirVersion) != r4 {
 		return nil
@@ -73,10 +74,10 @@ func Compartment(fhirVersion string) []string {
 	return fhir.CompartmentTypes()
 }
 
-// Searched reports whether resources of the type can be found by a search by patient in any release.
+// Searched reports whether the type can be searched by patient in any release.
 func Searched(resourceType string) bool {
 	return inCompartment(resourceType) || Common(resourceType)
 }
 
-// Followed reports whether resources of a type are read if the record refers to them (fhir.IsReferenced).
+// Followed reports whether references to the type are followed (fhir.IsReferenced).
 func Followed(resourceType string) bool { return fhir.IsReferenced(resourceType) }

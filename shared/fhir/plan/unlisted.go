@@ -6,20 +6,21 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Common reports whether patients usually have resources of the type, for an unknown server: US Core or payers name it.
+// Common reports whether patients usually have resources of the type, judged by whether US Core or payers name it. It
+// is used for servers without stored hints.
 func Common(resourceType string) bool {
 	return slices.ContainsFunc([]release{r4, stu3, dstu2},
 		func(r release) bool { return slices.Contains(table(r), resourceType) })
 }
 
-// brings reports whether searches can return Provenance, and are allowed to.
+// brings reports whether searches could return Provenance and the granted scopes allow it.
 func (b builder) brings() bool {
 	return b.attached(provenance) && b.wanted(provenance) && b.granted(provenance)
 }
 
-// Unlisted returns the complete searches for the types that the server's statement does not list, sorted by name: R4's
-// patient compartment, and Device, which US Core searches by patient. There are none if the statement lists nothing or
-// is of another release.
+// Unlisted returns complete searches for the types that the CapabilityStatement does not list, sorted by name: those in
+// R4's patient compartment, and Device, which US Core searches by patient. It returns none if the statement lists no
+// types or is of another release.
 func Unlisted(f Facts) []Query {
 	b := builder{facts: f, scopes: fhir.ParseScopes(f.Granted)}
 	if len(f.Capability.Resources) == 0 {
@@ -46,7 +47,7 @@ func Unlisted(f Facts) []Query {
 	return found
 }
 
-// Trial returns q with one resource per page: it tests whether the server supports the type.
+// Trial returns q with one resource per page, to test whether the server supports the type.
 func (q Query) Trial() Query {
 	q.Count, q.Step = countSingle, q.Step|stepTrial
 	return q
@@ -55,7 +56,7 @@ func (q Query) Trial() Query {
 // IsTrial reports whether q was created by Trial.
 func (q Query) IsTrial() bool { return q.Step&stepTrial != 0 }
 
-// Whole returns the search for all resources of the type that q, a trial, has tested.
+// Whole returns the search for all resources of the type that the trial q has tested.
 func (q Query) Whole() Query {
 	if q.Count != 0 { // otherwise the server refuses _count
 		q.Count = countUsual

@@ -58,7 +58,7 @@ func TestUnlistedReturnsCompartmentTypesMissingFromStatement(t *testing.T) {
 	}
 }
 
-func TestTrialRequestsOneResourceAndWholeAll(t *testing.T) {
+func TestTrialRequestsOneResourceAndWholeRequestsAll(t *testing.T) {
 	t.Parallel()
 	queries := plan.Unlisted(plan.Facts{PatientID: "p1", Types: []string{"Claim", "Group"}, Capability: fhir.Capability{
 		FHIRVersion: "4.0.1", Resources: []fhir.CapabilityResource{{Type: "Patient"}},

@@ -6,29 +6,29 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Action names an operation of a member or account that may need a recent proof of identity (docs/openapi.yaml,
+// Action identifies an operation of a member or account that may require a recent proof of identity (docs/openapi.yaml,
 // x-proof).
 type Action string
 
-// The actions.
+// Actions that may require a proof of identity.
 const (
-	// CreateKey creates a credential, or adds a key to one.
+	// CreateKey is the creation of a credential, or of a key in one.
 	CreateKey Action = "create_key"
-	// RevealSecret reveals a webhook's signing secrets.
+	// RevealSecret is the display of a webhook's signing secrets.
 	RevealSecret Action = "reveal_secret"
-	// RotateSecret replaces a webhook's signing secret and returns the new one.
+	// RotateSecret is the replacement of a webhook's signing secret, which returns the new one.
 	RotateSecret Action = "rotate_secret"
-	// AddWebhook creates a webhook.
+	// AddWebhook is the creation of a webhook.
 	AddWebhook Action = "add_webhook"
-	// MoveWebhook changes a webhook's URL.
+	// MoveWebhook is a change of a webhook's URL.
 	MoveWebhook Action = "move_webhook"
-	// ChangeMembers changes roles, removes members, and creates and withdraws invitations.
+	// ChangeMembers is a change of roles, the removal of members, or the creation or withdrawal of invitations.
 	ChangeMembers Action = "change_members"
-	// ChangeFactors adds and removes passkeys and the authenticator app, and makes recovery codes.
+	// ChangeFactors adds and removes passkeys and the authenticator app, and creates recovery codes.
 	ChangeFactors Action = "change_factors"
-	// ChangeAddress changes an account's email address.
+	// ChangeAddress is a change of an account's email address.
 	ChangeAddress Action = "change_address"
-	// Erase erases a connection, or deletes the organisation.
+	// Erase is the erasure of a connection, or the deletion of the organisation.
 	Erase Action = "erase"
 )
 
@@ -40,8 +40,8 @@ func Actions() []Action {
 	}
 }
 
-// NeedsProof reports whether an action in a mode needs a proof of identity that is at most 15 minutes old. The empty
-// mode stands for paths without one. This table is the only one: an action that it does not list needs a proof.
+// NeedsProof reports whether an action in a mode requires a proof of identity that is at most 15 minutes old. The empty
+// mode stands for paths without one. This is the only such table: an action that it does not list requires a proof.
 func (a Action) NeedsProof(mode org.Mode) bool {
 	if !slices.Contains(Actions(), a) {
 		return true

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// NeedsProof agrees with the decision's table of actions.
+// TestNeedsProofMatchesDecisionTable checks NeedsProof against the table of actions in the architecture decision.
 func TestNeedsProofMatchesDecisionTable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/adr/0036-the-dashboard.md")
@@ -38,7 +38,7 @@ func TestNeedsProofMatchesDecisionTable(t *testing.T) {
 	}
 }
 
-func TestNeedsProofOfUnknownAction(t *testing.T) {
+func TestNeedsProofIsTrueForUnknownAction(t *testing.T) {
 	t.Parallel()
 	for _, action := range []account.Action{"", "CREATE_KEY", "leave"} {
 		for _, mode := range []org.Mode{"", org.Test, org.Live, "other"} {

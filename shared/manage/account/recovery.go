@@ -14,21 +14,23 @@ import (
 type RecoveryCodes struct {
 	Marks  []secret.Mark
 	MadeAt time.Time
-	Rev    int64 // compare-and-swap revision; 0 if the account never had codes
+	Rev    int64 // revision for compare-and-swap writes; 0 if the account never had codes
 }
 
-// RecoveryWait is the time between the request for a recovery and the removal of the account's second factors.
+// RecoveryWait is the time between an operator's request for a recovery and the removal of the account's second
+// factors.
 const RecoveryWait = 72 * time.Hour
 
 // Recovery is an operator's removal of an account's second factors, for an owner who has lost all of them
-// (docs/adr/0044-recovery-and-leaving.md). It takes effect at the first sign-in with a code by e-mail after AppliesAt.
+// (docs/adr/0044-recovery-and-leaving.md). It takes effect at the first sign-in with a code sent by email after
+// AppliesAt.
 type Recovery struct {
 	AccountID   string
-	Actor       string // that started it
+	Actor       string // actor that started the recovery
 	RequestedAt time.Time
 	AppliesAt   time.Time
-	EndedAt     time.Time // time at which it was stopped or applied; zero until then
-	Rev         int64     // compare-and-swap revision; 0 before it is stored
+	EndedAt     time.Time // time at which the recovery was stopped or applied; zero until then
+	Rev         int64     // revision for compare-and-swap writes; 0 before the recovery is stored
 }
 
 // IsOpen reports whether the recovery has been neither stopped nor applied.
@@ -39,13 +41,14 @@ func (r Recovery) IsDue(now time.Time) bool { return r.IsOpen() && !now.Before(r
 
 // RecoveryRows stores recoveries, one for each account (store.Accounts).
 type RecoveryRows interface {
-	// Recovery reads an account's latest recovery, consistently; fault.NotFound.
+	// Recovery reads an account's latest recovery with a consistent read. It returns fault.NotFound if there is none.
 	Recovery(ctx context.Context, accountID string) (Recovery, error)
-	// SaveRecovery replaces revision r.Rev, or creates a row if that is 0; fault.Conflict.
+	// SaveRecovery replaces revision r.Rev, or creates the row if r.Rev is 0. It returns fault.Conflict if the stored
+	// revision differs.
 	SaveRecovery(ctx context.Context, r Recovery) error
 }
 
-// OpenRecovery reads an account's recovery if one is open. Otherwise the result only serves as the base for a new one.
+// OpenRecovery reads an account's open recovery. If none is open, the result only serves as the base for a new one.
 func OpenRecovery(ctx context.Context, rows RecoveryRows, accountID string) (Recovery, error) {
 	r, err := rows.Recovery(ctx, accountID)
 	if err != nil && !errors.Is(err, fault.NotFound) {

@@ -6,10 +6,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Role is the role of an account in an organisation.
+// Role is an account's role in an organisation.
 type Role string
 
-// The roles, most powerful first.
+// Member roles, from most to least powerful.
 const (
 	Owner     Role = "owner"
 	Admin     Role = "admin"
@@ -17,10 +17,10 @@ const (
 	Viewer    Role = "viewer"
 )
 
-// Roles returns all roles, most powerful first.
+// Roles returns all roles, from most to least powerful.
 func Roles() []Role { return []Role{Owner, Admin, Developer, Viewer} }
 
-// ParseRole parses a role; ok is false for any other text.
+// ParseRole parses the name of a role. ok is false for any other text.
 func ParseRole(text string) (role Role, ok bool) {
 	return Role(text), slices.Contains(Roles(), Role(text))
 }
@@ -29,7 +29,7 @@ func ParseRole(text string) (role Role, ok bool) {
 // x-permission).
 type Permission string
 
-// The permissions.
+// Permissions of member roles.
 const (
 	// View permits reading everything except secrets and the bodies of deliveries.
 	View Permission = "view"
@@ -37,11 +37,11 @@ const (
 	Inspect Permission = "inspect"
 	// Develop permits changing credentials and webhooks, and simulating and replaying, in test mode.
 	Develop Permission = "develop"
-	// Operate permits the same in live mode, changing the organisation's pages, and replying to patients.
+	// Operate permits what Develop does in live mode, changing the organisation's pages, and replying to patients.
 	Operate Permission = "operate"
-	// Manage permits changing and inviting members below owners, and reading the audit log.
+	// Manage permits inviting and changing members other than owners, and reading the audit log.
 	Manage Permission = "manage"
-	// Own permits changing owners, and erasing.
+	// Own permits changing owners, and erasing connections or the organisation.
 	Own Permission = "own"
 )
 
@@ -50,8 +50,8 @@ func Permissions() []Permission {
 	return []Permission{View, Inspect, Develop, Operate, Manage, Own}
 }
 
-// In returns the permission that an endpoint requires in a mode: developers may do things in test mode that they may
-// not do to patients. The empty mode stands for endpoints that belong to neither.
+// In returns the permission that an endpoint requires in a mode. Developers have permissions in test mode that they
+// lack in live mode. The empty mode stands for endpoints that belong to neither.
 func (p Permission) In(mode org.Mode) Permission {
 	if p == Develop && mode == org.Live {
 		return Operate
@@ -59,8 +59,8 @@ func (p Permission) In(mode org.Mode) Permission {
 	return p
 }
 
-// May reports whether a role has a permission. It is the only table of permissions: anything that it does not list is
-// denied.
+// May reports whether a role has a permission. This is the only table of permissions; a permission that it does not
+// list is denied.
 func (r Role) May(p Permission) bool {
 	switch r {
 	case Owner:

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The permissions in the code agree with the decision's table.
+// TestRolePermissionsMatchDecisionTable checks the roles' permissions against the table in the architecture decision.
 func TestRolePermissionsMatchDecisionTable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/adr/0036-the-dashboard.md")

@@ -19,27 +19,27 @@ const (
 	sessionLife = 12 * time.Hour
 	idleLife    = 2 * time.Hour
 	pendingLife = 15 * time.Minute // time to prove the second factor
-	// freshFor is the time for which a proof of identity is valid for sensitive actions.
+	// freshFor is the period during which a proof of identity permits sensitive actions.
 	freshFor = 15 * time.Minute
-	// seenEvery is the interval at which a session's last request is recorded.
+	// seenEvery is the minimum interval between two updates of a session's last request.
 	seenEvery = 5 * time.Minute
 )
 
-// Session is one browser's sign-in. Its token exists only in that browser's cookie.
+// Session is one browser's sign-in to the dashboard. Its token exists only in that browser's cookie.
 type Session struct {
-	Hash      string // of its token
+	Hash      string // hash of the session's token
 	AccountID string
-	Epoch     int64     // the account's epoch when the session began
-	Pending   bool      // the second factor is not proven yet, and nothing else is permitted
-	ProvenAt  time.Time // last proof of identity
+	Epoch     int64     // the account's epoch at the start of the session
+	Pending   bool      // the second factor is not proven yet; nothing else is permitted
+	ProvenAt  time.Time // time of the last proof of identity
 	StartedAt time.Time
-	SeenAt    time.Time // time of its last request, to within five minutes
+	SeenAt    time.Time // time of the last request, accurate to five minutes
 }
 
-// FreshUntil returns the time until which sensitive actions are permitted.
+// FreshUntil returns the time until which the session may perform sensitive actions without a new proof of identity.
 func (s Session) FreshUntil() time.Time { return s.ProvenAt.Add(freshFor) }
 
-// EndsAt returns the expiry of the session if no further request comes; ExpiresAt returns its absolute expiry.
+// EndsAt returns the session's expiry if no further request arrives. ExpiresAt returns its absolute expiry.
 func (s Session) EndsAt() time.Time {
 	if idle := s.SeenAt.Add(idleLife); idle.Before(s.ExpiresAt()) {
 		return idle
@@ -64,14 +64,14 @@ func NewToken(random io.Reader) (secret.Text, error) {
 	return secret.New(base64.RawURLEncoding.EncodeToString(value)), nil
 }
 
-// Hash returns the form in which tokens, which cannot be guessed, are stored.
+// Hash returns the form in which tokens are stored. A plain hash is enough because tokens can't be guessed.
 func Hash(token secret.Text) string {
 	sum := sha256.Sum256([]byte(token.Reveal()))
 	return hex.EncodeToString(sum[:])
 }
 
-// CSRFToken returns a token known only to pages that may read a session's responses. Its key is the session's own
-// token, so that nothing needs to be stored and it ends with the session.
+// CSRFToken returns a token available only to pages that may read a session's responses. It is derived from the
+// session's token, so that it needs no storage and expires with the session.
 func CSRFToken(session secret.Text) string {
 	mac := hmac.New(sha256.New, []byte(session.Reveal()))
 	mac.Write([]byte("recordbridge csrf"))
@@ -80,29 +80,29 @@ func CSRFToken(session secret.Text) string {
 
 // SessionRows reads sessions (store.Flow).
 type SessionRows interface {
-	// Session reads a session, consistently; fault.NotFound.
+	// Session reads a session with a consistent read. It returns fault.NotFound if there is none.
 	Session(ctx context.Context, hash string) (Session, error)
-	// TouchSession records a request; fault.Conflict if the session has ended.
+	// TouchSession records the time of a request. It returns fault.Conflict if the session has ended.
 	TouchSession(ctx context.Context, hash string, at time.Time) error
 }
 
 // Rows reads accounts and their memberships (store.Accounts).
 type Rows interface {
-	// Account reads an account, consistently; fault.NotFound.
+	// Account reads an account with a consistent read. It returns fault.NotFound if there is none.
 	Account(ctx context.Context, id string) (Account, error)
-	// Membership reads a membership, consistently; fault.NotFound.
+	// Membership reads a membership with a consistent read. It returns fault.NotFound if there is none.
 	Membership(ctx context.Context, orgID, accountID string) (Membership, error)
 }
 
-// Sessions finds sessions. It caches nothing, so that the next request sees which sessions have ended.
+// Sessions looks up sessions. It caches nothing, so that an ended session is rejected on its next request.
 type Sessions struct {
 	Rows     SessionRows
 	Accounts Rows
 	Now      func() time.Time
 }
 
-// Session returns the session of a token, which may be arbitrary client input; fault.Unauthenticated if the token is
-// invalid or the session has ended.
+// Session returns the session of a token, which may be arbitrary client input. It returns fault.Unauthenticated if the
+// token is invalid or the session has ended.
 func (s Sessions) Session(ctx context.Context, token secret.Text) (Session, error) {
 	found, err := s.Rows.Session(ctx, Hash(token))
 	if err != nil {
@@ -127,7 +127,7 @@ func (s Sessions) Session(ctx context.Context, token secret.Text) (Session, erro
 	return found, nil
 }
 
-// Role returns an account's role in an organisation; fault.NotFound if it is not a member.
+// Role returns an account's role in an organisation. It returns fault.NotFound if the account is not a member.
 func (s Sessions) Role(ctx context.Context, accountID, orgID string) (Role, error) {
 	found, err := s.Accounts.Membership(ctx, orgID, accountID)
 	if err != nil {
@@ -136,7 +136,8 @@ func (s Sessions) Role(ctx context.Context, accountID, orgID string) (Role, erro
 	return found.Role, nil
 }
 
-// over returns fault.Unauthenticated for a session that has ended, and wraps any other error as an internal one.
+// over returns fault.Unauthenticated if err means that the session has ended. It wraps any other error as an internal
+// one.
 func over(err error) error {
 	if err != nil && !errors.Is(err, fault.NotFound) && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("find session: %w", err)

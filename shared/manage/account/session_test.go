@@ -16,7 +16,7 @@ import (
 
 var began = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// rows has one account with one session.
+// rows holds one account with one session.
 type rows struct {
 	session account.Session
 	owner   account.Account
@@ -138,7 +138,7 @@ func TestSessionRecordsRequestEveryFiveMinutes(t *testing.T) {
 	}
 }
 
-func TestNewTokenIsLongAndUnrelated(t *testing.T) {
+func TestNewTokenReturnsDistinct43CharacterTokens(t *testing.T) {
 	t.Parallel()
 	one, err := account.NewToken(rand.Reader)
 	expect.NoError(t, err)

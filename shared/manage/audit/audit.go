@@ -1,7 +1,7 @@
-// Package audit owns the record of changes and their actors, as tamper-evident chains (docs/adr/0036-the-dashboard.md).
-// Each row has a number and the hash of the preceding row; the head of a chain has the number and hash of the last row.
-// An organisation has one chain for both modes, and changes that belong to no organisation have a chain of their own.
-// Rows hold names and ids, never content. The package does not depend on AWS.
+// Package audit records changes and their actors in tamper-evident chains (docs/adr/0036-the-dashboard.md). Each row
+// has a number and the hash of the preceding row; a chain's head has the number and hash of the last row. An
+// organisation has one chain for both modes. Changes that belong to no organisation have a separate chain. Rows hold
+// names and IDs, never content. The package does not depend on AWS.
 package audit
 
 import (
@@ -20,60 +20,61 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// Row is one change. Hash covers all other fields.
+// Row records one change. Hash covers all other fields.
 type Row struct {
-	Seq    int64 // 1, 2, 3, … in a chain
+	Seq    int64 // number of the row in its chain, counted from 1
 	At     time.Time
 	ID     string
-	Tenant org.Tenant // zero for no organisation; without a mode for changes that apply to neither mode
-	Actor  string     // operator, member:<account id>, or a function
+	Tenant org.Tenant // zero for no organisation; no mode for changes that apply to neither mode
+	Actor  string     // operator, member:<account ID>, or a function
 	Action string
-	Target string // an id or a name
+	Target string // ID or name
 	Prev   string // hash of the preceding row; empty in the first
-	Hash   string // SHA-256 of the other fields, in hex
+	Hash   string // hex SHA-256 of the other fields
 }
 
-// Head is the end of a chain; zero for an empty one.
+// Head identifies the last row of a chain. It is zero for an empty chain.
 type Head struct {
 	Seq  int64  `json:"seq"`
 	Hash string `json:"hash"`
-	ID   string `json:"-"` // of the last row
+	ID   string `json:"-"` // ID of the last row
 }
 
-// Rows stores chains by organisation; the empty id stands for the chain of no organisation. Reads are consistent.
+// Rows stores chains by organisation. The empty ID stands for the chain of changes without an organisation. Reads are
+// consistent.
 type Rows interface {
-	// Head reads the end of a chain; zero if there is none.
+	// Head reads a chain's head. It returns the zero Head if there is none.
 	Head(ctx context.Context, orgID string) (Head, error)
-	// Extend stores a row together with the new head; fault.Conflict if before is no longer the head.
+	// Extend stores a row and the new head in one transaction. It returns fault.Conflict if before is no longer the head.
 	Extend(ctx context.Context, before Head, row Row) error
-	// After returns at most limit rows after a number, in order.
+	// After returns at most limit rows after a row number, in order.
 	After(ctx context.Context, orgID string, seq int64, limit int) ([]Row, error)
-	// Before returns at most limit rows before a number, newest first.
+	// Before returns at most limit rows before a row number, newest first.
 	Before(ctx context.Context, orgID string, seq int64, limit int) ([]Row, error)
 }
 
-// Log writes and reads chains.
+// Log writes and reads audit chains.
 type Log struct{ Rows Rows }
 
-// appendTries limits the tries in the race for the next number. All changes of an organisation meet at the end of its
-// chain, and must be recorded: in each round, another one of them succeeds.
+// appendTries limits the tries to append a row. All changes of an organisation compete for its chain's next number, and
+// all must be recorded. In each round, one of them succeeds.
 const appendTries = 50
 
-// Append adds a row to an organisation's chain or, with a zero tenant, to the chain of no organisation. Adding the last
-// row again has no effect. Control characters and line separators in texts become spaces, so that all JSON encoders
-// write them alike. It returns fault.Conflict if others kept adding rows.
+// Append adds a row to an organisation's chain or, with a zero tenant, to the chain without an organisation. Adding the
+// last row again has no effect. Append replaces control characters and line separators with spaces, so that all JSON
+// encoders produce the same text. It returns fault.Conflict if concurrent appends used up all tries.
 func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error {
 	return retry.OnConflict(ctx, appendTries, func() error {
 		head, row, err := l.Next(ctx, tenant, at, id, actor, action, target)
-		if err != nil || head.ID == row.ID { // a write whose response was lost
+		if err != nil || head.ID == row.ID { // the row was already written, but the response was lost
 			return err
 		}
 		return l.Rows.Extend(ctx, head, row)
 	})
 }
 
-// Next returns the end of a chain and the row that Append would add to it, for a store that adds the row in one
-// transaction with the change. The transaction's condition is that head is still the end.
+// Next returns a chain's head and the row that Append would add, for a store that adds the row in one transaction with
+// the change. The transaction must require that head is still the chain's head.
 func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action,
 	target string,
 ) (head Head, row Row, err error) {
@@ -89,11 +90,11 @@ func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, acto
 	return head, row, err
 }
 
-// maxPage limits the rows of a page.
+// maxPage limits the number of rows on a page.
 const maxPage = 100
 
-// List returns a chain's rows, newest first. before is the number before which they stand, 0 for the newest; next is
-// the value of before for the next page, 0 if there is none. limit is clamped to between 1 and 100.
+// List returns a chain's rows before a row number, newest first. before is 0 for the newest rows. next is the value of
+// before for the next page, or 0 if there is none. List clamps limit to between 1 and 100.
 func (l Log) List(ctx context.Context, orgID string, before int64, limit int) (rows []Row, next int64, err error) {
 	limit = max(1, min(limit, maxPage))
 	if rows, err = l.Rows.Before(ctx, orgID, before, limit); err != nil {
@@ -108,7 +109,7 @@ func (l Log) List(ctx context.Context, orgID string, before int64, limit int) (r
 	return rows, next, nil
 }
 
-// Has reports whether a row with this id was added since a time.
+// Has reports whether a row with this ID was added since a time.
 func (l Log) Has(ctx context.Context, orgID, id string, since time.Time) (bool, error) {
 	for before := int64(0); ; {
 		rows, next, err := l.List(ctx, orgID, before, maxPage)
@@ -127,16 +128,16 @@ func (l Log) Has(ctx context.Context, orgID, id string, since time.Time) (bool, 
 	}
 }
 
-// stamp is the format of times in the hashed text.
+// stamp is the time layout used in the hashed text.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
-// line is the exported form of a row. Names are sorted and no field is omitted, as RFC 8785 (JSON Canonicalization
-// Scheme) requires.
+// line is a row's exported form. Names are sorted and no field is omitted, as RFC 8785 (JSON Canonicalization Scheme)
+// requires.
 type line struct {
 	Action string `json:"action"`
 	Actor  string `json:"actor"`
 	At     string `json:"at"`
-	Hash   string `json:"hash,omitempty"` // not part of the hashed text
+	Hash   string `json:"hash,omitempty"` // omitted from the hashed text
 	ID     string `json:"id"`
 	Mode   string `json:"mode"`
 	OrgID  string `json:"org_id"`
@@ -153,7 +154,7 @@ func (r Row) line() line {
 	}
 }
 
-// row converts a line back; an invalid time becomes the zero time, so that the hash does not match.
+// row converts a line back to a row. An invalid time becomes the zero time, so that the hash does not match.
 func (l line) row() Row {
 	at, err := time.Parse(stamp, l.At)
 	if err != nil {
@@ -166,7 +167,7 @@ func (l line) row() Row {
 	}
 }
 
-// sum returns the hash that the row should have.
+// sum returns the row's expected hash.
 func (r Row) sum() (string, error) {
 	r.Hash = ""
 	var text bytes.Buffer
@@ -177,7 +178,7 @@ func (r Row) sum() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// encode writes a line of JSON without HTML escapes.
+// encode writes a value as a line of JSON without HTML escapes.
 func encode(into *bytes.Buffer, value any) error {
 	encoder := json.NewEncoder(into)
 	encoder.SetEscapeHTML(false)

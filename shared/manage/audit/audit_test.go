@@ -25,13 +25,13 @@ var (
 	noon   = time.Date(2026, 3, 31, 23, 59, 50, 0, time.UTC)
 )
 
-// fixture is a chain in a DynamoDB table.
+// fixture holds an audit chain in a DynamoDB table.
 type fixture struct {
 	log  audit.Log
 	made tables.Tables
 }
 
-// newFixture returns a chain of rows, a few seconds apart, across the end of a month.
+// newFixture returns a chain with rows a few seconds apart, across the end of a month.
 func newFixture(t *testing.T, rows int) fixture {
 	t.Helper()
 	made := tables.New(t)
@@ -59,8 +59,8 @@ func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
 	return report.Breaks
 }
 
-// The hashed text is documented (docs/operate/audit.md), so it must never change. The expected hash was computed with
-// Python's json and hashlib.
+// TestHashCoversDocumentedText checks the hashed text, which is documented (docs/operate/audit.md) and must therefore
+// never change. The expected hash was computed with Python's json and hashlib.
 func TestHashCoversDocumentedText(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 0)
@@ -132,7 +132,7 @@ func TestConcurrentAppendsFormOneChain(t *testing.T) {
 	}
 }
 
-// A caller repeats a write whose response is lost.
+// TestAppendWritesOnceWhenResponseIsLost checks that repeating a write whose response was lost adds no second row.
 func TestAppendWritesOnceWhenResponseIsLost(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 2)
@@ -142,7 +142,7 @@ func TestAppendWritesOnceWhenResponseIsLost(t *testing.T) {
 	}
 }
 
-// lost is a table whose heads never match.
+// lost is an audit table whose head never matches.
 type lost struct{ store.Audit }
 
 func (lost) Head(context.Context, string) (audit.Head, error) {
@@ -158,7 +158,7 @@ func TestAppendGivesUpAfterRepeatedConflicts(t *testing.T) {
 
 var errTrouble = errors.New("trouble on our side")
 
-// broken fails every read and write.
+// broken is an audit table that fails every read and write.
 type broken struct{}
 
 func (broken) Head(context.Context, string) (audit.Head, error) { return audit.Head{}, errTrouble }

@@ -11,12 +11,12 @@ import (
 	"slices"
 )
 
-// Finding is a kind of defect in a chain.
+// Finding is a kind of defect in an audit chain.
 type Finding string
 
-// The kinds of defects.
+// Defects of an audit chain.
 const (
-	// Missing means that the rows from this number up to the next existing one are missing.
+	// Missing means that the rows from this number to the next existing one are missing.
 	Missing Finding = "missing"
 	// Changed means that the row's hash does not match its content.
 	Changed Finding = "changed"
@@ -26,23 +26,23 @@ const (
 	Misplaced Finding = "misplaced"
 	// CutOff means that the rows from this number on are missing although a head names them.
 	CutOff Finding = "cut_off"
-	// Added means that the row is beyond the head.
+	// Added means that the row comes after the head.
 	Added Finding = "added"
 	// Rewritten means that a head names a different hash for the row.
 	Rewritten Finding = "rewritten"
 )
 
-// Break is one defect of a chain.
+// Break describes one defect in an audit chain.
 type Break struct {
 	Seq  int64   `json:"seq"`
 	What Finding `json:"what"`
 }
 
-// Report is the result of verifying a chain.
+// Report holds the result of verifying an audit chain.
 type Report struct {
-	Rows   int64   `json:"rows"` // rows read
+	Rows   int64   `json:"rows"` // number of rows read
 	Head   Head    `json:"head"`
-	Breaks []Break `json:"breaks"` // the first 100 at most
+	Breaks []Break `json:"breaks"` // at most the first 100 defects
 }
 
 // IsIntact reports whether the chain has no defect.
@@ -50,11 +50,11 @@ func (r Report) IsIntact() bool { return len(r.Breaks) == 0 }
 
 const maxBreaks = 100
 
-// checker checks the rows of a chain in order.
+// checker checks the rows of an audit chain in order.
 type checker struct {
 	report Report
 	last   Row
-	heads  map[int64]string // hashes required of the rows with these numbers
+	heads  map[int64]string // required hashes by row number
 }
 
 func newChecker(known []Head) *checker {
@@ -108,7 +108,7 @@ func (c *checker) take(row Row) error {
 	return nil
 }
 
-// end finds rows that a head names but the chain lacks, and rows beyond the head.
+// end reports rows that a head names but the chain lacks, and rows after the head.
 func (c *checker) end(head Head) Report {
 	c.report.Head = head
 	if c.last.Seq == head.Seq && c.last.Hash != head.Hash {
@@ -127,8 +127,8 @@ func (c *checker) end(head Head) Report {
 	return c.report
 }
 
-// Verify verifies a complete chain and checks that it still contains the rows named by known heads: a chain that was
-// rewritten from some row on, including its head, is consistent in itself. Rows may be added meanwhile.
+// Verify verifies a complete chain and checks that it still contains the rows named by known heads. Without known
+// heads, a chain whose rows and head were rewritten would appear consistent. Rows may be added during verification.
 func (l Log) Verify(ctx context.Context, orgID string, known ...Head) (Report, error) {
 	before, err := l.Rows.Head(ctx, orgID)
 	if err != nil {
@@ -144,7 +144,7 @@ func (l Log) Verify(ctx context.Context, orgID string, known ...Head) (Report, e
 		return Report{}, fmt.Errorf("read head: %w", err)
 	}
 	if after.Seq > c.last.Seq && after.Seq > before.Seq {
-		after = Head{Seq: c.last.Seq, Hash: c.last.Hash} // rows added after the last page are left to the next run
+		after = Head{Seq: c.last.Seq, Hash: c.last.Hash} // rows added after the last page are checked in the next run
 	}
 	return c.end(after), nil
 }
@@ -168,13 +168,13 @@ func (l Log) each(ctx context.Context, orgID string, do func(Row) error) error {
 	}
 }
 
-// headLine is the last line of an export.
+// headLine is an export's last line.
 type headLine struct {
 	Head Head `json:"head"`
 }
 
-// Export writes a chain as lines of JSON, oldest first, each with its hash, and finally the head, for the recipient to
-// keep. docs/operate/audit.md describes how third parties verify it. It returns the head.
+// Export writes a chain as lines of JSON, oldest first, each with its hash. The last line is the head, which the
+// recipient should keep. docs/operate/audit.md describes how third parties verify it. Export returns the head.
 func (l Log) Export(ctx context.Context, orgID string, to io.Writer) (Head, error) {
 	var head Head
 	err := l.each(ctx, orgID, func(row Row) error {
@@ -198,7 +198,7 @@ func write(to io.Writer, value any) error {
 	return nil
 }
 
-// maxLine is the maximum length of an export's line, in bytes.
+// maxLine is the maximum length of a line of an export, in bytes.
 const maxLine = 64 << 10
 
 // VerifyExport verifies the output of Export and checks that it contains the rows named by known heads.

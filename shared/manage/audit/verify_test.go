@@ -25,7 +25,7 @@ func key(sort string) item {
 
 func rowAt(seq int) string { return fmt.Sprintf("ROW#%012d", seq) }
 
-// read and put access the table directly, like an attacker with write access.
+// read and put access the table directly, as an attacker with write access would.
 func (b fixture) read(t *testing.T, sort string) item {
 	t.Helper()
 	out, err := b.made.DB.GetItem(t.Context(),
@@ -51,7 +51,7 @@ func (b fixture) remove(t *testing.T, sort string) {
 
 func textOf(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 
-// forge rewrites a row from its present attributes, with a matching hash.
+// forge rewrites a row from its current attributes, with a matching hash.
 func (b fixture) forge(t *testing.T, seq int, prev string) (hash string) {
 	t.Helper()
 	scratch := newFixture(t, 0)
@@ -170,8 +170,8 @@ func TestVerifyDetectsTampering(t *testing.T) {
 	}
 }
 
-// A chain whose rows and head were both rewritten is consistent in itself; a head that was kept elsewhere reveals the
-// change.
+// TestVerifyDetectsReplacedChainByKnownHead checks that a head stored elsewhere reveals a chain whose rows and head
+// were both rewritten. Such a chain is otherwise consistent.
 func TestVerifyDetectsReplacedChainByKnownHead(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 5)

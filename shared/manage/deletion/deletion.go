@@ -1,6 +1,6 @@
-// Package deletion deletes organisations: owners can cancel a request for a week; then everything is removed in a fixed
-// order and the deletion is proven by an audit row (docs/adr/0044-recovery-and-leaving.md). A request is a row that a
-// worker takes from stage to stage, so that a crash loses nothing. The package does not depend on AWS.
+// Package deletion deletes organisations. For a week, an owner can cancel a request; then everything is removed in a
+// fixed order, and an audit row proves the deletion (docs/adr/0044-recovery-and-leaving.md). A request is a row that a
+// worker advances from stage to stage, so that a crash loses nothing. The package does not depend on AWS.
 package deletion
 
 import (
@@ -14,37 +14,37 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Stage names the next step of a deletion.
+// Stage names the next step of an organisation's deletion.
 type Stage string
 
-// The stages in order. A stage named after a kind of row removes those rows.
+// Stages of a deletion, in order. A stage named after a kind of row removes those rows.
 const (
-	Waiting       Stage = "waiting"       // until BeginsAt; an owner can cancel
-	Stopping      Stage = "stopping"      // the organisation is suspended
-	Credentials   Stage = "credentials"   // with their public ids
-	Webhooks      Stage = "webhooks"      // no event is sent from here on
-	Disconnecting Stage = "disconnecting" // pending exports fail, files expire, and health systems get revocations
-	Draining      Stage = "draining"      // until no attempt, export or revocation is under way
-	Connections   Stage = "connections"   // with their tokens and cached records
+	Waiting       Stage = "waiting"       // waiting until BeginsAt; an owner can cancel
+	Stopping      Stage = "stopping"      // suspending the organisation
+	Credentials   Stage = "credentials"   // removing credentials and their public IDs
+	Webhooks      Stage = "webhooks"      // removing webhooks; no event is sent afterwards
+	Disconnecting Stage = "disconnecting" // failing pending exports, expiring files, requesting revocations
+	Draining      Stage = "draining"      // waiting until no attempt, export or revocation is in progress
+	Connections   Stage = "connections"   // removing connections with their tokens and cached records
 	Exports       Stage = "exports"
-	Deliveries    Stage = "deliveries" // with their attempts, and the events that only they refer to
+	Deliveries    Stage = "deliveries" // removing deliveries with their attempts and events
 	Events        Stage = "events"
 	Inquiries     Stage = "inquiries"
-	Counters      Stage = "counters" // usage, uses of keys, and index rows of exports
-	Files         Stage = "files"    // every remaining object
+	Counters      Stage = "counters" // removing usage, uses of keys, and index rows of exports
+	Files         Stage = "files"    // removing every remaining object
 	Invitations   Stage = "invitations"
-	Domains       Stage = "domains" // claims of mail domains
+	Domains       Stage = "domains" // releasing claimed mail domains
 	Members       Stage = "members"
-	Looking       Stage = "looking" // whether anything remains; then the organisation itself is removed
+	Looking       Stage = "looking" // checking for remaining rows, then removing the organisation itself
 	Done          Stage = "done"
 	Cancelled     Stage = "cancelled"
 )
 
 const (
-	// wait is the time that owners have to cancel a deletion.
+	// wait is the period during which owners can cancel a deletion.
 	wait = 7 * 24 * time.Hour
-	// pause is the minimum time between two requests. Each one mails all members and verified notice addresses, and so
-	// does its cancellation.
+	// pause is the minimum time between two deletion requests. Each request sends email to all members and verified notice
+	// addresses, and so does its cancellation.
 	pause = 24 * time.Hour
 )
 
@@ -63,27 +63,27 @@ type Counts struct {
 	Domains     int64 `json:"domains"`
 }
 
-// Deletion is a request to delete an organisation, with its progress. Once done, it identifies nothing but the
-// organisation's id.
+// Deletion is a request to delete an organisation, with its progress. Once done, its only identifying value is the
+// organisation's ID.
 type Deletion struct {
 	OrgID       string
 	Stage       Stage
-	Actor       string // that requested it
+	Actor       string // actor that requested the deletion
 	RequestedAt time.Time
 	BeginsAt    time.Time
 	StoppedAt   time.Time // time at which the organisation was suspended
 	FinishedAt  time.Time
 	Counts      Counts
 	Claims      []string // mail domains that the organisation may have claimed; empty once done
-	Mode        org.Mode // whose rows the stage is removing
+	Mode        org.Mode // mode whose rows the stage is removing
 	At          string   // cursor in the stage's list
-	Held        []string // keys of rows that are counted, to be removed next
+	Held        []string // keys of rows that have been counted and are removed next
 	Found       bool     // this pass found rows, so another pass follows
 	DueAt       time.Time
-	Rev         int64 // compare-and-swap revision; 0 before it is stored
+	Rev         int64 // revision for compare-and-swap writes; 0 before the deletion is stored
 }
 
-// ID identifies the request, for its audit row and notices.
+// ID returns the request's ID, for its audit row and notices.
 func (d Deletion) ID() string {
 	return ids.Derive("deletion", d.OrgID, d.RequestedAt.UTC().Format(time.RFC3339Nano))
 }
@@ -91,27 +91,28 @@ func (d Deletion) ID() string {
 // CanCancel reports whether the deletion can still be cancelled at now.
 func (d Deletion) CanCancel(now time.Time) bool { return d.Stage == Waiting && now.Before(d.BeginsAt) }
 
-// IsOpen reports whether the deletion is scheduled or under way.
+// IsOpen reports whether the deletion is scheduled or in progress.
 func (d Deletion) IsOpen() bool { return d.Stage != Cancelled && d.Stage != Done }
 
 // Rows stores deletions, one for each organisation. Reads are consistent.
 type Rows interface {
-	// Deletion reads an organisation's latest deletion; fault.NotFound.
+	// Deletion reads an organisation's latest deletion. It returns fault.NotFound if there is none.
 	Deletion(ctx context.Context, orgID string) (Deletion, error)
-	// SaveDeletion replaces revision d.Rev, or creates a row if that is 0; fault.Conflict.
+	// SaveDeletion replaces revision d.Rev, or creates the row if d.Rev is 0. It returns fault.Conflict if the stored
+	// revision differs.
 	SaveDeletion(ctx context.Context, d Deletion) error
 }
 
-// Requests requests deletions and cancels them.
+// Requests creates, cancels and reads deletions.
 type Requests struct {
 	Rows Rows
 	Now  func() time.Time
 }
 
-// Request schedules an organisation's deletion and returns it, or returns the one already under way. It calls announce
-// with a new deletion before storing it, because an unannounced deletion must not begin. claims are the mail domains of
-// the organisation's members and notice addresses. It returns the errors of announce, and fault.Limited if a deletion
-// was requested less than a day ago and cancelled.
+// Request schedules an organisation's deletion and returns it, or returns the one already scheduled or in progress. It
+// calls announce before storing a new deletion, because an unannounced deletion must not begin. claims are the mail
+// domains of the organisation's members and notice addresses. Request returns the errors of announce, and fault.Limited
+// if a deletion was requested less than a day ago and cancelled.
 func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string,
 	announce func(Deletion) error,
 ) (Deletion, error) {
@@ -158,8 +159,8 @@ func (r Requests) Cancel(ctx context.Context, orgID string) (Deletion, error) {
 	return d, nil
 }
 
-// Show reads an organisation's deletion, until 90 days after its end. It returns fault.NotFound if there is none or it
-// was cancelled.
+// Show reads an organisation's deletion, until 90 days after its end. It returns fault.NotFound if there is none or if
+// it was cancelled.
 func (r Requests) Show(ctx context.Context, orgID string) (Deletion, error) {
 	missing := fault.Missing("No deletion of this organisation is pending.")
 	d, err := r.Rows.Deletion(ctx, orgID)

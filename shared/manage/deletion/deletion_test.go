@@ -21,24 +21,24 @@ const orgID = "0a000000-0000-4000-8000-00000000000a"
 
 var errCrash = errors.New("crashed")
 
-// world is an in-memory organisation whose process can be made to crash at a given call.
+// world holds an organisation in memory. Its process can be made to crash at a given call.
 type world struct {
 	now      time.Time
 	row      deletion.Deletion
 	stored   bool
 	org      org.Organisation
 	isThere  bool
-	rows     map[deletion.Stage]map[org.Mode][]string // keys, in order
+	rows     map[deletion.Stage]map[org.Mode][]string // row keys by stage and mode, in order
 	objects  map[string]bool
 	domains  map[string]string
 	counters int
-	ended    map[string]int // disconnections by connection
+	ended    map[string]int // number of disconnections by connection
 	done     []string       // removed items, in order
 	proofs   []string
 	proofIDs map[string]bool
 	most     int // largest number of keys requested at once
 	calls    int
-	crashAt  int // 0 for never
+	crashAt  int // number of the call that crashes; 0 for none
 }
 
 func newWorld(connections int) *world {
@@ -196,7 +196,7 @@ func (w *world) requests() deletion.Requests {
 	return deletion.Requests{Rows: w, Now: func() time.Time { return w.now }}
 }
 
-// run runs the schedule for some hours.
+// run runs the schedule for a number of hours.
 func (w *world) run(t *testing.T, hours int) {
 	t.Helper()
 	worker := deletion.Worker{
@@ -229,7 +229,7 @@ func (w *world) request(t *testing.T) {
 	}
 }
 
-// unannounced fails the test when called: its caller has nothing to announce.
+// unannounced returns an announce function that fails the test when called.
 func unannounced(t *testing.T) func(deletion.Deletion) error {
 	t.Helper()
 	return func(d deletion.Deletion) error {
@@ -242,7 +242,7 @@ const proof = "organisation.deleted " + orgID +
 	" credentials=4 webhooks=4 connections=%d exports=4 files=2 events=4 deliveries=4 inquiries=4 members=3 " +
 	"invitations=3 domains=1"
 
-// check reports the remaining data of the organisation.
+// check fails the test if data of the organisation remains.
 func (w *world) check(t *testing.T, connections int) {
 	t.Helper()
 	for stage, modes := range w.rows {
@@ -286,7 +286,7 @@ func TestWorkerDeletesEverythingInOrderAfterWaitingTime(t *testing.T) {
 	}
 }
 
-func TestWorkerHoldsOnePageOfTenThousandConnections(t *testing.T) {
+func TestWorkerReadsTenThousandConnectionsInPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(10_000)
 	w.request(t)
@@ -298,7 +298,8 @@ func TestWorkerHoldsOnePageOfTenThousandConnections(t *testing.T) {
 	}
 }
 
-// If a run crashes after any of its calls, another run finishes the deletion with the same counts.
+// TestWorkerFinishesAfterAnyCrash checks that if a run crashes after any of its calls, another run finishes the
+// deletion with the same counts.
 func TestWorkerFinishesAfterAnyCrash(t *testing.T) {
 	t.Parallel()
 	whole := newWorld(3)
@@ -320,8 +321,8 @@ func TestWorkerFinishesAfterAnyCrash(t *testing.T) {
 	}
 }
 
-// Rows that are added while a deletion is under way are also removed.
-func TestWorkerRemovesRowsAddedMeanwhile(t *testing.T) {
+// TestWorkerRemovesRowsAddedDuringDeletion checks that rows added during a deletion are also removed.
+func TestWorkerRemovesRowsAddedDuringDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(3)
 	w.request(t)
@@ -364,7 +365,7 @@ func TestRequestStoresNothingWhenAnnouncingFails(t *testing.T) {
 	w.request(t)
 }
 
-func TestRequestsCancelBeforeDeletionBeginsOnly(t *testing.T) {
+func TestCancelSucceedsOnlyBeforeDeletionBegins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(1)
 	if _, err := w.requests().Cancel(t.Context(), orgID); !errors.Is(err, fault.NotFound) {

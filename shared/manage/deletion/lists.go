@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// order returns the stages in order.
+// order returns all stages in order.
 func order() []Stage {
 	return []Stage{
 		Waiting, Stopping, Credentials, Webhooks, Disconnecting, Draining, Connections, Exports, Deliveries, Events,
@@ -21,7 +21,7 @@ func order() []Stage {
 	}
 }
 
-// next advances to the next stage.
+// next advances a deletion to its next stage.
 func next(d *Deletion) {
 	all := order()
 	d.Stage = all[slices.Index(all, d.Stage)+1]
@@ -31,13 +31,13 @@ func next(d *Deletion) {
 // ofOrganisation reports whether a stage's rows belong to both modes.
 func (s Stage) ofOrganisation() bool { return s == Invitations || s == Members }
 
-// isIndexed reports whether a stage lists its rows by an index, which reflects changes with a delay.
+// isIndexed reports whether a stage lists its rows by an eventually consistent index.
 func (s Stage) isIndexed() bool {
 	return slices.Contains([]Stage{Connections, Exports, Deliveries, Events, Inquiries}, s)
 }
 
-// list removes the rows of a stage, one mode after the other, until a pass finds none. One step records and counts a
-// page's rows and the next step removes them, so that a crash cannot falsify a count.
+// list removes a stage's rows, one mode after the other, until a pass finds none. One step records and counts a page of
+// rows and the next step removes them, so that a crash can't falsify the count.
 func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 	all := tenants(d.OrgID)
 	at := max(0, slices.IndexFunc(all, func(t org.Tenant) bool { return t.Mode == d.Mode }))
@@ -76,7 +76,7 @@ func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 	return 0, nil
 }
 
-// of returns the count of a stage's rows; nil for a stage that counts none.
+// of returns a pointer to the count of a stage's rows, or nil for a stage that counts none.
 func (c *Counts) of(s Stage) *int64 {
 	switch s {
 	case Credentials:
@@ -102,7 +102,7 @@ func (c *Counts) of(s Stage) *int64 {
 	return nil
 }
 
-// end removes the row with a key. It disconnects a connection first, because the patient may have reconnected.
+// end removes the row with the given key. It disconnects a connection first, because the patient may have reconnected.
 func (w Worker) end(ctx context.Context, stage Stage, tenant org.Tenant, place string) error {
 	if stage == Disconnecting || stage == Connections {
 		_, id, _ := strings.Cut(place, "#")
@@ -119,7 +119,7 @@ func (w Worker) end(ctx context.Context, stage Stage, tenant org.Tenant, place s
 	return nil
 }
 
-// files removes every object of the organisation. A separate step counts them before the first one is removed.
+// files removes every object of the organisation. A separate step counts the objects before the first one is removed.
 func (w Worker) files(ctx context.Context, d *Deletion) error {
 	left := int64(0)
 	for _, tenant := range tenants(d.OrgID) {
@@ -148,7 +148,7 @@ func (w Worker) files(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// domains releases the mail domains that the organisation has claimed. A separate step counts them first.
+// domains releases the mail domains that the organisation has claimed. A separate step counts the domains first.
 func (w Worker) domains(ctx context.Context, d *Deletion) error {
 	if d.Found {
 		for _, domain := range d.Claims {
@@ -174,7 +174,8 @@ func (w Worker) domains(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// look starts over if any row remains. Otherwise it writes the audit row and removes the organisation itself.
+// look starts the deletion over if any row remains. Otherwise it writes the audit row and removes the organisation
+// itself.
 func (w Worker) look(ctx context.Context, d *Deletion) error {
 	for _, tenant := range tenants(d.OrgID) {
 		for _, stage := range []Stage{
@@ -208,7 +209,7 @@ func (w Worker) look(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// prove writes the audit row, once.
+// prove writes the deletion's audit row, once.
 func (w Worker) prove(ctx context.Context, d Deletion) error {
 	isThere, err := w.Audit.Has(ctx, d.OrgID, d.ID(), d.RequestedAt)
 	if err != nil || isThere {

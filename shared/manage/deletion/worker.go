@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// drain is longer than any attempt begun before the organisation was suspended, any run of an export, and the time in
-	// which health systems can revoke a grant.
+	// drain is the wait after the organisation is suspended. It exceeds the duration of any attempt begun before, of any
+	// export run, and of the revocation of a grant by a health system.
 	drain = 2 * time.Hour
-	// indexTime is the delay after which an index reflects a change.
+	// indexTime is the maximum delay until an index reflects a change.
 	indexTime = 20 * time.Second
-	// margin is the remaining time of a run below which no further step begins.
+	// margin is the remaining time of a run below which no further step is begun.
 	margin = 45 * time.Second
-	// page is the maximum number of rows in a step.
+	// page is the maximum number of rows that one step removes.
 	page = 50
 )
 
@@ -30,30 +30,31 @@ const (
 type Store interface {
 	Rows
 
-	// DueDeletions returns the organisations whose deletion is due.
+	// DueDeletions returns the IDs of the organisations whose deletion is due.
 	DueDeletions(ctx context.Context, now time.Time) ([]string, error)
-	// Places returns the keys of a stage's rows after the given key, at most limit; none at the end.
+	// Places returns at most limit keys of a stage's rows after the given key. It returns none at the end.
 	Places(ctx context.Context, of Stage, tenant org.Tenant, behind string, limit int) ([]string, error)
-	// Remove removes the row with a key of a stage, and its dependent rows; fault.Conflict for a connection that is
-	// authorized.
+	// Remove removes a stage's row with the given key, and its dependent rows. It returns fault.Conflict for an authorized
+	// connection.
 	Remove(ctx context.Context, of Stage, tenant org.Tenant, place string, now time.Time) error
 	// RemoveCounters removes a tenant's usage counters.
 	RemoveCounters(ctx context.Context, tenant org.Tenant) error
-	// Domain returns the organisation that has claimed a mail domain; fault.NotFound.
+	// Domain returns the ID of the organisation that has claimed a mail domain. It returns fault.NotFound if there is
+	// none.
 	Domain(ctx context.Context, domain string) (orgID string, err error)
 	// ReleaseDomain releases a mail domain if the organisation still claims it.
 	ReleaseDomain(ctx context.Context, domain, orgID string) error
 
-	// Organisation reads an organisation; fault.NotFound.
+	// Organisation reads an organisation. It returns fault.NotFound if there is none.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
-	// SaveOrganisation stores an organisation if it is unchanged since it was read; else fault.Conflict.
+	// SaveOrganisation stores an organisation. It returns fault.Conflict if the organisation changed since it was read.
 	SaveOrganisation(ctx context.Context, o org.Organisation) error
-	// ForgetOrganisation removes an organisation in both modes, and its member count, if it is unchanged since it was
-	// read; else fault.Conflict.
+	// ForgetOrganisation removes an organisation in both modes, and its member count. It returns fault.Conflict if the
+	// organisation changed since it was read.
 	ForgetOrganisation(ctx context.Context, o org.Organisation) error
 }
 
-// Objects lists and deletes objects (blob.Folders).
+// Objects lists and deletes objects in a bucket (blob.Folders).
 type Objects interface {
 	List(ctx context.Context, prefix string) ([]string, error)
 	Delete(ctx context.Context, key string) error
@@ -70,17 +71,17 @@ type Audit interface {
 	Has(ctx context.Context, orgID, id string, since time.Time) (bool, error)
 }
 
-// Worker deletes organisations.
+// Worker deletes organisations stage by stage.
 type Worker struct {
 	Store        Store
-	Files        Objects // of exports
+	Files        Objects // files of exports
 	Records      Objects // cached records of TEFCA connections
 	Disconnector Disconnector
 	Audit        Audit
 	Now          func() time.Time
 }
 
-// Run advances every due deletion until the deadline of ctx is near. A failing deletion does not stop the others.
+// Run advances every due deletion until shortly before the deadline of ctx. A failed deletion does not stop the others.
 func (w Worker) Run(ctx context.Context) error {
 	found, err := w.Store.DueDeletions(ctx, w.Now())
 	if err != nil {
@@ -110,8 +111,8 @@ func (w Worker) steps() due.Steps[Deletion] {
 	}
 }
 
-// delete performs a deletion's steps until one has to wait, unless an owner cancels it first. It returns the stage
-// reached.
+// delete performs a deletion's steps until one has to wait, unless an owner cancels the deletion first. It returns the
+// stage reached.
 func (w Worker) delete(ctx context.Context, orgID string) (Stage, error) {
 	d, err := w.Store.Deletion(ctx, orgID)
 	if err != nil {
@@ -131,8 +132,8 @@ func (w Worker) save(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// step performs one repeatable step of a stage. Its caller saves d afterwards. It returns how long to
-// wait before the next step.
+// step performs one repeatable step of a stage and returns how long to wait before the next one. Its caller saves d
+// afterwards.
 func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	switch d.Stage {
 	case Waiting:
@@ -164,7 +165,7 @@ func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	return 0, nil
 }
 
-// stop suspends the organisation, so that its keys and public ids respond as if they did not exist.
+// stop suspends the organisation, so that requests with its keys and public IDs are rejected as if they did not exist.
 func (w Worker) stop(ctx context.Context, d *Deletion) error {
 	o, err := w.Store.Organisation(ctx, auditTenant(d.OrgID))
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -183,7 +184,7 @@ func (w Worker) stop(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// tenants returns an organisation's two tenants.
+// tenants returns the organisation's tenants, one for each mode.
 func tenants(orgID string) []org.Tenant {
 	both := org.Organisation{ID: orgID}.Tenants()
 	return both[:]

@@ -1,6 +1,6 @@
-// Package disconnect owns the disconnection of a connection by its organisation: the parts that end with it, their
-// order, and how long a token is stored for revocation at the health system. Package refresh performs that revocation,
-// and the sweeper deletes the objects of expired files. The package depends on no HTTP and no AWS.
+// Package disconnect disconnects a connection at its organisation's request. It defines the parts that end with a
+// connection, their order, and how long a token is stored for revocation at the health system. Package refresh performs
+// that revocation, and the sweeper deletes the objects of expired files. The package does not depend on HTTP or AWS.
 package disconnect
 
 import (
@@ -21,80 +21,80 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// keepUpstream is the time for which a token is stored for revocation at the health system (docs/develop/lifecycles.md,
-// "The life of a connection").
+// keepUpstream limits how long a token is stored for revocation at the health system (docs/develop/lifecycles.md, "The
+// life of a connection").
 const keepUpstream = 24 * time.Hour
 
 // Reader reads everything that ends with a connection, and expires its files. Reads are consistent.
 type Reader interface {
-	// Connection reads a connection; fault.NotFound.
+	// Connection reads a connection. It returns fault.NotFound if there is none.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
-	// LatestTask returns the id of the connection's latest task; fault.NotFound if there was none.
+	// LatestTask returns the ID of the connection's latest task. It returns fault.NotFound if there is none.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
-	// Task reads a task; fault.NotFound.
+	// Task reads an export task. It returns fault.NotFound if there is none.
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
-	// EndFile sets the expiry of a finished task's file to now, so that it is due for deletion; fault.Conflict if it has
-	// already expired.
+	// EndFile sets the expiry of a finished task's file to now, so that the file is due for deletion. It returns
+	// fault.Conflict if the file has already expired.
 	EndFile(ctx context.Context, task export.Task, now time.Time) error
 }
 
-// Store stores an ending.
+// Store stores the end of a connection.
 type Store interface {
 	Reader
-	// Tokens reads a token set; fault.NotFound if the connection holds none.
+	// Tokens reads a token set. It returns fault.NotFound if the connection has none.
 	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
-	// EndConnection stores the ending in one transaction; fault.Conflict if anything that it is based on has changed
-	// since.
+	// EndConnection stores the ending in one transaction. It returns fault.Conflict if any row on which the ending is
+	// based has changed.
 	EndConnection(ctx context.Context, e Ending) error
 }
 
 // Ending holds the changes that a disconnection makes in one transaction.
 type Ending struct {
-	Connection connection.Connection // new state; Rev is that of the old one
-	LatestTask string                // id of the latest task, as it was read; empty for none
-	Tokens     tokens.Row            // the set that ends; without Sealed if there is none
-	Upstream   []byte                // sealed tokens for the upstream revocation; empty for none
-	Failed     export.Task           // pending until now; without an id if there was none
-	Event      webhook.Event         // reports the failure
+	Connection connection.Connection // new state of the connection; Rev is that of the old state
+	LatestTask string                // ID of the latest task as read; empty if there is none
+	Tokens     tokens.Row            // token set that ends; without Sealed if there is none
+	Upstream   []byte                // sealed tokens for the upstream revocation; empty if there are none
+	Failed     export.Task           // task that was pending until now; without an ID if there was none
+	Event      webhook.Event         // event that reports the failed task
 }
 
-// Enqueuer notifies the webhook worker of an event. The sweeper makes up for a lost message.
+// Enqueuer queues events for the webhook worker. The sweeper makes up for a lost message.
 type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
 // Records deletes the cached records of TEFCA connections (records.Ender).
 type Records interface {
-	// DeleteAll deletes all cached records of a connection. It is idempotent.
+	// DeleteAll deletes all of a connection's cached records. It is idempotent.
 	DeleteAll(ctx context.Context, tenant org.Tenant, connectionID string) error
-	// DeleteUntil deletes the cached records of a connection's authorisations up to a generation. It is idempotent.
+	// DeleteUntil deletes a connection's cached records for its authorisations up to generation. It is idempotent.
 	DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error
 }
 
-// Disconnector disconnects connections.
+// Disconnector disconnects connections, including their tokens and cached records.
 type Disconnector struct {
 	Store    Store
 	Vault    tokens.Vault
-	Sealer   tokens.Sealer // for refresh.UpstreamPurpose
+	Sealer   tokens.Sealer // seals for refresh.UpstreamPurpose
 	Records  Records
 	Enqueuer Enqueuer
 	Now      func() time.Time
 }
 
-// Disconnect ends a connection and returns its new state: the connection is revoked, its tokens are deleted except
-// those that the health system is yet to revoke, a pending export has failed, and its files have expired. The files and
-// cached records end first and the status changes last, so that a disconnected connection has none of them, whatever
-// crashed; a repetition completes the rest. For a connection that a Requester has ended, it deletes tokens and cached
-// records. One that ended otherwise stays as it is, and only its exports end.
+// Disconnect ends a connection and returns its new state. It revokes the connection, deletes its tokens except those
+// that the health system has yet to revoke, fails a pending export, and expires its files. Files and cached records end
+// first and the status changes last. A disconnected connection therefore never has any, even after a crash; a repeated
+// call completes the rest. For a connection that a Requester has ended, Disconnect deletes tokens and cached records.
+// For a connection that ended otherwise, it only ends the exports.
 //
-// It sends no patient.authorization_revoked, because that event reports what an organisation cannot know, and here it
-// made the request itself. Errors: fault.NotFound, fault.Conflict if others kept changing the connection.
+// Disconnect emits no patient.authorization_revoked event, because the organisation itself made the request. It returns
+// fault.NotFound if there is no connection, and fault.Conflict if concurrent changes used up all tries.
 func (d Disconnector) Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, false)
 }
 
-// Finish completes a disconnection that a Requester has begun. It does not touch a connection that is authorized,
-// because its patient has reconnected. It returns the errors of Disconnect.
+// Finish completes a disconnection that a Requester has begun. It does not change an authorized connection, whose
+// patient has reconnected. It returns the errors of Disconnect.
 func (d Disconnector) Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, true)
 }
@@ -131,7 +131,7 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 		}
 	}
 	var found exports
-	if isRest { // its exports ended with the request, and none has begun since
+	if isRest { // the exports ended with the request, and none has begun since
 		found.latest, err = newestTask(ctx, d.Store, tenant, id)
 	} else {
 		found, err = findExports(ctx, d.Store, tenant, id, now)
@@ -157,14 +157,13 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 	return end.Connection, nil
 }
 
-// revoke deletes the connection's cached records, marks the connection as disconnected, and seals the tokens to revoke
-// upstream. It reports whether that changes the connection: one that is disconnected and holds no tokens stays as it
-// is.
+// revoke deletes the connection's cached records, marks the connection as disconnected, and seals the tokens for
+// revocation upstream. It reports whether the connection changes. A disconnected connection without tokens does not.
 func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) (isChange bool, err error) {
 	c := &end.Connection
 	isRequested := c.Status != connection.Authorized
 	if c.PlatformType == connection.TEFCAPlatform {
-		if isRequested { // the patient may be reconnecting at this moment
+		if isRequested { // the patient may be reconnecting concurrently
 			err = d.Records.DeleteUntil(ctx, c.Tenant, c.ID, c.Generation)
 		} else {
 			err = d.Records.DeleteAll(ctx, c.Tenant, c.ID)

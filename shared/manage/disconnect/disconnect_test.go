@@ -51,7 +51,7 @@ func (w *world) task(t *testing.T, id string) export.Task {
 	return task
 }
 
-// due returns the ids of the sweeper's due items of a kind, up to a time after the organisation's request.
+// due returns the IDs of the sweeper's items of a kind that are due within a time after the organisation's request.
 func (w *world) due(t *testing.T, kind due.Kind, within time.Duration) []string {
 	t.Helper()
 	var found []string
@@ -179,7 +179,7 @@ func TestDisconnectFailsPendingExportWithEvent(t *testing.T) {
 	if diff := cmp.Diff([]string{id}, w.enqueued); diff != "" {
 		t.Errorf("enqueued (-want +got):\n%s", diff)
 	}
-	// The leftovers of its runs are deleted once none of them can still be running.
+	// Objects that the task's runs left are deleted once none of the runs can still be active.
 	if soon, then := w.due(t, due.Task, 19*time.Minute), w.due(t, due.Task, 20*time.Minute); soon != nil ||
 		!slices.Equal(then, []string{task.ID}) {
 		t.Errorf("due after 19 minutes: %v, after 20: %v, want nothing, then the task", soon, then)
@@ -197,11 +197,11 @@ func TestDisconnectExpiresFilesOfAllExports(t *testing.T) {
 	var want []string
 	for n := range 25 {
 		var task export.Task
-		if n%5 == 3 { // some fail in between
+		if n%5 == 3 { // some tasks in between fail
 			failed, event, err := w.claim(t, n, previous).Fail(export.ResourcePatientFailure, start)
 			expect.NoError(t, err)
 			expect.NoError(t, w.store.FinishTask(t.Context(), failed, event))
-			expect.NoError(t, w.store.ForgetFile(t.Context(), failed)) // as the sweeper does
+			expect.NoError(t, w.store.ForgetFile(t.Context(), failed)) // deletes the file as the sweeper does
 			task = failed
 		} else {
 			task = w.export(t, n, previous)
@@ -227,7 +227,7 @@ func TestDisconnectStopsAtOldExports(t *testing.T) {
 	w.connect(t)
 	old := taskOf(2)
 	old.CreatedAt = asked.Add(-13 * 24 * time.Hour)
-	w.export(t, 1, "") // before the old one: not examined, or its file would have to end
+	w.export(t, 1, "") // before the oldest one: not examined, or its file would have to expire
 	expect.NoError(t, w.register().OpenTask(t.Context(), old, taskOf(1).ID))
 	claimed, err := w.store.ClaimTask(t.Context(), tenant, old.ID, start, asked)
 	expect.NoError(t, err)
@@ -243,14 +243,14 @@ func TestDisconnectStopsAtOldExports(t *testing.T) {
 	gone.connect(t)
 	gone.put(t, "WorkTable", keyOf(tenant.Key()+"#LATEST#"+connID, "META"),
 		map[string]types.AttributeValue{"task_id": text(taskOf(8).ID)})
-	gone.export(t, 9, taskOf(8).ID) // whose row has expired
+	gone.export(t, 9, taskOf(8).ID) // the previous task's row has expired
 	gone.disconnect(t)
 	if diff := cmp.Diff([]string{taskOf(9).ID}, gone.due(t, due.Task, time.Minute)); diff != "" {
 		t.Errorf("due (-want +got):\n%s", diff)
 	}
 }
 
-// endless is a store in which every export has a previous one.
+// endless is a store in which every task has a previous one.
 type endless struct {
 	*stage
 
@@ -270,7 +270,7 @@ func (e *endless) Task(context.Context, org.Tenant, string) (export.Task, error)
 
 func (e *endless) EndFile(context.Context, export.Task, time.Time) error { return nil }
 
-func TestDisconnectLimitsWalk(t *testing.T) {
+func TestDisconnectLimitsNumberOfExportsRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -331,7 +331,7 @@ func TestDisconnectEndsOnlyExportsOfEndedConnection(t *testing.T) {
 	r.wantConnection(t, declined)
 }
 
-// refused revokes the connection like the refresh worker, and returns it.
+// refused revokes the connection as the refresh worker does, and returns it.
 func (w *world) refused(t *testing.T) connection.Connection {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -388,7 +388,7 @@ func TestDisconnectChangesNothingWhenTokensCannotBeOpened(t *testing.T) {
 	}
 }
 
-// outOfOrder is a key service that always fails.
+// outOfOrder is a key service whose calls all fail.
 type outOfOrder struct{}
 
 func (outOfOrder) Seal(context.Context, org.Tenant, string, []byte) ([]byte, error) {

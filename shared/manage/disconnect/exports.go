@@ -12,22 +12,23 @@ import (
 )
 
 const (
-	// oldest is the age beyond which neither a task nor any earlier one can still have a file: an export is pending for
-	// hours at most, and the bucket's lifecycle deletes every object after 10 days, whatever the retention parameter is.
+	// oldest is the age beyond which neither a task nor any earlier one can still have a file. An export is pending for at
+	// most hours, and the bucket's lifecycle rule deletes every object after 10 days, regardless of the retention
+	// parameter.
 	oldest = 12 * 24 * time.Hour
-	// most limits the walk, so that a request ends in time. It allows 40 exports a day; the files of earlier ones expire
-	// by themselves.
+	// most limits the number of tasks read, so that a request ends in time. It allows for 40 exports a day; the files of
+	// earlier ones expire by themselves.
 	most = 500
 )
 
-// exports holds the tasks of a connection that a disconnection ends.
+// exports holds a connection's tasks that a disconnection ends.
 type exports struct {
-	latest  string        // id of the latest task, empty for none
-	pending export.Task   // without an id if there is none
-	living  []export.Task // with downloadable files, newest first
+	latest  string        // ID of the latest task; empty if there is none
+	pending export.Task   // pending task; without an ID if there is none
+	living  []export.Task // tasks with downloadable files, newest first
 }
 
-// end expires the files, and marks the pending task of an ending as failed.
+// end expires the files of the exports, and marks the pending task as failed in ending.
 func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func() time.Time) error {
 	for _, task := range e.living {
 		if err := rows.EndFile(ctx, task, now()); err != nil {
@@ -39,14 +40,14 @@ func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func(
 		return nil
 	}
 	var err error
-	// The event carries the time at which it is stored, because readers of the event list do not look for older ones.
+	// The event's time is the time of storing, because readers of the event list do not look for older events.
 	ending.Failed, ending.Event, err = e.pending.Fail(export.TokenRefreshFailure, now())
 	return err
 }
 
 func (e exports) none() bool { return e.pending.ID == "" && len(e.living) == 0 }
 
-// newestTask returns the id of the connection's latest task, empty for none.
+// newestTask returns the ID of the connection's latest task, or "" if there is none.
 func newestTask(ctx context.Context, rows Reader, tenant org.Tenant, connectionID string) (string, error) {
 	latest, err := rows.LatestTask(ctx, tenant, connectionID)
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -55,8 +56,8 @@ func newestTask(ctx context.Context, rows Reader, tenant org.Tenant, connectionI
 	return latest, nil
 }
 
-// findExports walks from the connection's latest task to earlier ones. Only the latest can be pending, because the next
-// one opens only after it has ended.
+// findExports reads a connection's tasks from the latest to earlier ones. Only the latest can be pending, because a
+// task is created only after the previous one has ended.
 func findExports(ctx context.Context, rows Reader, tenant org.Tenant, connectionID string,
 	now time.Time,
 ) (exports, error) {

@@ -30,18 +30,18 @@ const connID = "c0000000-0000-4000-8000-000000000001"
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
-	// start is the time at which the patient connected, asked that of the organisation's disconnection.
+	// start is the time at which the patient connected. asked is the time at which the organisation disconnected.
 	start      = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	asked      = start.Add(time.Hour)
 	errTrouble = errors.New("trouble on our side")
 )
 
-// world is a connection in the tables that template.yaml declares, in an AWS private to the test.
+// world holds a connection in the tables that template.yaml declares, in the test's own AWS.
 type world struct {
 	tables   tables.Tables
 	store    *stage
 	vault    tokens.Vault
-	enqueued []string // events
+	enqueued []string // IDs of queued events
 	d        disconnect.Disconnector
 }
 
@@ -63,7 +63,7 @@ func newWorld(t *testing.T) *world {
 // EnqueueEvent implements disconnect.Enqueuer.
 func (w *world) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, id)
-	return errTrouble // a lost message
+	return errTrouble // simulates a lost message
 }
 
 // connect stores an authorized connection with tokens, as the callback does.
@@ -73,14 +73,14 @@ func (w *world) connect(t *testing.T) {
 	w.hold(t, 1)
 }
 
-// keep stores a connection that does not exist yet.
+// keep stores a new connection.
 func (w *world) keep(t *testing.T, c connection.Connection) {
 	t.Helper()
 	w.put(t, "ConnectionTable", connectionKey(), map[string]types.AttributeValue{"rev": number(0)})
 	expect.NoError(t, w.refresh().SaveConnection(t.Context(), c))
 }
 
-// hold stores the token set of a version.
+// hold stores version's token set.
 func (w *world) hold(t *testing.T, version int64) {
 	t.Helper()
 	row, err := w.vault.Seal(t.Context(), tenant, connID, version, setOf(version))
@@ -127,7 +127,7 @@ func setOf(version int64) tokens.Set {
 
 func refreshToken(version int64) string { return fmt.Sprint("refresh ", version) }
 
-// open opens the connection's next task.
+// open creates the connection's next task.
 func (w *world) open(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task := taskOf(number)
@@ -135,7 +135,7 @@ func (w *world) open(t *testing.T, number int, previous string) export.Task {
 	return task
 }
 
-// claim opens the next task and has a worker claim it.
+// claim creates the next task and lets a worker claim it.
 func (w *world) claim(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task, err := w.store.ClaimTask(t.Context(), tenant, w.open(t, number, previous).ID, start, asked.Add(time.Hour))
@@ -143,7 +143,7 @@ func (w *world) claim(t *testing.T, number int, previous string) export.Task {
 	return task
 }
 
-// export opens the next task and completes it, with a file that lives for eight days.
+// export creates the next task and completes it, with a file that expires after eight days.
 func (w *world) export(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task := succeeded(w.claim(t, number, previous))
@@ -171,7 +171,7 @@ func doneEvent(task export.Task) webhook.Event {
 	}
 }
 
-// reconnect authorizes the connection again, with tokens of the next version, like the callback.
+// reconnect authorizes the connection again, with tokens of the next version, as the callback does.
 func (w *world) reconnect(t *testing.T) {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -200,7 +200,7 @@ func number(n int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-// version returns the version of the tokens' row, even of a tombstone.
+// version returns the version in the tokens' row, even if the row is a tombstone.
 func (w *world) version(t *testing.T) int64 {
 	t.Helper()
 	out, err := w.tables.DB.GetItem(t.Context(), &dynamodb.GetItemInput{
@@ -217,7 +217,7 @@ func (w *world) version(t *testing.T) int64 {
 	return version
 }
 
-// upstream returns the sealed tokens stored for the upstream revocation, or nothing.
+// upstream returns the sealed tokens stored for the upstream revocation, or nil if there are none.
 func (w *world) upstream(t *testing.T) []byte {
 	t.Helper()
 	sealed, err := w.refresh().Upstream(t.Context(), tenant, connID)
@@ -243,7 +243,7 @@ func (plainSealer) Open(_ context.Context, of org.Tenant, boundTo string, sealed
 	return plain, nil
 }
 
-// sealedAs returns a row of tokens of the first version with a sealed text.
+// sealedAs returns a tokens row of the first version with the given sealed text.
 func sealedAs(text string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		"sealed":  &types.AttributeValueMemberB{Value: []byte(text)},

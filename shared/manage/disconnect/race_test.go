@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// finishedID and pendingID are the ids of the two exports with which every race begins.
+// finishedID and pendingID are the IDs of the two exports with which every race begins.
 var finishedID, pendingID = taskOf(1).ID, taskOf(2).ID
 
 // wantNoExports checks that no export is pending and no file can be downloaded.
@@ -43,7 +43,7 @@ func (w *world) wantNoExports(t *testing.T) {
 	}
 }
 
-// wantEvents checks that exactly one outcome of a task is reported.
+// wantEvents checks that exactly the given outcomes of a task are reported.
 func (w *world) wantEvents(t *testing.T, task export.Task, succeeded, failed bool) {
 	t.Helper()
 	check := func(kind webhook.Type, want bool) {
@@ -57,13 +57,13 @@ func (w *world) wantEvents(t *testing.T, task export.Task, succeeded, failed boo
 	check(webhook.ExportFailed, failed)
 }
 
-// others returns the concurrent operations on a connection. Each returns a failure unless it is a lost race.
+// others returns operations that run concurrently with a disconnection. Each returns an error unless it lost the race.
 func others() map[string]func(*testing.T, *world) error {
 	return map[string]func(*testing.T, *world) error{
 		"an export opens": func(t *testing.T, w *world) error {
 			t.Helper()
 			pending := w.task(t, pendingID)
-			if pending.Status == export.Pending { // the next one opens once this one has ended
+			if pending.Status == export.Pending { // the next task is created once this one has ended
 				failed, event, err := pending.Fail(export.ResourcePatientFailure, start)
 				expect.NoError(t, err)
 				expect.NoError(t, w.store.FinishTask(t.Context(), failed, event))
@@ -137,8 +137,9 @@ func others() map[string]func(*testing.T, *world) error {
 	}
 }
 
-// Concurrent operations at any point of a disconnection: state that existed before its last step has ended after it,
-// later operations find the connection ended, and a refresh under way stores nothing.
+// TestDisconnectEndsEverythingDespiteConcurrentChanges runs other operations at any point of a disconnection.
+// Everything created before its last step has ended afterwards, later operations find the connection ended, and a
+// refresh in progress stores nothing.
 func TestDisconnectEndsEverythingDespiteConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	for other, act := range others() {
@@ -177,7 +178,7 @@ func TestDisconnectEndsEverythingDespiteConcurrentChanges(t *testing.T) {
 					last = 2
 				}
 				if other == "the health system refuses" && !after {
-					last = 0 // it was ended by another
+					last = 0 // another operation ended the tokens
 				}
 				w.wantEnded(t, last)
 			})
@@ -195,8 +196,8 @@ func (w *world) wantReconnected(t *testing.T) {
 	}
 }
 
-// wantEnded checks that only the token set of version last remains, to be revoked upstream; 0 means none, because the
-// health system has ended it.
+// wantEnded checks that only the token set of version last remains, for revocation upstream. 0 means that none remains,
+// because the health system has ended it.
 func (w *world) wantEnded(t *testing.T, last int) {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -227,7 +228,8 @@ func (w *world) wantEnded(t *testing.T, last int) {
 	}
 }
 
-// A call fails before or after taking effect, and the caller repeats the disconnection.
+// TestDisconnectFinishesInterruptedDisconnection makes a call fail before or after taking effect, and repeats the
+// disconnection.
 func TestDisconnectFinishesInterruptedDisconnection(t *testing.T) {
 	t.Parallel()
 	for _, point := range points() {
@@ -279,7 +281,7 @@ func (r *restless) EndConnection(context.Context, disconnect.Ending) error {
 	return fault.Stale()
 }
 
-// The EHR responds after the connection was disconnected.
+// TestDisconnectDiscardsConcurrentRefresh covers an EHR response that arrives after the connection was disconnected.
 func TestDisconnectDiscardsConcurrentRefresh(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -293,7 +295,7 @@ func TestDisconnectDiscardsConcurrentRefresh(t *testing.T) {
 	w.wantEnded(t, 1)
 }
 
-// refresher is an EHR that responds after running a function.
+// refresher simulates an EHR that calls a function before it responds.
 type refresher func()
 
 func (meanwhile refresher) Refresh(context.Context, org.Tenant, tokens.Set) (tokens.Set, error) {
@@ -301,7 +303,7 @@ func (meanwhile refresher) Refresh(context.Context, org.Tenant, tokens.Set) (tok
 	return setOf(2), nil
 }
 
-// unlimited is a token endpoint with unlimited slots.
+// unlimited is a limiter without limits.
 type unlimited struct{}
 
 func (unlimited) Acquire(context.Context, string) (tokens.Slot, error) { return unlimited{}, nil }

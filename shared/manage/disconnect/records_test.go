@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// cabinet holds the names of cached objects, and runs a function when one is deleted.
+// cabinet holds the names of cached objects, and calls a function when one is deleted.
 type cabinet struct {
 	names map[string]bool
 	act   func() error
@@ -45,8 +45,8 @@ func (c *cabinet) Delete(_ context.Context, name string) error {
 
 const another = "c0000000-0000-4000-8000-000000000002"
 
-// cached makes the connection a TEFCA connection with several cached versions of its record, and caches another
-// connection's record beside it.
+// cached converts the connection to a TEFCA connection with several cached versions of its record. It also caches
+// another connection's record.
 func (w *world) cached(t *testing.T) *cabinet {
 	t.Helper()
 	c := authorized()
@@ -72,8 +72,8 @@ func (c *cabinet) wantOthers(t *testing.T) {
 	}
 }
 
-// TestDisconnectDeletesCachedRecord checks that every cached version is deleted before the connection
-// ends, so that repeating the call makes up for a crash in between.
+// TestDisconnectDeletesCachedRecord checks that every cached version is deleted before the connection ends, so that
+// repeating the call after a crash completes the deletion.
 func TestDisconnectDeletesCachedRecord(t *testing.T) {
 	t.Parallel()
 	for name, point := range map[string]string{
@@ -117,9 +117,9 @@ func TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted(t *testing.T) {
 	}
 }
 
-// TestDisconnectDeletesRecordCachedMeanwhile covers a patient who authorises again while the first record is being
+// TestDisconnectDeletesRecordCachedConcurrently covers a patient who authorises again while the first record is being
 // deleted.
-func TestDisconnectDeletesRecordCachedMeanwhile(t *testing.T) {
+func TestDisconnectDeletesRecordCachedConcurrently(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	kept := w.cached(t)
@@ -135,9 +135,9 @@ func TestDisconnectDeletesRecordCachedMeanwhile(t *testing.T) {
 	kept.wantOthers(t)
 }
 
-// If the patient reauthorises the connection between the request and its completion, the new authorisation's cached
-// records stay.
-func TestFinishLeavesRecordsOfLaterAuthorisation(t *testing.T) {
+// TestFinishKeepsRecordsOfLaterAuthorisation checks that the cached records of a new authorisation remain, if the
+// patient reauthorises the connection between the request and its completion.
+func TestFinishKeepsRecordsOfLaterAuthorisation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	kept := w.cached(t)

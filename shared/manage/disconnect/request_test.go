@@ -20,7 +20,7 @@ import (
 
 const actor = "member:ac000000-0000-4000-8000-000000000001"
 
-// enqueued collects the connections sent to the worker. Every message is lost.
+// enqueued records the connections queued for the worker. Every message is lost.
 type enqueued struct{ told []string }
 
 // EnqueueConnection implements refresh.ConnectionEnqueuer.
@@ -43,7 +43,7 @@ func (w *world) requester(n *enqueued) disconnect.Requester {
 	}
 }
 
-// request has a member disconnect the connection.
+// request disconnects the connection for a member.
 func (w *world) request(t *testing.T) {
 	t.Helper()
 	n := &enqueued{}
@@ -54,7 +54,7 @@ func (w *world) request(t *testing.T) {
 	}
 }
 
-// audited returns the rows of the organisation's chain as actor, action and target.
+// audited returns the organisation's audit rows as actor, action and target.
 func (w *world) audited(t *testing.T) []string {
 	t.Helper()
 	rows, _, err := w.chain().List(t.Context(), tenant.OrgID, 0, 100)
@@ -66,7 +66,7 @@ func (w *world) audited(t *testing.T) []string {
 	return all
 }
 
-func TestRequesterEndsEverythingButTokens(t *testing.T) {
+func TestRequesterEndsEverythingExceptTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -93,7 +93,8 @@ func TestRequesterEndsEverythingButTokens(t *testing.T) {
 	}
 }
 
-// If the message is lost, the row is due, so the scheduler sends it.
+// TestRequestedDisconnectionIsDueUntilItIsFinished checks that the scheduler finds the connection if the message is
+// lost, because its row is due.
 func TestRequestedDisconnectionIsDueUntilItIsFinished(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -113,7 +114,7 @@ func TestRequestedDisconnectionIsDueUntilItIsFinished(t *testing.T) {
 		got[0].At.Before(asked.Add(10*time.Minute)) {
 		t.Errorf("due: %v, want the connection, and not while a release is rolled out", got)
 	}
-	for range 2 { // a duplicate finds it finished
+	for range 2 { // the second message is a duplicate
 		_, err := w.d.Finish(t.Context(), tenant, connID)
 		expect.NoError(t, err)
 		w.wantConnection(t, disconnected())
@@ -123,7 +124,8 @@ func TestRequestedDisconnectionIsDueUntilItIsFinished(t *testing.T) {
 	}
 }
 
-// The first caller finishes it: the API and the eraser also disconnect.
+// TestDisconnectFinishesRequestedDisconnection checks that any caller of Disconnect finishes a requested disconnection.
+// The API and the eraser also disconnect.
 func TestDisconnectFinishesRequestedDisconnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -136,7 +138,7 @@ func TestDisconnectFinishesRequestedDisconnection(t *testing.T) {
 	}
 }
 
-func TestFinishLeavesReconnectedConnectionAlone(t *testing.T) {
+func TestFinishSkipsReconnectedConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -150,8 +152,9 @@ func TestFinishLeavesReconnectedConnectionAlone(t *testing.T) {
 	}
 }
 
-// Tokens that can't be decrypted for a day are deleted without being revoked.
-func TestFinishRemovesTokensUnreadAfterOneDay(t *testing.T) {
+// TestFinishRemovesUndecryptableTokensAfterOneDay checks that tokens that can't be decrypted for a day are deleted
+// without being revoked.
+func TestFinishRemovesUndecryptableTokensAfterOneDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -188,7 +191,8 @@ func TestRequestForEndedConnectionRecordsNothing(t *testing.T) {
 	}
 }
 
-// If another row is added between the reads and the write, the request is repeated, and the chain stays intact.
+// TestRequestRetriesWhenAuditRowConflicts checks that a request is repeated if another audit row is added between its
+// reads and its write, and that the chain stays intact.
 func TestRequestRetriesWhenAuditRowConflicts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -204,7 +208,7 @@ func TestRequestRetriesWhenAuditRowConflicts(t *testing.T) {
 	}
 }
 
-// overtaken is a chain to which another caller adds a row, once.
+// overtaken is an audit chain to which another caller adds a row, once.
 type overtaken struct {
 	audit.Log
 

@@ -12,11 +12,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stage is the store of a disconnection in which, at a chosen call, another operation runs or an error occurs.
+// stage is a store that, at a chosen call of a disconnection, runs another operation or returns an error.
 type stage struct {
 	store.Disconnections
 
-	point string // "before EndFile", "after EndFile"; each occurs once
+	point string // such as "before EndFile" or "after EndFile"; each occurs once
 	act   func() error
 	calls []string
 }
@@ -31,7 +31,7 @@ func points() []string {
 	return all
 }
 
-// perform runs one call between its two points.
+// perform makes one call, between its "before" and "after" points.
 func perform[T any](s *stage, name string, call func() (T, error)) (T, error) {
 	s.calls = append(s.calls, name)
 	var nothing T
@@ -81,7 +81,7 @@ func (s *stage) EndConnection(ctx context.Context, e disconnect.Ending) error {
 	return err
 }
 
-// at schedules act at a point, once.
+// at schedules act to run once, at a point.
 func (s *stage) at(point string, act func() error) { s.point, s.act = point, act }
 
 func (s *stage) meet(point string) error {

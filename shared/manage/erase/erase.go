@@ -1,6 +1,6 @@
-// Package erase owns the erasure of a connection: which of its data is removed in which order, how none can return, and
-// the proof (docs/adr/0036-the-dashboard.md). A request is a row that a worker takes from stage to stage; after a
-// crash, the worker resumes at the row's stage. The package does not depend on AWS.
+// Package erase erases a connection. It defines which data is removed in which order, how the data is kept from
+// returning, and the proof (docs/adr/0036-the-dashboard.md). A request is a row that a worker advances from stage to
+// stage; after a crash, the worker resumes at the row's stage. The package does not depend on AWS.
 package erase
 
 import (
@@ -15,34 +15,34 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Stage is the next step of an erasure.
+// Stage names the next step of an erasure.
 type Stage string
 
-// The stages in order.
+// Stages of an erasure, in order.
 const (
 	Finding    Stage = "finding"    // recording the connection's data
-	Ending     Stage = "ending"     // disconnecting it and requesting revocation from the portal
-	Confirming Stage = "confirming" // recording data that was added meanwhile
+	Ending     Stage = "ending"     // disconnecting the connection and requesting revocation from the portal
+	Confirming Stage = "confirming" // recording data added since the first pass
 	Removing   Stage = "removing"   // removing tokens, connection, exports and files; nothing new is created afterwards
-	Events     Stage = "events"     // finding its events and stopping their delivery
+	Events     Stage = "events"     // finding the connection's events and stopping their delivery
 	Deliveries Stage = "deliveries" // finding the deliveries of these events
-	Inquiries  Stage = "inquiries"  // finding patients' inquiries that name it
+	Inquiries  Stage = "inquiries"  // finding patients' inquiries that name the connection
 	Clearing   Stage = "clearing"   // removing the deliveries, events and inquiries
-	Looking    Stage = "looking"    // once no worker can still be running: checking that nothing remains
+	Looking    Stage = "looking"    // checking that nothing remains, once no worker can still be running
 	Done       Stage = "done"
 )
 
-// Portal is the outcome of asking the portal to revoke the grant.
+// Portal is the outcome of requesting that the portal revoke the grant.
 type Portal string
 
-// The outcomes.
+// Outcomes of the revocation request.
 const (
 	NothingToRevoke Portal = "nothing_to_revoke" // no tokens, or no revocation endpoint
-	Asked           Portal = "asked"             // and has responded
-	Unanswered      Portal = "unanswered"        // within an hour
+	Asked           Portal = "asked"             // requested, and the portal responded
+	Unanswered      Portal = "unanswered"        // requested, but the portal did not respond within an hour
 )
 
-// Counts holds the number of items found and removed for a connection.
+// Counts holds the number of a connection's items found and removed, by kind.
 type Counts struct {
 	Connections int64 `json:"connections"`
 	Tokens      int64 `json:"tokens"` // token sets or their tombstones, and tokens stored for revocation
@@ -54,64 +54,64 @@ type Counts struct {
 	Inquiries   int64 `json:"inquiries"`
 }
 
-// Erasure is a request to erase a connection, with its progress. Once done, it contains no id of the erased data.
+// Erasure is a request to erase a connection, with its progress. Once done, it contains no ID of the erased data.
 type Erasure struct {
-	ID           string // derived from the connection, which thus has only one
+	ID           string // derived from the connection's ID, so that a connection has only one
 	Tenant       org.Tenant
 	Stage        Stage
-	Actor        string // that requested it
+	Actor        string // actor that requested the erasure
 	RequestedAt  time.Time
 	FinishedAt   time.Time
 	Portal       Portal
 	Counts       Counts
 	ConnectionID string   // empty once done
-	Tasks        []string // ids of its exports; like the following fields, empty once done
+	Tasks        []string // IDs of the connection's exports; like the following fields, empty once done
 	EventIDs     []string
 	DeliveryIDs  []string
 	InquiryIDs   []string
-	Since        time.Time // no data of the connection is older
+	Since        time.Time // the connection has no data from before this time
 	At           Place     // cursor of the stage's search
-	// MoreEvents and MoreDeliveries report that the search found more than fit the row, and resumes after these are
-	// removed.
+	// MoreEvents and MoreDeliveries report whether the search found more than fits the row. It then resumes after the
+	// found ones are removed.
 	MoreEvents, MoreDeliveries bool
 	DueAt                      time.Time // time of the next step; zero once done
 	Rev                        int64
 }
 
-// Place is a position in a list.
+// Place is a cursor in a list of rows.
 type Place struct {
 	MadeAt time.Time
 	ID     string
 }
 
-// idOf returns the id of a connection's erasure.
+// idOf returns the ID of a connection's erasure.
 func idOf(tenant org.Tenant, connectionID string) string {
 	return ids.Derive("erasure", tenant.Key(), connectionID)
 }
 
 // Rows stores erasures. Reads are consistent.
 type Rows interface {
-	// CreateErasure stores a new erasure; fault.Conflict if it exists.
+	// CreateErasure stores a new erasure. It returns fault.Conflict if the erasure exists.
 	CreateErasure(ctx context.Context, e Erasure) error
-	// Erasure reads an erasure; fault.NotFound.
+	// Erasure reads an erasure. It returns fault.NotFound if there is none.
 	Erasure(ctx context.Context, tenant org.Tenant, id string) (Erasure, error)
 }
 
 // Connections reads connections (store.Connections).
 type Connections interface {
-	// Connection reads a connection; fault.NotFound.
+	// Connection reads a connection. It returns fault.NotFound if there is none.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Requests requests erasures.
+// Requests creates and reads erasures.
 type Requests struct {
 	Rows        Rows
 	Connections Connections
 	Now         func() time.Time
 }
 
-// Request requests the erasure of a connection and returns its status; isNew reports whether this is the first request.
-// It returns fault.NotFound if there is no such connection.
+// Request requests the erasure of a connection and returns its progress. isNew reports whether this is the first
+// request. Request returns fault.NotFound if there is no such connection.
 func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID,
 	actor string,
 ) (e Erasure, isNew bool, err error) {
@@ -145,7 +145,7 @@ func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID,
 	return e, true, nil
 }
 
-// Show reads a connection's erasure, until 90 days after its end; fault.NotFound if none was requested.
+// Show reads a connection's erasure, until 90 days after its end. It returns fault.NotFound if none was requested.
 func (r Requests) Show(ctx context.Context, tenant org.Tenant, connectionID string) (Erasure, error) {
 	missing := fault.Missing(
 		"No erasure was requested for this connection, or it was erased more than 90 days ago.").About("connection")

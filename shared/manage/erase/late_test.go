@@ -12,7 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// An export under way wrote an object after its row was removed, and an event reached the index late.
+// TestWorkerRemovesLateData covers an object written by a running export after its row was removed, and an event that
+// reached the index late.
 func TestWorkerRemovesLateData(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -38,7 +39,8 @@ func TestWorkerRemovesLateData(t *testing.T) {
 		erase.Counts{Connections: 1, Tokens: 1, Exports: 1, Files: 3, Events: 1, Deliveries: 1})
 }
 
-// Every cached version of a TEFCA connection's record is removed, including one being written when the row was removed.
+// TestWorkerRemovesCachedRecord checks that every cached version of a TEFCA connection's record is removed, including
+// one being written when the row was removed.
 func TestWorkerRemovesCachedRecord(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -82,7 +84,7 @@ func (r *returning) RemoveConnection(ctx context.Context, of org.Tenant, id stri
 	return r.Erasures.RemoveConnection(ctx, of, id, now)
 }
 
-func TestWorkerEndsConnectionReconnectedMeanwhile(t *testing.T) {
+func TestWorkerEndsConnectionReconnectedDuringErasure(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.worker.Store = &returning{f.store, f}

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// findEvents searches a page of the tenant's events for those about the connection, and stops their further delivery.
+// findEvents searches a page of the tenant's events for those about the connection, and stops their delivery.
 func (w Worker) findEvents(ctx context.Context, e *Erasure) error {
 	found, last, more, err := w.eventsOf(ctx, e, e.At)
 	if err != nil {
@@ -53,7 +53,7 @@ func (w Worker) eventsOf(ctx context.Context, e *Erasure,
 	return found, from, more && len(events) > 0, nil
 }
 
-// findDeliveries searches a page of the tenant's deliveries, newest first, for those of the events.
+// findDeliveries searches a page of the tenant's deliveries, newest first, for those of the found events.
 func (w Worker) findDeliveries(ctx context.Context, e *Erasure) error {
 	if e.At.MadeAt.IsZero() {
 		e.At = Place{MadeAt: w.Now().Add(indexTime)}
@@ -106,7 +106,7 @@ func (w Worker) deliveriesOf(ctx context.Context, e *Erasure,
 	return found, before, more && len(places) > 0, nil
 }
 
-// clear removes deliveries before their events, because a delivery without its event cannot be attributed to a
+// clear removes deliveries before their events, because a delivery without its event can't be attributed to a
 // connection.
 func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 	for _, id := range e.DeliveryIDs {
@@ -136,8 +136,8 @@ func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return quiet, nil
 }
 
-// look checks whether any data remains or was added since. If so, it removes that data and another check follows.
-// Otherwise the erasure is done, which the audit row proves.
+// look checks whether any data remains or was added since. If so, it removes the data and schedules another check.
+// Otherwise it marks the erasure as done and writes the audit row that proves it.
 func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	left, err := w.removeFiles(ctx, e)
 	if err != nil {
@@ -163,7 +163,7 @@ func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// isLeft reports whether any rows remain.
+// isLeft reports whether any rows of the connection remain.
 func (w Worker) isLeft(ctx context.Context, e *Erasure) (bool, error) {
 	_, err := w.Store.Connection(ctx, e.Tenant, e.ConnectionID)
 	if err == nil || !errors.Is(err, fault.NotFound) {
@@ -198,7 +198,7 @@ func (w Worker) isLeft(ctx context.Context, e *Erasure) (bool, error) {
 	return false, nil
 }
 
-// prove writes the audit row, once.
+// prove writes the erasure's audit row, once.
 func (w Worker) prove(ctx context.Context, e Erasure) error {
 	isThere, err := w.Audit.Has(ctx, e.Tenant.OrgID, e.ID, e.RequestedAt)
 	if err != nil || isThere {

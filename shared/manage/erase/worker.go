@@ -19,63 +19,64 @@ import (
 )
 
 const (
-	// portalTime is the time that the portal has to revoke the grant before the tokens for it are removed.
+	// portalTime is the time that the portal has to revoke the grant before the tokens for the request are removed.
 	portalTime = time.Hour
-	// askAgain is the pause of a stage that waits for others.
+	// askAgain is the pause of a stage that waits for the portal or for another worker.
 	askAgain = time.Minute
-	// indexTime is the delay after which the index contains the last event.
+	// indexTime is the maximum delay until the index contains the latest event.
 	indexTime = 20 * time.Second
-	// quiet is the time after the removal of an export's row in which a run may still write to the bucket. It exceeds the
-	// maximum run time of a function.
+	// quiet is the time after the removal of an export's row during which a run may still write to the bucket. It exceeds
+	// a function's maximum run time.
 	quiet = 20 * time.Minute
-	// margin is the remaining time of a run below which no further step begins.
+	// margin is the remaining time of a run below which no further step is begun.
 	margin = 30 * time.Second
 	page   = 100
-	// mostHeld is the maximum number of ids that the row holds for a list.
+	// mostHeld is the maximum number of IDs of one list that the erasure's row holds.
 	mostHeld = 1000
 )
 
-// Store reads and removes the data of an erasure. Every removal is idempotent.
+// Store reads and removes the data of a connection to be erased. Every removal is idempotent.
 type Store interface {
 	Connections
 
-	// DueErasures returns the tenant and id of each erasure that is due.
+	// DueErasures returns the tenant and ID of each erasure that is due.
 	DueErasures(ctx context.Context, now time.Time) ([]Erasure, error)
 	Erasure(ctx context.Context, tenant org.Tenant, id string) (Erasure, error)
-	// SaveErasure replaces revision e.Rev; fault.Conflict.
+	// SaveErasure replaces revision e.Rev. It returns fault.Conflict if the stored revision differs.
 	SaveErasure(ctx context.Context, e Erasure) error
 
-	// Exports returns the ids of a connection's exports.
+	// Exports returns the IDs of a connection's exports.
 	Exports(ctx context.Context, tenant org.Tenant, connectionID string) ([]string, error)
 	// TokenRows returns the number of a connection's rows in the Tokens table.
 	TokenRows(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// RemoveConnection removes tokens and connection at once; fault.Conflict if the connection is authorized again. TEFCA
-	// attempts older than now cannot recreate it.
+	// RemoveConnection removes a connection and its tokens in one transaction. It returns fault.Conflict if the connection
+	// is authorized again. TEFCA attempts older than now can't recreate the connection.
 	RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
-	// RemoveExports removes exports, their index rows, and the pointer to the latest.
+	// RemoveExports removes a connection's exports, their index rows, and the pointer to the latest one.
 	RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error
 
-	// EventsAfter and DeliveriesBefore are those of store.EventLog and store.DeliveryLog.
+	// EventsAfter and DeliveriesBefore are the methods of store.EventLog and store.DeliveryLog.
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error)
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time,
 		limit int) ([]deliverylog.Place, bool, error)
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
-	// FanOut marks an event as needing no further delivery; fault.Conflict if it is already marked.
+	// FanOut marks an event as needing no further delivery. It returns fault.Conflict if the event is already marked.
 	FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error
-	// CountAttempts returns the number of attempts of a delivery.
+	// CountAttempts returns the number of a delivery's attempts.
 	CountAttempts(ctx context.Context, tenant org.Tenant, deliveryID string) (int64, error)
-	// RemoveDelivery removes a delivery with its attempts, and RemoveEvent an event.
+	// RemoveDelivery removes a delivery with its attempts. RemoveEvent removes an event.
 	RemoveDelivery(ctx context.Context, tenant org.Tenant, id string) error
 	RemoveEvent(ctx context.Context, tenant org.Tenant, id string) error
 
-	// InquiriesBefore returns the keys of a tenant's inquiries, newest first: creation time, a # and the id.
+	// InquiriesBefore returns the keys of a tenant's inquiries, newest first. A key consists of the creation time, a # and
+	// the ID.
 	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) ([]string, bool, error)
-	// Inquiry reads an inquiry; fault.NotFound.
+	// Inquiry reads an inquiry. It returns fault.NotFound if there is none.
 	Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error)
 	RemoveInquiry(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Files lists and deletes objects (blob.Folders).
+// Files lists and deletes objects in a bucket (blob.Folders).
 type Files interface {
 	List(ctx context.Context, prefix string) ([]string, error)
 	Delete(ctx context.Context, key string) error
@@ -92,17 +93,17 @@ type Audit interface {
 	Has(ctx context.Context, orgID, id string, since time.Time) (bool, error)
 }
 
-// Worker erases connections.
+// Worker erases connections stage by stage.
 type Worker struct {
 	Store        Store
-	Files        Files // of exports
+	Files        Files // files of exports
 	Records      Files // cached records of TEFCA connections
 	Disconnector Disconnector
 	Audit        Audit
 	Now          func() time.Time
 }
 
-// Run advances every due erasure as far as possible before the deadline of ctx. A failing erasure does not stop the
+// Run advances every due erasure as far as possible before the deadline of ctx. A failed erasure does not stop the
 // others.
 func (w Worker) Run(ctx context.Context) error {
 	found, err := w.Store.DueErasures(ctx, w.Now())
@@ -137,7 +138,7 @@ func (w Worker) steps() due.Steps[Erasure] {
 	}
 }
 
-// erase advances an erasure until it has to wait.
+// erase advances an erasure until it must wait.
 func (w Worker) erase(ctx context.Context, tenant org.Tenant, id string) (Erasure, error) {
 	e, err := w.Store.Erasure(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -160,8 +161,8 @@ func (w Worker) save(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// step performs a repeatable part of a stage. Its caller saves the changes to e afterwards. It returns the wait before
-// the next step.
+// step performs a repeatable part of a stage and returns the wait before the next step. Its caller saves the changes to
+// e afterwards.
 func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
 	switch e.Stage {
 	case Finding:
@@ -189,7 +190,7 @@ func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// end disconnects the connection, and waits for the portal's response.
+// end disconnects the connection, and waits for the portal's response to the revocation.
 func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	c, err := w.Disconnector.Disconnect(ctx, e.Tenant, e.ConnectionID)
 	switch {
@@ -204,7 +205,7 @@ func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	}
 	switch {
 	case !c.Refresh.UpstreamUntil.IsZero() && w.Now().Before(e.RequestedAt.Add(portalTime)):
-		e.Portal = Asked // unless it does not respond in time
+		e.Portal = Asked // replaced if the portal does not respond in time
 		return askAgain, nil
 	case !c.Refresh.UpstreamUntil.IsZero():
 		e.Portal = Unanswered
@@ -215,7 +216,7 @@ func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// find records the data to be removed, which could not be determined afterwards.
+// find records the data to be removed, which can't be determined after the connection is removed.
 func (w Worker) find(ctx context.Context, e *Erasure) error {
 	tasks, err := w.Store.Exports(ctx, e.Tenant, e.ConnectionID)
 	if err != nil {
@@ -246,8 +247,8 @@ func (w Worker) find(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// remove removes everything from which new data could arise. If the patient reconnected meanwhile, the connection is
-// authorized again and must end again.
+// remove removes everything from which new data could arise. If the patient has reconnected, the connection is
+// authorized again and must be disconnected again.
 func (w Worker) remove(ctx context.Context, e *Erasure) (time.Duration, error) {
 	err := w.Store.RemoveConnection(ctx, e.Tenant, e.ConnectionID, w.Now())
 	if errors.Is(err, fault.Conflict) {
@@ -267,7 +268,8 @@ func (w Worker) remove(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return indexTime, nil
 }
 
-// removeFiles removes the objects of the connection's exports and its cached records, and returns their number.
+// removeFiles removes the objects of the connection's exports and its cached records, and returns the number of
+// objects.
 func (w Worker) removeFiles(ctx context.Context, e *Erasure) (int64, error) {
 	count, err := removeFolder(ctx, w.Records, folder(e.Tenant, e.ConnectionID))
 	for _, task := range e.Tasks {
@@ -295,7 +297,7 @@ func removeFolder(ctx context.Context, files Files, prefix string) (count int64,
 	return count, nil
 }
 
-// folder returns the prefix of an export's objects (export.Task), or of a connection's (package tefca/records).
+// folder returns the prefix of the objects of an export (export.Task) or of a connection (package tefca/records).
 func folder(tenant org.Tenant, id string) string {
 	return string(tenant.Mode) + "/" + tenant.OrgID + "/" + id + "/"
 }

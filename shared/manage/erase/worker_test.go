@@ -36,7 +36,7 @@ var (
 	noon   = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 )
 
-// fixture is a connection in tables, the objects of its exports, and a portal. Tests advance its time.
+// fixture holds a connection in tables, the objects of its exports, and a portal. Tests advance its time.
 type fixture struct {
 	worker  erase.Worker
 	ask     erase.Requests
@@ -44,7 +44,7 @@ type fixture struct {
 	refresh store.Refresh
 	log     audit.Log
 	at      time.Time
-	objects bucket // of exports
+	objects bucket // objects of exports
 	cached  bucket
 	saved   int
 	asked   int  // number of disconnections
@@ -105,7 +105,7 @@ func (f *fixture) Disconnect(ctx context.Context, of org.Tenant, id string) (con
 // bucket holds the keys of objects.
 type bucket map[string]bool
 
-// List and Delete implement erase.Files.
+// List and Delete implement erase.Files on the bucket.
 func (b bucket) List(_ context.Context, prefix string) ([]string, error) {
 	var keys []string
 	for key := range b {
@@ -123,7 +123,7 @@ func (b bucket) Delete(_ context.Context, key string) error {
 
 func (f *fixture) now() time.Time { return f.at }
 
-// save stores a connection, with an event that is not about it.
+// save stores a connection, together with an unrelated event.
 func (f *fixture) save(ctx context.Context, c connection.Connection) error {
 	f.saved++
 	return f.refresh.SaveConnection(ctx, c, webhook.Event{
@@ -141,7 +141,7 @@ func (f *fixture) request(t *testing.T) {
 	}
 }
 
-// pass advances the time, with a run at its end, and returns the erasure.
+// pass advances the time, runs the worker, and returns the erasure.
 func (f *fixture) pass(t *testing.T, d time.Duration) erase.Erasure {
 	t.Helper()
 	f.at = f.at.Add(d)
@@ -151,7 +151,7 @@ func (f *fixture) pass(t *testing.T, d time.Duration) erase.Erasure {
 	return e
 }
 
-// tell stores an event about the connection.
+// tell stores the n-th event about the connection.
 func (f *fixture) tell(t *testing.T, n int) {
 	t.Helper()
 	event, err := webhook.NewEvent(tenant, webhook.AuthorizationEnding, connID, int64(n), f.at,
@@ -203,7 +203,7 @@ func TestErasureRunsStagesInOrderAndWaitsForOtherWorkers(t *testing.T) {
 	f.wantDone(t, f.pass(t, 0), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1, Events: 1, Deliveries: 1})
 }
 
-func TestErasureWaitsHourForPortal(t *testing.T) {
+func TestErasureWaitsOneHourForPortal(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.silent = true
@@ -218,7 +218,8 @@ func TestErasureWaitsHourForPortal(t *testing.T) {
 	f.wantDone(t, f.pass(t, 21*time.Minute), erase.Unanswered, erase.Counts{Connections: 1, Tokens: 1})
 }
 
-// A connection with more events than fit the row is cleared in several passes.
+// TestErasureClearsEventsBeyondRowCapacity checks that a connection with more events than the erasure's row can hold is
+// cleared in several passes.
 func TestErasureClearsEventsBeyondRowCapacity(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -243,7 +244,8 @@ func (f *fixture) inquire(t *testing.T, n int, of org.Tenant, i inquiry.Inquiry)
 	return i.ID
 }
 
-// An inquiry belongs to no connection, but it and its replies may name one, in any case.
+// TestErasureRemovesInquiriesNamingConnection checks that an inquiry is removed if its text or a reply names the
+// connection, ignoring case. An inquiry does not belong to a connection.
 func TestErasureRemovesInquiriesNamingConnection(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -252,13 +254,13 @@ func TestErasureRemovesInquiriesNamingConnection(t *testing.T) {
 		f.inquire(t, 1, tenant, inquiry.Inquiry{CreatedAt: later, Body: "It is " + strings.ToUpper(connID) + "."}),
 		f.inquire(t, 2, tenant, inquiry.Inquiry{CreatedAt: later, Answers: []inquiry.Answer{{Text: "See " + connID}}}),
 	}
-	for n := range 120 { // more than a page
+	for n := range 120 { // more than one page
 		f.inquire(t, 100+n, tenant, inquiry.Inquiry{CreatedAt: later.Add(time.Duration(n) * time.Millisecond), Body: "Help."})
 	}
 	other := org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
 	kept := map[string]org.Tenant{
 		f.inquire(t, 3, tenant, inquiry.Inquiry{CreatedAt: later, Body: "c0000000-0000-4000-8000-000000000002"}): tenant,
-		// the connection did not exist yet
+		// The inquiry is older than the connection.
 		f.inquire(t, 4, tenant, inquiry.Inquiry{CreatedAt: noon.Add(-time.Second), Body: connID}): tenant,
 		f.inquire(t, 5, other, inquiry.Inquiry{CreatedAt: later, Body: connID}):                   other,
 	}

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestTextsAreCleaned(t *testing.T) {
+func TestInquiryTextsAreSanitised(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ given, want string }{
 		"markup":                   {"<script>alert(1)</script> pain < 5", "‹script›alert(1)‹/script› pain ‹ 5"},
@@ -33,7 +33,7 @@ func TestTextsAreCleaned(t *testing.T) {
 	}
 }
 
-// A multi-line name or subject would add a line to the body.
+// TestLineRemovesLineBreaks checks that a multi-line name or subject can't add a line to the body.
 func TestLineRemovesLineBreaks(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -20,14 +20,14 @@ import (
 // Status is the processing status of an inquiry.
 type Status string
 
-// The statuses.
+// Inquiry statuses.
 const (
-	Open     Status = "open" // also that of a new inquiry
+	Open     Status = "open" // also the status of a new inquiry
 	Answered Status = "answered"
 	Closed   Status = "closed"
 )
 
-// ParseStatus parses a status.
+// ParseStatus parses the name of an inquiry's status.
 func ParseStatus(text string) (Status, bool) {
 	s := Status(text)
 	return s, s == Open || s == Answered || s == Closed
@@ -36,13 +36,13 @@ func ParseStatus(text string) (Status, bool) {
 // Kind is the subject of an inquiry.
 type Kind string
 
-// The kinds.
+// Kinds of inquiries.
 const (
 	KindHelp         Kind = "support"
-	KindHealthSystem Kind = "health_system" // a missing one
+	KindHealthSystem Kind = "health_system" // request for a missing health system
 )
 
-// ParseKind parses a kind.
+// ParseKind parses the name of an inquiry's kind.
 func ParseKind(text string) (Kind, bool) {
 	k := Kind(text)
 	return k, k == KindHelp || k == KindHealthSystem
@@ -56,7 +56,7 @@ func (i Inquiry) Kind() Kind {
 	return KindHelp
 }
 
-// Names reports whether a text of the inquiry, or of a reply to it, contains an id, ignoring case.
+// Names reports whether a text of the inquiry, or of a reply to it, contains an ID, ignoring case.
 func (i Inquiry) Names(id string) bool {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(id)) }
 	return slices.ContainsFunc([]string{
@@ -66,74 +66,76 @@ func (i Inquiry) Names(id string) bool {
 		slices.ContainsFunc(i.Answers, func(a Answer) bool { return has(a.Text) })
 }
 
-// Delivery is the known outcome of sending a reply's e-mail.
+// Delivery is the known outcome of sending a reply by email.
 type Delivery string
 
-// The outcomes.
+// Outcomes of sending a reply.
 const (
-	Sending Delivery = "sending" // being sent, or unknown: the sender crashed or SES did not respond
+	Sending Delivery = "sending" // in progress, or its outcome is unknown (crash or missing SES response)
 	Sent    Delivery = "sent"
-	Refused Delivery = "refused" // SES considers the patient's address invalid
+	Refused Delivery = "refused" // SES rejected the patient's address as invalid
 )
 
-// Answer is a reply by e-mail to the patient. No two replies to an inquiry have the same text.
+// Answer is a reply sent to the patient by email. No two replies to an inquiry have the same text.
 type Answer struct {
-	At       time.Time `json:"at"` // of the last attempt to send it
+	At       time.Time `json:"at"` // time of the last attempt to send the reply
 	By       string    `json:"by"` // the actor's name in the audit log
 	Text     string    `json:"text"`
 	Delivery Delivery  `json:"delivery"`
 }
 
 const (
-	mostADay    = 5   // replies to one inquiry within a day; retries do not count
-	mostAnswers = 20  // replies to one inquiry; its row then remains far below DynamoDB's size limit
-	mostSent    = 100 // e-mails of one tenant on a day (UTC), from the operator's address
+	mostADay    = 5   // maximum replies to one inquiry within a day; retries do not count
+	mostAnswers = 20  // maximum replies to one inquiry; keeps its row far below DynamoDB's size limit
+	mostSent    = 100 // maximum emails of one tenant from the operator's address on one day (UTC)
 	day         = 24 * time.Hour
 	mailTime    = 6 * time.Second
-	// sendingTime is the time after which an unfinished e-mail may be sent again on request.
+	// sendingTime is the period during which an unfinished email blocks another attempt to send it.
 	sendingTime = time.Minute
 )
 
-// InboxRows stores the status of inquiries and their replies (store.Inquiries).
+// InboxRows stores inquiries' statuses and replies (store.Inquiries).
 type InboxRows interface {
-	// Inquiry reads an inquiry; fault.NotFound.
+	// Inquiry reads an inquiry. It returns fault.NotFound if there is none.
 	Inquiry(ctx context.Context, tenant org.Tenant, id string) (Inquiry, error)
-	// SaveInquiry stores status and replies over revision i.Rev; fault.Conflict.
+	// SaveInquiry replaces the status and the replies of revision i.Rev. It returns fault.Conflict if the stored revision
+	// differs.
 	SaveInquiry(ctx context.Context, i Inquiry) error
-	// CountAnswer counts an e-mail of a tenant on a day; fault.Conflict if the limit is reached.
+	// CountAnswer counts an email of a tenant on a day. It returns fault.Conflict if the limit is reached.
 	CountAnswer(ctx context.Context, tenant org.Tenant, day time.Time, most int64) error
 }
 
-// Mailer sends a mail in both formats with a reply-to address (mail.Sender). It returns fault.Invalid if the
-// recipient's address cannot receive mail.
+// Mailer sends an email in text and HTML with a reply-to address (mail.Sender). It returns fault.Invalid if the
+// recipient's address can't receive mail.
 type Mailer interface {
 	SendReplyTo(ctx context.Context, to []string, replyTo, subject, text, html string) error
 }
 
-// Limits counts replies across all organisations; fault.Limited (maillimit.Limiter).
+// Limits counts replies across all organisations, and returns fault.Limited above the limits (maillimit.Limiter).
 type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
 
-// Author is the author of a reply: an organisation or the operator.
+// Author identifies the author of a reply: an organisation or the operator.
 type Author struct {
 	Host org.Organisation // organisation that received the inquiry
-	By   string           // the actor's name in the audit log
-	// AsOperator replies in the name of the service's operator; responses then go to Inbox.Support.
+	By   string           // author's name in the audit log
+	// AsOperator sends the reply in the name of the service's operator. The patient's responses are then sent to
+	// Inbox.Support.
 	AsOperator bool
 }
 
-// Inbox reads inquiries and replies to them.
+// Inbox reads patients' inquiries and replies to them.
 type Inbox struct {
 	Rows   InboxRows
-	Mailer Mailer // nil: this stack sends no e-mails
+	Mailer Mailer // nil if this stack sends no email
 	Limits Limits // nil for an operator, whose replies are not limited by account and mailbox
-	// Support is the operator's own email address; if empty, replies as the operator are impossible.
+	// Support is the operator's own email address. If it is empty, nobody can reply as the operator.
 	Support string
 	Now     func() time.Time
 }
 
-// Show reads an inquiry; fault.NotFound.
+// Show reads an inquiry. It returns fault.NotFound if there is none.
 func (d Inbox) Show(ctx context.Context, tenant org.Tenant, id string) (Inquiry, error) {
 	missing := fault.Missing("Inquiry not found, or older than 90 days.").About("inquiry")
 	parsed, ok := ids.ParseUUID(id)
@@ -150,7 +152,8 @@ func (d Inbox) Show(ctx context.Context, tenant org.Tenant, id string) (Inquiry,
 	return i, nil
 }
 
-// Move changes the status of an inquiry and reports whether it was different. Errors: fault.NotFound, fault.Conflict.
+// Move sets the status of an inquiry and reports whether the status changed. It returns fault.NotFound if there is
+// none, and fault.Conflict on concurrent changes.
 func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status) (i Inquiry, isMoved bool, err error) {
 	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		if i, err = d.Show(ctx, tenant, id); err != nil || i.Status == to {
@@ -164,10 +167,9 @@ func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status
 	return i, isMoved, err
 }
 
-// Answer sends a reply of an organisation or the operator to the patient, and reports whether it was sent by this call:
-// a reply that was sent is not sent again, however often it is requested. Errors are fault.Invalid, fault.NotFound,
-// fault.Conflict if no reply is possible, fault.Limited, and fault.Unavailable if it is unknown whether the e-mail was
-// sent.
+// Answer sends a reply from an organisation or the operator to the patient, and reports whether this call sent it. A
+// reply that was already sent is not sent again. It can fail with fault.Invalid, fault.NotFound, fault.Conflict if no
+// reply is possible, fault.Limited, or fault.Unavailable if it is unknown whether the email was sent.
 func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
 	text string,
 ) (i Inquiry, isSent bool, err error) {
@@ -194,17 +196,17 @@ func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
 	if delivery == Sending {
 		return i, false, failure
 	}
-	// The outcome is known; a deadline that passes now must not cause the reply to be sent again.
+	// The outcome is known. It is stored even after the deadline, so that the reply is not sent again.
 	i, err = d.note(context.WithoutCancel(ctx), i, text, delivery)
 	return i, delivery == Sent, errors.Join(failure, err)
 }
 
-// answerAt returns the index of the reply with a text; -1 if there is none.
+// answerAt returns the index of the reply with the given text, or -1 if there is none.
 func answerAt(i Inquiry, text string) int {
 	return slices.IndexFunc(i.Answers, func(a Answer) bool { return a.Text == text })
 }
 
-// begin records that a reply is being sent, so that nobody else sends it.
+// begin records that a reply is being sent, so that no concurrent call sends it.
 func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inquiry, error) {
 	if err := d.answerable(from, i, a); err != nil {
 		return i, err
@@ -229,7 +231,8 @@ func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inq
 	return d.save(ctx, i)
 }
 
-// count counts a reply's e-mail by the member who sends it, the organisation and the patient's mailbox.
+// count counts a reply's email against the limits of the member who sends it, the organisation and the patient's
+// mailbox.
 func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a Answer) error {
 	if d.Limits == nil {
 		return nil
@@ -241,7 +244,7 @@ func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a An
 	return nil
 }
 
-// answerable returns the reason for which a reply cannot be sent now, or nil.
+// answerable returns nil if the reply can be sent now, or an error that states the reason it can't.
 func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	known, today := answerAt(i, a.Text), 0
 	for at, sent := range i.Answers {
@@ -270,7 +273,8 @@ func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	return nil
 }
 
-// send sends the e-mail and returns its outcome; the error is for the caller, and is nil only if the outcome is Sent.
+// send sends the email and returns its outcome. The error is meant for the caller, and is nil only if the outcome is
+// Sent.
 func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (Delivery, error) {
 	l, replyTo := written(from.Host.Name, i.Tenant.Mode, text), d.Support
 	if from.AsOperator {
@@ -290,7 +294,7 @@ func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (D
 	return Sending, unknown(sendingTime).Because(err)
 }
 
-// note records the outcome of a reply despite concurrent changes to the inquiry.
+// note records a reply's outcome despite concurrent changes to the inquiry.
 func (d Inbox) note(ctx context.Context, i Inquiry, text string, delivery Delivery) (Inquiry, error) {
 	isAgain := false
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
@@ -329,7 +333,7 @@ func limited(public string, wait time.Duration) *fault.Error {
 	return fault.New(fault.Limited, fault.CodeRateLimited, public).After(wait)
 }
 
-// unknown returns the error for an e-mail whose outcome is not known yet.
+// unknown returns the error for an email whose outcome is not known yet.
 func unknown(wait time.Duration) *fault.Error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"We couldn't confirm whether this reply was sent. Check again in a minute before you resend it.").After(wait)

@@ -26,7 +26,7 @@ const (
 	reply  = "Please ask your portal for a new password.\n\nWe call you tomorrow."
 )
 
-// counter is an inbox over the tables with one inquiry, and a mail server that can fail.
+// counter holds an inbox with one inquiry in the tables, and a mail server that can fail.
 type counter struct {
 	*office
 
@@ -34,7 +34,7 @@ type counter struct {
 	host    org.Organisation
 	id      string
 	trouble error
-	during  func() // called while a mail is being sent
+	during  func() // called while an email is being sent
 }
 
 // SendReplyTo implements inquiry.Mailer.
@@ -70,7 +70,7 @@ func (c *counter) answer(text string) (inquiry.Inquiry, bool, error) {
 	return c.inbox.Answer(c.t.Context(), inquiry.Author{Host: c.host, By: member}, alder, c.id, text)
 }
 
-// sent returns the texts of all mails.
+// sent returns the texts of all sent emails.
 func (c *counter) sent() []string {
 	texts := make([]string, 0, 1)
 	for _, m := range c.tables.Cloud.SES().Sent() {
@@ -130,7 +130,7 @@ func TestAnswerMailsPatientWithOrganisationReplyTo(t *testing.T) {
 	})
 }
 
-// Markup and header lines in a reply are sent as plain text.
+// TestAnswerMailEscapesMarkup checks that markup and header lines in a reply are sent as plain text.
 func TestAnswerMailEscapesMarkup(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -149,7 +149,7 @@ func TestAnswerMailEscapesMarkup(t *testing.T) {
 	})
 }
 
-// A caller that lost the response repeats the request.
+// TestAnswerSendsSameTextOnce covers a caller that repeats a request whose response was lost.
 func TestAnswerSendsSameTextOnce(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -166,7 +166,7 @@ func TestAnswerSendsSameTextOnce(t *testing.T) {
 	})
 }
 
-// A concurrent request must wait, and concurrent changes are kept.
+// TestAnswerConflictsWhileBeingSent checks that a concurrent request must wait, and that concurrent changes are kept.
 func TestAnswerConflictsWhileBeingSent(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -192,7 +192,8 @@ func TestAnswerConflictsWhileBeingSent(t *testing.T) {
 	})
 }
 
-// If it is unknown whether the mail was sent, it can be sent again on request a minute later.
+// TestAnswerRetriesUnknownOutcomeOnRequest checks that an email whose outcome is unknown can be sent again on request a
+// minute later.
 func TestAnswerRetriesUnknownOutcomeOnRequest(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -271,7 +272,8 @@ func TestAnswersAreLimited(t *testing.T) {
 	})
 }
 
-// Every mail counts, because it comes from the operator's address, whoever the patient is.
+// TestAnswersPerTenantAreLimitedDaily checks that every email counts, regardless of the patient, because it comes from
+// the operator's address.
 func TestAnswersPerTenantAreLimitedDaily(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {

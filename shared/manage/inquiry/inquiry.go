@@ -1,6 +1,6 @@
-// Package inquiry owns patients' requests to an organisation while they connect: for help, or for a missing health
-// system. Each becomes an event for the organisation's webhooks, and is stored for those who read it later and reply.
-// The package depends on no HTTP and no AWS.
+// Package inquiry records requests that patients send to an organisation while connecting: for help, or for a missing
+// health system. Each request becomes an event for the organisation's webhooks, and is stored so that members can read
+// it and reply. The package does not depend on HTTP or AWS.
 package inquiry
 
 import (
@@ -20,36 +20,36 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Inquiry is a patient's request. Its texts are plain (see clean.go).
+// Inquiry is a patient's request to an organisation. Its texts are plain text (see clean.go).
 type Inquiry struct {
-	ID            string // of its event
+	ID            string // ID of the inquiry's event
 	Tenant        org.Tenant
 	Type          webhook.Type
 	Email         string
 	EmailVerified bool   // the patient has proven ownership of the address
-	Name          string // of the patient, or of the missing health system
+	Name          string // name of the patient, or of the missing health system
 	Subject       string
 	Body          string
-	HealthSystem  string // that the patient was connecting to when help was needed
+	HealthSystem  string // health system to which the patient was connecting when help was needed
 	Website       string
 	StreetAddress string
 	CreatedAt     time.Time
 	Status        Status
-	Answers       []Answer // oldest first
+	Answers       []Answer // replies, oldest first
 	Rev           int64    // incremented by every change; 0 for a new inquiry
 }
 
-// From describes the sender, as the page states it.
+// From describes the sender of an inquiry, as stated by the page.
 type From struct {
 	Tenant org.Tenant
 	Email  string
-	Token  secret.Text // of the address's verification; empty if there was none
-	// RequestKey identifies one submission of one form, which counts once however often it arrives. Without a key, the
-	// same words count once a day.
+	Token  secret.Text // token of the email address's verification; empty if there was none
+	// RequestKey identifies one submission of a form, which is recorded once however often it arrives. Without a key,
+	// identical texts are recorded once a day.
 	RequestKey string
 }
 
-// Support is a request for help.
+// Support holds the fields of a request for help.
 type Support struct {
 	Name         string
 	Subject      string
@@ -57,7 +57,7 @@ type Support struct {
 	HealthSystem string // optional
 }
 
-// HealthSystem is a request for a missing health system.
+// HealthSystem holds the fields of a request for a missing health system.
 type HealthSystem struct {
 	Name          string
 	Website       string // optional
@@ -66,33 +66,33 @@ type HealthSystem struct {
 
 // Store stores inquiries (store.Inquiries).
 type Store interface {
-	// CreateInquiry stores an inquiry with its event and notices; fault.Conflict if it exists.
+	// CreateInquiry stores an inquiry with its event and notices. It returns fault.Conflict if the inquiry exists.
 	CreateInquiry(ctx context.Context, i Inquiry, event webhook.Event, notices ...notice.Notice) error
 }
 
-// Enqueuer notifies the webhook worker of an event or a notice.
+// Enqueuer queues an event or a notice for the webhook worker.
 type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 	EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Proofs verifies that a token proves ownership of an address (verification.Proofs).
+// Proofs verifies that a token proves ownership of an email address (verification.Proofs).
 type Proofs interface {
 	Check(ctx context.Context, tenant org.Tenant, token secret.Text, a verification.Address) error
 }
 
-// Recorder records inquiries. Every field is required.
+// Recorder records patients' inquiries. Every field is required.
 type Recorder struct {
 	Store    Store
 	Enqueuer Enqueuer
 	Proofs   Proofs
-	Keys     secret.Keyring // make the hash that identifies an inquiry unguessable from its event's id
-	Own      weburl.Own     // no health system's website may lead to it; only AskHealthSystem needs it
+	Keys     secret.Keyring // keys of the hash in an event's ID, so that the ID reveals no inquiry text
+	Own      weburl.Own     // URLs to which no website may point; used only by AskHealthSystem
 	Now      func() time.Time
 }
 
-// AskSupport notifies the organisation and the operator that a patient or one of the organisation's team needs help. It
-// returns fault.Invalid for unacceptable input, and accepts a repeated request again.
+// AskSupport notifies the organisation and the operator that a patient or a member of the organisation needs help. It
+// returns fault.Invalid for unacceptable input. It accepts a repeated request without recording it again.
 func (c Recorder) AskSupport(ctx context.Context, from From, s Support) error {
 	i, err := c.begin(ctx, from, webhook.SupportRequested)
 	var r reader
@@ -106,7 +106,8 @@ func (c Recorder) AskSupport(ctx context.Context, from From, s Support) error {
 	})
 }
 
-// AskHealthSystem notifies the organisation that a patient misses a health system. It returns the errors of AskSupport.
+// AskHealthSystem notifies the organisation that a health system is missing from the catalogue. It returns the errors
+// of AskSupport.
 func (c Recorder) AskHealthSystem(ctx context.Context, from From, h HealthSystem) error {
 	i, err := c.begin(ctx, from, webhook.HealthSystemRequested)
 	var r reader
@@ -120,7 +121,7 @@ func (c Recorder) AskHealthSystem(ctx context.Context, from From, h HealthSystem
 	})
 }
 
-// begin reads and validates the sender.
+// begin reads and validates an inquiry's sender.
 func (c Recorder) begin(ctx context.Context, from From, t webhook.Type) (Inquiry, error) {
 	i := Inquiry{Tenant: from.Tenant, Type: t, Status: Open, CreatedAt: c.Now()}
 	address, err := verification.ParseAddress(from.Email)
@@ -154,7 +155,7 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 	}
 	err = c.Store.CreateInquiry(ctx, i, event, notices...)
 	if errors.Is(err, fault.Conflict) {
-		return nil // it was submitted before
+		return nil // the inquiry was submitted before
 	}
 	if err != nil {
 		return fmt.Errorf("store inquiry: %w", err)
@@ -166,8 +167,8 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 	return nil
 }
 
-// subject returns the same value for one request that arrives twice. It is a keyed hash, because the event's id reveals
-// it.
+// subject returns the same value for two submissions of one request. It is a keyed hash, because it is part of the
+// event's ID.
 func (c Recorder) subject(from From, i Inquiry) string {
 	occasion := "key\x00" + from.RequestKey
 	if from.RequestKey == "" {

@@ -34,7 +34,7 @@ var (
 	birch = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 )
 
-// queue records the enqueued events and notices, or fails.
+// queue records the queued events and notices, or fails.
 type queue struct {
 	told    []string
 	notices []string
@@ -51,7 +51,7 @@ func (q *queue) EnqueueNotice(_ context.Context, _ org.Tenant, id string) error 
 	return q.err
 }
 
-// office is a recorder over the tables that template.yaml declares.
+// office holds a recorder with the tables that template.yaml declares.
 type office struct {
 	t        *testing.T
 	tables   tables.Tables
@@ -77,7 +77,7 @@ func (o *office) flow() store.Flow {
 	return store.Flow{DB: o.tables.DB, Table: o.tables.Name("FlowTable")}
 }
 
-// rows returns the items of Work whose key contains a word, as JSON.
+// rows returns, as JSON, the items of table Work whose key contains word.
 func (o *office) rows(word string) []string {
 	o.t.Helper()
 	page, err := o.tables.Cloud.DynamoDB().Browse(ddb.Position{Table: o.tables.Name("WorkTable"), Limit: 100})
@@ -93,7 +93,7 @@ func (o *office) rows(word string) []string {
 	return all
 }
 
-// data returns the data of the single event.
+// data returns the data of the only event.
 func (o *office) data() map[string]any {
 	o.t.Helper()
 	if len(o.queue.told) != 1 {
@@ -212,8 +212,9 @@ func TestRepeatedRequestHasNoEffect(t *testing.T) {
 	})
 }
 
-// The operator is notified of a ticket; only the organisation is notified of a missing health system.
-func TestAskSupportNotifiesOperatorOnceWithoutTheTicketsText(t *testing.T) {
+// TestAskSupportNotifiesOperatorOnceWithoutTicketText checks that the operator is notified of a ticket. Only the
+// organisation is notified of a missing health system.
+func TestAskSupportNotifiesOperatorOnceWithoutTicketText(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	from := inquiry.From{Tenant: alder, Email: address, RequestKey: "page-1"}
@@ -233,7 +234,8 @@ func TestAskSupportNotifiesOperatorOnceWithoutTheTicketsText(t *testing.T) {
 	}
 }
 
-// The event's id appears in queues and logs: it must not confirm a guess at an inquiry's text.
+// TestEventIDDoesNotRevealText checks that the event's ID, which appears in queues and logs, can't confirm a guess at
+// an inquiry's text.
 func TestEventIDDoesNotRevealText(t *testing.T) {
 	t.Parallel()
 	first, second := newOffice(t), newOffice(t)
@@ -283,7 +285,7 @@ func TestAddressIsVerifiedOnlyByItsOwnToken(t *testing.T) {
 	})
 }
 
-// posted holds the mail with a code.
+// posted holds the text of the email that contains a code.
 type posted struct{ text string }
 
 func (p *posted) Send(_ context.Context, _ []string, _, text, _ string) error {
@@ -291,7 +293,7 @@ func (p *posted) Send(_ context.Context, _ []string, _, text, _ string) error {
 	return nil
 }
 
-// verify has a patient of alder's prove ownership of an address.
+// verify proves that a patient of alder's owns an email address, and returns the token.
 func (o *office) verify(email string) secret.Text {
 	o.t.Helper()
 	var mail posted

@@ -8,8 +8,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// written returns a reply as the patient sees it. It does not repeat the inquiry: the address may not be proven to be
-// the patient's, and a stranger's words must not reach another person from our address.
+// written returns an organisation's reply as an email to the patient. It does not quote the inquiry, because the
+// patient's ownership of the email address may be unproven. A stranger's text must not reach another person from the
+// service's address.
 func written(host string, mode org.Mode, text string) mailtext.Message {
 	name := mailtext.Plain(host)
 	shown := name
@@ -20,13 +21,13 @@ func written(host string, mode org.Mode, text string) mailtext.Message {
 		"records:", text)
 }
 
-// writtenAsOperator returns a reply by the service's operator, to a customer's team or to a patient.
+// writtenAsOperator returns a reply by the service's operator as an email, to a customer's team or to a patient.
 func writtenAsOperator(text string) mailtext.Message {
 	const name = "Recordbridge support"
 	return answered(name, name, name+" replied to your request:", text)
 }
 
-// answered returns the mail: its sender, the recipient of further replies, and the reply.
+// answered returns the email of a reply: the sender, the recipient of further replies, and the text.
 func answered(from, to, lead, text string) mailtext.Message {
 	opening := []string{lead}
 	for line := range strings.SplitSeq(text, "\n") {

@@ -16,13 +16,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The limits of docs/adr/0042-mail-is-not-a-relay.md.
+// Limits from docs/adr/0042-mail-is-not-a-relay.md.
 const (
 	answersPerSender  = 100
-	answersPerMailbox = 10 // of one sender
+	answersPerMailbox = 10 // limit of one sender
 )
 
-// asked has an open inquiry under every id, with the address that email returns for it.
+// asked is a store that returns an open inquiry for every ID. The function email returns the inquiry's email address.
 type asked struct{ email func(id string) string }
 
 func (a asked) Inquiry(_ context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
@@ -33,7 +33,7 @@ func (asked) SaveInquiry(context.Context, inquiry.Inquiry) error { return nil }
 
 func (asked) CountAnswer(context.Context, org.Tenant, time.Time, int64) error { return nil }
 
-// sent counts e-mails.
+// sent counts emails.
 type sent struct{ mails int }
 
 func (s *sent) SendReplyTo(context.Context, []string, string, string, string, string) error {

@@ -183,7 +183,7 @@ func TestAdviseExportNamesCommand(t *testing.T) {
 	}
 }
 
-func TestExportBlamesPartyThatCausedIt(t *testing.T) {
+func TestBlameNamesPartyCausingFailureOrGaps(t *testing.T) {
 	t.Parallel()
 	gap := func(reasons ...export.LossReason) func(*operator.Export, *operator.Connection) {
 		return func(e *operator.Export, _ *operator.Connection) {

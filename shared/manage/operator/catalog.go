@@ -15,15 +15,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Catalog publishes and searches the catalogue. CatalogSources changes its sources, and CatalogOverrides the operators'
-// overrides of them.
+// Catalog publishes and searches the catalogue. CatalogSources changes the catalogue's sources, and CatalogOverrides
+// the operators' overrides of them.
 type Catalog struct {
 	rows      CatalogRows
 	publisher publish.Publisher
 	by        Journal
 }
 
-// CatalogRows stores the publications of the catalogue.
+// CatalogRows stores the catalogue's publications.
 type CatalogRows interface {
 	publish.Ledger
 	// Sources returns the sources of all modes.
@@ -35,7 +35,7 @@ func NewCatalog(rows CatalogRows, publisher publish.Publisher, by Journal) Catal
 	return Catalog{rows: rows, publisher: publisher, by: by}
 }
 
-// Preview reports the changes that publishing would make. Errors are fault.Invalid.
+// Preview returns the changes that publishing would make. It returns fault.Invalid for an unknown mode.
 func (o Catalog) Preview(ctx context.Context, mode string) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
@@ -43,8 +43,8 @@ func (o Catalog) Preview(ctx context.Context, mode string) (publish.Outcome, err
 	return o.publisher.Preview(ctx, mode)
 }
 
-// Publish publishes the accepted content; with resume, even if a rollback has paused publishing. Errors are
-// fault.Invalid and fault.Conflict.
+// Publish publishes the accepted content. With resume, it publishes even if a rollback has paused publishing. It can
+// fail with fault.Invalid or fault.Conflict.
 func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
@@ -71,8 +71,8 @@ func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish
 	return out, o.by.record(ctx, org.Tenant{}, "catalog.published", mode+" "+string(out.Live))
 }
 
-// Approve approves the question that blocks publishing in a mode. Publishing is a separate step. Errors are
-// fault.Invalid; fault.NotFound if there is no question; fault.Conflict.
+// Approve approves the question that blocks publishing in a mode. It does not publish. It can fail with fault.Invalid,
+// fault.NotFound if there is no question, or fault.Conflict.
 func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, error) {
 	if err := checkMode(mode); err != nil {
 		return ledger.Question{}, err
@@ -88,8 +88,8 @@ func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, err
 	})
 }
 
-// Rollback makes an earlier version live, and pauses publishing. Errors are fault.Invalid; fault.NotFound for a version
-// that is no longer stored; fault.Conflict.
+// Rollback makes an earlier version live, and pauses publishing. It can fail with fault.Invalid, fault.NotFound for a
+// version that is no longer stored, or fault.Conflict.
 func (o Catalog) Rollback(ctx context.Context, mode, version string) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
@@ -114,7 +114,7 @@ type CatalogReport struct {
 	Overrides   []ledger.Override
 }
 
-// Report returns the status of a mode's catalogue; fault.Invalid.
+// Report returns the status of a mode's catalogue. It returns fault.Invalid for an unknown mode.
 func (o Catalog) Report(ctx context.Context, mode string) (CatalogReport, error) {
 	if err := checkMode(mode); err != nil {
 		return CatalogReport{}, err
@@ -128,7 +128,8 @@ func (o Catalog) Report(ctx context.Context, mode string) (CatalogReport, error)
 	return r, errors.Join(errs[:]...)
 }
 
-// Search finds institutions as patients do. Errors are fault.Invalid, and fault.NotFound before the first publication.
+// Search returns institutions as patients' searches do. It can fail with fault.Invalid, or fault.NotFound before the
+// first publication.
 func (o Catalog) Search(ctx context.Context, mode string, q search.Query) (search.Page, error) {
 	live, err := o.live(ctx, mode)
 	if err != nil {
@@ -141,15 +142,15 @@ func (o Catalog) Search(ctx context.Context, mode string, q search.Query) (searc
 	return index.Search(q)
 }
 
-// CatalogRecord is a brand, a portal or an endpoint, under its current id.
+// CatalogRecord holds a brand, a portal or an endpoint, under its current ID.
 type CatalogRecord struct {
 	Brand    *record.Brand    `json:"brand,omitempty"`
 	Portal   *record.Portal   `json:"portal,omitempty"`
 	Endpoint *record.Endpoint `json:"endpoint,omitempty"`
-	FHIRBase string           `json:"fhir_base,omitempty"` // of an endpoint
+	FHIRBase string           `json:"fhir_base,omitempty"` // set only for an endpoint
 }
 
-// Show returns a record by its id, or by the id of a record that was merged into it. Errors are fault.Invalid and
+// Show returns a record by its ID, or by the ID of a record that was merged into it. It can fail with fault.Invalid or
 // fault.NotFound.
 func (o Catalog) Show(ctx context.Context, mode, id string) (CatalogRecord, error) {
 	parsed, ok := ids.ParseUUID(id)
@@ -173,7 +174,7 @@ func (o Catalog) Show(ctx context.Context, mode, id string) (CatalogRecord, erro
 	return CatalogRecord{}, fault.Missing(fmt.Sprintf("Record %s is not in the %s catalogue.", id, mode)).About("id")
 }
 
-// published returns the catalogue that patients see; fault.NotFound before the first publication.
+// published returns the catalogue that patients see. It returns fault.NotFound before the first publication.
 func (o Catalog) published(ctx context.Context, mode string) (record.Catalog, error) {
 	live, err := o.live(ctx, mode)
 	if err != nil {
@@ -182,7 +183,7 @@ func (o Catalog) published(ctx context.Context, mode string) (record.Catalog, er
 	return o.publisher.Snapshots.Catalog(ctx, mode, live)
 }
 
-// live returns the version that patients see; fault.NotFound before the first.
+// live returns the version of the catalogue that patients see. It returns fault.NotFound before the first publication.
 func (o Catalog) live(ctx context.Context, mode string) (ledger.Version, error) {
 	if err := checkMode(mode); err != nil {
 		return "", err
@@ -198,7 +199,7 @@ func (o Catalog) live(ctx context.Context, mode string) (ledger.Version, error) 
 	return p.Live, nil
 }
 
-// note reads and changes the publishing status of a mode, and records the action.
+// note calls change to modify a mode's publishing status, stores the status, and records the action in the audit log.
 func (o Catalog) note(ctx context.Context, mode, action string, change func(*ledger.Publication) error) error {
 	p, err := o.rows.Publication(ctx, mode)
 	if err != nil {
@@ -213,7 +214,7 @@ func (o Catalog) note(ctx context.Context, mode, action string, change func(*led
 	return o.by.record(ctx, org.Tenant{}, action, mode+" "+p.Question.ID)
 }
 
-// busy explains a conflict with another publisher.
+// busy replaces a conflict with an error that names the cause, another publisher.
 func busy(err error) error {
 	if errors.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict, fault.CodeUnavailable,

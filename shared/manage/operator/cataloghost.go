@@ -14,23 +14,23 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// HostChoice selects hosts at which servers wait for a decision: one host, all hosts that a source names, or, with both
+// HostChoice selects hosts whose servers wait for a decision: one host, all hosts that a source names, or, with both
 // fields, one host as named by the source.
 type HostChoice struct{ Host, Source string }
 
-// Has reports whether a waiting server is at one of the hosts.
+// Has reports whether a waiting server is at one of the chosen hosts.
 func (c HostChoice) Has(w compose.Wait) bool {
 	return (c.Host == "" || c.Host == w.Host) && (c.Source == "" || c.Source == w.Source)
 }
 
-// subject returns the choice's text in the audit log.
+// subject returns the choice as text for the audit log.
 func (c HostChoice) subject(mode string) string {
 	return strings.Join(strings.Fields(mode+" "+c.Host+" "+c.Source), " ")
 }
 
-// AllowHosts accepts the servers that now wait at the chosen hosts, for the brands and platforms for which they wait.
-// Servers that lists add at the hosts later wait again. It returns the hosts. Errors are fault.Invalid; fault.NotFound
-// if nothing waits there.
+// AllowHosts accepts the servers that currently wait at the chosen hosts, for the brands and platforms for which they
+// wait. Servers that lists add at the hosts later wait again. AllowHosts returns the hosts. It can fail with
+// fault.Invalid, or fault.NotFound if no server waits there.
 func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	return o.decide(ctx, mode, choice, "catalog.hosts_allowed", func(w compose.Wait) ledger.Override {
 		if w.Why == compose.OfPlatform {
@@ -40,8 +40,8 @@ func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice Ho
 	})
 }
 
-// AllowEveryBrand permits servers of all brands at a host, now and later, such as the host of a vendor with many
-// institutions. Errors are fault.Invalid and fault.Conflict.
+// AllowEveryBrand permits servers of all brands at a host, now and in future. An example is the host of a vendor with
+// many institutions. It can fail with fault.Invalid or fault.Conflict.
 func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string) error {
 	if err := o.put(ctx, mode, host, ledger.Override{
 		Kind: ledger.Portal, ID: ledger.EveryBrand,
@@ -52,9 +52,9 @@ func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string
 	return o.by.record(ctx, org.Tenant{}, "catalog.host_allowed", mode+" "+host)
 }
 
-// RefuseHosts excludes the chosen hosts from the catalogue: their servers no longer wait, and published ones are
-// removed by the next publication. A host without waiting servers can also be refused. It returns the hosts. Errors are
-// fault.Invalid, fault.NotFound and fault.Conflict.
+// RefuseHosts excludes the chosen hosts from the catalogue. Their servers no longer wait, and the next publication
+// removes published ones. A host without waiting servers can also be refused. RefuseHosts returns the hosts. It can
+// fail with fault.Invalid, fault.NotFound or fault.Conflict.
 func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	if choice.Host != "" && choice.Source == "" {
 		if err := o.put(ctx, mode, choice.Host, ledger.Override{Kind: ledger.Refuse, ID: choice.Host}); err != nil {
@@ -67,8 +67,8 @@ func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice H
 	})
 }
 
-// ForgetHost removes all decisions on a host. Servers that were published because of them remain. Errors are
-// fault.Invalid; fault.NotFound if there were none.
+// ForgetHost removes all decisions on a host. Servers that were published because of them remain. It can fail with
+// fault.Invalid, or fault.NotFound if there were none.
 func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) error {
 	if err := checkMode(mode); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) err
 	return o.by.record(ctx, org.Tenant{}, "catalog.host_forgotten", mode+" "+host)
 }
 
-// hostOf returns the host of an override; empty for one about a brand.
+// hostOf returns an override's host, or "" if the override is about a brand.
 func hostOf(o ledger.Override) string {
 	switch o.Kind {
 	case ledger.Portal:

@@ -12,21 +12,21 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// CatalogOverrides changes the operators' overrides of the catalogue's sources. Overrides outlive every import and take
-// effect with the next publication.
+// CatalogOverrides changes the operators' overrides of the catalogue's sources. Overrides persist across imports and
+// take effect with the next publication.
 type CatalogOverrides struct {
 	rows    OverrideRows
 	catalog Catalog
 	by      Journal
 }
 
-// OverrideRows stores overrides.
+// OverrideRows stores operators' overrides of the catalogue.
 type OverrideRows interface {
 	// Overrides returns the overrides of a mode.
 	Overrides(ctx context.Context, mode string) ([]ledger.Override, error)
-	// PutOverride stores an override; fault.Conflict if the same one exists.
+	// PutOverride stores an override. It returns fault.Conflict if the same override exists.
 	PutOverride(ctx context.Context, mode string, o ledger.Override) error
-	// DropOverride removes an override; fault.Conflict if there is none.
+	// DropOverride removes an override. It returns fault.Conflict if there is none.
 	DropOverride(ctx context.Context, mode string, o ledger.Override) error
 }
 
@@ -35,8 +35,8 @@ func NewCatalogOverrides(rows OverrideRows, of Catalog, by Journal) CatalogOverr
 	return CatalogOverrides{rows: rows, catalog: of, by: by}
 }
 
-// Hide removes an institution from search results; its id still resolves. Errors are fault.Invalid, fault.NotFound and
-// fault.Conflict.
+// Hide removes an institution from search results. Its ID can still be resolved. It can fail with fault.Invalid,
+// fault.NotFound or fault.Conflict.
 func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
 	return o.putBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}, "catalog.hidden")
 }
 
-// Unhide makes an institution searchable that was hidden by an operator or by its list. It returns the errors of Hide.
+// Unhide restores an institution hidden by an operator or by its list to search results. It returns the errors of Hide.
 func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error {
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}); err != nil {
 		return err
@@ -52,8 +52,8 @@ func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error 
 	return o.putBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}, "catalog.unhidden")
 }
 
-// Merge merges an institution into another: the id of the former then resolves to the latter. It returns the errors of
-// Hide.
+// Merge merges the institution brand into another one. The ID of brand then resolves to into. Merge returns the errors
+// of Hide.
 func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) error {
 	if brand == into {
 		return fault.BadRequest("An institution can't be merged into itself.").About("into")
@@ -75,7 +75,7 @@ func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) e
 		ledger.Override{Kind: ledger.Merge, ID: brand, Value: found.Brand.ID}, "catalog.merged")
 }
 
-// Unmerge reverts a Merge. It returns the errors of Hide.
+// Unmerge reverts a merge of an institution. It returns the errors of Hide.
 func (o CatalogOverrides) Unmerge(ctx context.Context, mode, brand string) error {
 	return o.dropBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Merge, ID: brand}, "catalog.unmerged")
 }
@@ -89,14 +89,14 @@ func (o CatalogOverrides) AddAlias(ctx context.Context, mode, brand, alias strin
 		ledger.Override{Kind: ledger.Alias, ID: brand, Value: alias}, "catalog.alias_added")
 }
 
-// RemoveAlias reverts an AddAlias. It returns the errors of Hide.
+// RemoveAlias removes a name added by AddAlias. It returns the errors of Hide.
 func (o CatalogOverrides) RemoveAlias(ctx context.Context, mode, brand, alias string) error {
 	return o.dropBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: strings.TrimSpace(alias)},
 		"catalog.alias_removed")
 }
 
-// Rename replaces the name that an institution's lists give it; an empty name reverts that. It returns the errors of
-// Hide.
+// Rename replaces the name that an institution has in its lists. An empty name restores the lists' name. Rename returns
+// the errors of Hide.
 func (o CatalogOverrides) Rename(ctx context.Context, mode, brand, name string) error {
 	if name != "" && strings.TrimSpace(name) == "" {
 		return fault.BadRequest("A name can't be blank.").About("name")
@@ -111,7 +111,7 @@ func (o CatalogOverrides) Rename(ctx context.Context, mode, brand, name string) 
 	return o.putBrandOverride(ctx, mode, override, "catalog.renamed")
 }
 
-// longestName limits a name that an operator gives, in bytes.
+// longestName limits a name chosen by an operator, in bytes.
 const longestName = 200
 
 // putBrandOverride stores an override of an existing institution.
@@ -137,7 +137,7 @@ func (o CatalogOverrides) putBrandOverride(
 	return o.by.record(ctx, org.Tenant{}, action, mode+" "+override.ID)
 }
 
-// dropBrandOverride removes an override.
+// dropBrandOverride removes an override of an institution.
 func (o CatalogOverrides) dropBrandOverride(
 	ctx context.Context, mode string, override ledger.Override, action string,
 ) error {
@@ -160,7 +160,7 @@ func (o CatalogOverrides) dropBrandOverride(
 	return o.by.record(ctx, org.Tenant{}, action, mode+" "+id)
 }
 
-// drop removes an override if it exists: the one that a new override contradicts.
+// drop removes the override that a new override contradicts, if it exists.
 func (o CatalogOverrides) drop(ctx context.Context, mode string, override ledger.Override) error {
 	err := checkMode(mode)
 	if err == nil {

@@ -23,23 +23,23 @@ type CatalogSources struct {
 // SourceRows stores sources.
 type SourceRows interface {
 	intake.Rows
-	// RemoveSource removes a source if it is unchanged since it was read; else fault.Conflict.
+	// RemoveSource removes a source. It returns fault.Conflict if the source changed since it was read.
 	RemoveSource(ctx context.Context, source intake.Row) error
 }
 
-// SourceLister lists the sources of the catalogue.
+// SourceLister lists the catalogue's sources.
 type SourceLister interface {
 	// Sources returns the sources of all modes.
 	Sources(ctx context.Context) ([]intake.Row, error)
 }
 
-// NewCatalogSources returns a CatalogSources. The intake must use the same rows.
+// NewCatalogSources returns a CatalogSources. The intake lists must use the same rows.
 func NewCatalogSources(rows SourceRows, lists intake.Intake, by Journal) CatalogSources {
 	return CatalogSources{rows: rows, intake: lists, by: by}
 }
 
-// Set creates a source, or applies change to an existing one, whose imported content remains. Errors are fault.Invalid
-// and fault.Conflict.
+// Set creates a source, or applies change to an existing one, whose imported content remains. It can fail with
+// fault.Invalid or fault.Conflict.
 func (o CatalogSources) Set(ctx context.Context, id string, change func(*intake.Source)) (intake.Row, error) {
 	row, err := o.rows.Source(ctx, id)
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -64,12 +64,12 @@ func (o CatalogSources) Set(ctx context.Context, id string, change func(*intake.
 	return row, o.by.record(ctx, org.Tenant{}, "catalog.source_set", id)
 }
 
-// List returns the sources of one mode, or of all modes if it is empty.
+// List returns the sources of one mode, or of all modes if mode is empty.
 func (o CatalogSources) List(ctx context.Context, mode string) ([]intake.Row, error) {
 	return sourcesOf(ctx, o.rows, mode)
 }
 
-// Show reads a source; fault.NotFound.
+// Show reads a source. It returns fault.NotFound if there is none.
 func (o CatalogSources) Show(ctx context.Context, id string) (intake.Row, error) {
 	row, err := o.rows.Source(ctx, id)
 	if errors.Is(err, fault.NotFound) {
@@ -81,8 +81,8 @@ func (o CatalogSources) Show(ctx context.Context, id string) (intake.Row, error)
 	return row, nil
 }
 
-// Remove removes a source. The next publication drops the content that only this source supplied, and asks for approval
-// if that is much. Errors are fault.NotFound and fault.Conflict.
+// Remove removes a source. The next publication drops the content that only this source supplied, and requires approval
+// if that is a large part. It can fail with fault.NotFound or fault.Conflict.
 func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	row, err := o.Show(ctx, id)
 	if err != nil {
@@ -97,9 +97,9 @@ func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	return o.by.record(ctx, org.Tenant{}, "catalog.source_removed", id)
 }
 
-// Import imports a source now: from list or, if that is nil, from the source's URL. Errors are fault.Invalid for a
-// source that has no URL, fault.NotFound and fault.Conflict. An unusable list is not an error; the returned row reports
-// it.
+// Import imports a source now, from list or, if list is nil, from the source's URL. It can fail with fault.Invalid for
+// a source that has no URL, fault.NotFound or fault.Conflict. An unusable list is not an error; the returned row
+// reports it.
 func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (intake.Row, intake.Outcome, error) {
 	row, err := o.Show(ctx, id)
 	if err != nil {
@@ -120,7 +120,7 @@ func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (
 	return row, outcome, o.by.record(ctx, org.Tenant{}, "catalog.imported", id+" "+string(outcome))
 }
 
-// Approve accepts the content with which a source waits for approval. Errors are fault.NotFound if there is none,
+// Approve accepts a source's content that waits for approval. It can fail with fault.NotFound if there is none, or
 // fault.Conflict.
 func (o CatalogSources) Approve(ctx context.Context, id string) (intake.Row, error) {
 	row, err := o.Show(ctx, id)
@@ -136,7 +136,7 @@ func (o CatalogSources) Approve(ctx context.Context, id string) (intake.Row, err
 	return row, o.by.record(ctx, org.Tenant{}, "catalog.source_approved", id)
 }
 
-// sourcesOf returns the sources of a mode, or of all modes if it is empty.
+// sourcesOf returns the sources of a mode, or of all modes if mode is empty.
 func sourcesOf(ctx context.Context, rows SourceLister, mode string) ([]intake.Row, error) {
 	all, err := rows.Sources(ctx)
 	if err != nil {

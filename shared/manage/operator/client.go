@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Clients creates and changes the credentials with which our clients authenticate at health systems.
+// Clients creates and changes the credentials with which Recordbridge authenticates at health systems.
 type Clients struct {
 	rows        ClientRows
 	connections ConnectionCheck
@@ -22,23 +22,25 @@ type Clients struct {
 	by          Journal
 }
 
-// ClientRows stores our clients' credentials. An owner is a tenant; the zero tenant stands for all.
+// ClientRows stores Recordbridge's client credentials. An owner is a tenant; clients of the zero tenant are shared by
+// all.
 type ClientRows interface {
 	OrganisationReader
 	TenantLister
 	RegistrationLister
-	// ClientAuthOf reads a client of exactly this owner; fault.NotFound.
+	// ClientAuthOf reads a client of exactly this owner. It returns fault.NotFound if there is none.
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
-	// SaveClientAuth creates a client if a.Rev is 0, else replaces that revision; fault.Conflict.
+	// SaveClientAuth creates a client if a.Rev is 0, and otherwise replaces that revision. It returns fault.Conflict if
+	// the stored revision differs.
 	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 	// ClientAuths returns the clients of all owners.
 	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
-	// RemoveClientAuth removes a client if it is unchanged since it was read; else fault.Conflict.
+	// RemoveClientAuth removes a client. It returns fault.Conflict if the client changed since it was read.
 	RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 }
 
-// Sealer seals client secrets: a kms.Sealer for catalog.ClientSecretPurpose. Shared secrets are sealed for the zero
-// tenant.
+// Sealer encrypts client secrets with a kms.Sealer for catalog.ClientSecretPurpose. Shared secrets are sealed for the
+// zero tenant.
 type Sealer interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
@@ -49,9 +51,9 @@ func NewClients(rows ClientRows, connections ConnectionCheck, sealer Sealer, by 
 	return Clients{rows: rows, connections: connections, sealer: sealer, by: by}
 }
 
-// Create stores the credentials of a client, for one organisation or, with a zero owner, for all. Plain is the secret
-// if the method has one, else empty; only its sealed form is stored. Create chooses the id and returns it. Errors are
-// fault.Invalid and fault.NotFound.
+// Create stores a client's credentials for one organisation or, with a zero owner, for all. plain is the secret if the
+// method has one, and is empty otherwise; only its sealed form is stored. Create chooses and returns the client's ID.
+// It can fail with fault.Invalid or fault.NotFound.
 func (o Clients) Create(ctx context.Context, owner org.Tenant, made catalog.ClientAuth,
 	plain secret.Text,
 ) (string, error) {
@@ -81,14 +83,14 @@ func (o Clients) List(ctx context.Context) ([]catalog.OwnedClient, error) {
 	return all, nil
 }
 
-// Show returns a client of exactly this owner; its secret stays sealed. Errors are fault.NotFound.
+// Show returns a client of exactly this owner, with its secret sealed. It returns fault.NotFound if there is none.
 func (o Clients) Show(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	return o.own(ctx, owner, id)
 }
 
 // SetOrigins replaces the origins to which the secret of a client of exactly this owner may be sent. For a client with
-// keys it limits the destinations of its assertions, and an empty list lifts the limit. It returns the origins as
-// stored. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// keys it limits the destinations of its assertions, and an empty list removes the limit. It returns the origins as
+// stored. It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
 func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, origins []string) ([]string, error) {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -103,15 +105,15 @@ func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, or
 	return found.Origins, o.by.record(ctx, owner, "client.origins_set", id)
 }
 
-// Rotation replaces the secret or the key of a client.
+// Rotation holds a client's new secret or key.
 type Rotation struct {
-	Secret secret.Text // empty if there is none
-	KeyID  *string     // nil: none; empty: the present key from now on
+	Secret secret.Text // new secret; empty if there is none
+	KeyID  *string     // new key; nil if there is none, empty for the service's current key
 }
 
-// Rotate gives a client of exactly this owner a new secret or key under its old id. Connections that were created with
-// the client use the new one from their next refresh. Errors are fault.Invalid, fault.NotFound and, on a concurrent
-// change, fault.Conflict.
+// Rotate replaces the secret or key of a client of exactly this owner, whose ID stays the same. Connections that were
+// created with the client use the new one from their next refresh. It can fail with fault.Invalid, fault.NotFound or,
+// on a concurrent change, fault.Conflict.
 func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change Rotation) error {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -136,9 +138,9 @@ func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change
 	return o.by.record(ctx, owner, "client.rotated", id)
 }
 
-// Remove removes a client of exactly this owner that no registration names. Connections refer to the client with which
-// they were created in their sealed tokens, and could never be refreshed again. If there may be such connections, the
-// caller must confirm that (abandon). Errors are fault.NotFound and fault.Conflict.
+// Remove removes a client of exactly this owner, unless a registration names it. Connections refer to the client with
+// which they were created in their sealed tokens. Without the client, they could never be refreshed again. If there may
+// be such connections, the caller must confirm that (abandon). It can fail with fault.NotFound or fault.Conflict.
 func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abandon bool) error {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -166,7 +168,7 @@ func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abando
 	return o.by.record(ctx, owner, "client.removed", id)
 }
 
-// checkUnused returns an error if a connection may have been created with a client of this owner.
+// checkUnused returns an error if a connection may have been created with one of this owner's clients.
 func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 	tenants := []org.Tenant{owner}
 	if owner == (org.Tenant{}) {
@@ -189,10 +191,10 @@ func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 	return nil
 }
 
-// maxSecret is the maximum length of a client secret in bytes. Health systems issue some dozens.
+// maxSecret is the maximum length of a client secret, in bytes. Health systems issue secrets of a few dozen bytes.
 const maxSecret = 4096
 
-// checkOrigins requires at least one origin for a secret, and returns the origins in canonical form.
+// checkOrigins requires at least one origin for a client with a secret, and returns the origins in canonical form.
 func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]string, error) {
 	if method != catalog.AuthPrivateKey && len(named) == 0 {
 		return nil, fault.BadRequest("A client secret needs the origins of the token endpoints it may be sent to, " +
@@ -219,7 +221,7 @@ func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]stri
 	return origins, nil
 }
 
-// own returns a client of exactly this owner.
+// own reads a client of exactly this owner.
 func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := o.rows.ClientAuthOf(ctx, owner, id)
 	if errors.Is(err, fault.NotFound) {
@@ -232,8 +234,8 @@ func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.
 	return found, nil
 }
 
-// save seals the secret, if there is one, and stores the client if it is unchanged since it was read; else
-// fault.Conflict.
+// save seals the secret, if there is one, and stores the client. It returns fault.Conflict if the client changed since
+// it was read.
 func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAuth, plain secret.Text) error {
 	if !plain.Empty() {
 		sealed, err := o.sealer.Seal(ctx, owner, a.SecretBinding(), []byte(plain.Reveal()))
@@ -248,7 +250,7 @@ func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAut
 	return nil
 }
 
-// checkClient refuses values that no authorization server accepts. Its errors never repeat the secret.
+// checkClient rejects values that no authorization server accepts. Its errors never contain the secret.
 func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 	switch a.Method {
 	case catalog.AuthSecretBasic, catalog.AuthSecretPost:
@@ -283,7 +285,7 @@ func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 	return nil
 }
 
-// visible reports whether text consists of VSCHAR, like client ids and secrets (RFC 6749, appendix A).
+// visible reports whether text consists only of VSCHAR, as client IDs and secrets do (RFC 6749, appendix A).
 func visible(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -26,10 +26,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// fixture is an operator and a second one, who makes a change just before the first one's next write.
+// fixture holds an operator, and a second one who makes a change just before the first one's next write.
 type fixture struct {
 	operator  *wiring.Operator
-	control   store.Control // of the second operator
+	control   store.Control // store of the second operator
 	meanwhile func()
 	servers   fakeServers
 	log       audit.Log

@@ -10,10 +10,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ConnectionRows lists connections of any status. Its lists use an eventually consistent index.
+// ConnectionRows lists connections of any status. Its lists are read from an eventually consistent index.
 type ConnectionRows interface {
 	ConnectionLister
-	// ConnectionsOfBefore lists the connections with this mark of an external id.
+	// ConnectionsOfBefore lists the connections with this keyed hash of an external ID.
 	ConnectionsOfBefore(ctx context.Context, tenant org.Tenant, external secret.Mark, before string,
 		limit int) (found []string, more bool, err error)
 }
@@ -21,7 +21,7 @@ type ConnectionRows interface {
 // ConnectionLister lists and reads connections.
 type ConnectionLister interface {
 	ConnectionReader
-	// ConnectionsBefore returns the cursors of a tenant's connections, like ExportRows.TasksBefore.
+	// ConnectionsBefore returns the cursors of a tenant's connections, as ExportRows.TasksBefore does.
 	ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (
 		found []string, more bool, err error,
 	)
@@ -29,12 +29,13 @@ type ConnectionLister interface {
 
 // ConnectionReader reads connections.
 type ConnectionReader interface {
-	// InspectConnection returns the readable part of a connection and the spots that are damaged; fault.NotFound.
+	// InspectConnection returns the readable part of a connection and its damaged fields. It returns fault.NotFound if
+	// there is none.
 	InspectConnection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, []fault.Spot, error)
 }
 
-// listed returns the cursors of a tenant's connections, limited to an external id if one is given. It looks the id up
-// under every existing version of the key for marks.
+// listed returns the cursors of a tenant's connections. If externalID is not empty, it returns only connections with
+// that ID, and looks the ID up under every existing version of the hash key.
 func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID string) places {
 	rows := o.rows
 	if externalID == "" {
@@ -56,12 +57,12 @@ func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID s
 		}
 		slices.Sort(found)
 		slices.Reverse(found)
-		found = slices.Compact(found) // a connection whose mark was just recomputed may be in both lists
+		found = slices.Compact(found) // a connection whose hash was just recomputed may be in both lists
 		return found[:min(limit, len(found))], more || len(found) > limit, nil
 	}
 }
 
-// isOf reports whether a connection still has an external id, because the index may lag behind.
+// isOf reports whether a connection still has an external ID. The index may be out of date.
 func (o Connections) isOf(c Connection, externalID string) bool {
 	return externalID == "" || o.hashing.Check(connection.ExternalText(c.Tenant, externalID), c.External)
 }

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Connections shows connections and the status of their tokens as far as unsealed fields reveal it, disconnects them,
-// and requests their erasure. It never shows a token or the patient's identity.
+// Connections lists and disconnects connections, and requests their erasure. It reports the status of their tokens as
+// far as unencrypted fields reveal it, and never shows a token or the patient's identity.
 type Connections struct {
 	service connectionNames
 	rows    ConnectionRows
@@ -25,50 +25,51 @@ type Connections struct {
 	now     func() time.Time
 }
 
-// connectionNames reads the names shown with connections.
+// connectionNames reads the names of organisations and endpoints that are shown with connections.
 type connectionNames interface {
 	OrganisationReader
 	EndpointReader
 }
 
-// NewConnections returns a Connections. hashing holds the key for marks of external ids.
+// NewConnections returns a Connections. hashing holds the key for hashes of external IDs.
 func NewConnections(
 	service connectionNames, rows ConnectionRows, tasks ExportTasks, hashing secret.Keyring, now func() time.Time,
 ) Connections {
 	return Connections{service: service, rows: rows, tasks: exportReader{tasks}, hashing: hashing, now: now}
 }
 
-// latestExports limits the exports shown with a connection.
+// latestExports limits the number of exports shown with a connection.
 const latestExports = 5
 
-// Connection is a connection as an operator sees it.
+// Connection holds a connection's details for an operator.
 type Connection struct {
 	connection.Connection
 
 	Organisation string       // name of the organisation
 	Endpoint     string       // name of the endpoint; empty if unknown
-	Damaged      []fault.Spot // unreadable parts of its row, omitted here
-	Exports      []Export     // the latest, newest first; only set by Show
-	Do           string       // recommended action, with its command
+	Damaged      []fault.Spot // unreadable parts of the connection's row, omitted here
+	Exports      []Export     // latest exports, newest first; set only by Show
+	Do           string       // recommended action, with its ctl command
 }
 
 // ConnectionQuery selects connections that match every given field.
 type ConnectionQuery struct {
 	Paging
 
-	ExternalID string // the organisation's own patient id, from the latest authorisation
+	ExternalID string // the organisation's own patient ID, from the latest authorisation
 	EndpointID string
 	Status     connection.Status
 }
 
-// ConnectionPage is a page of a list. Next is the cursor of the next page, empty if there are no more. A page may be
-// short, or even empty, although more follow, because the search for one page is limited.
+// ConnectionPage is a page of a list of connections. Next is the cursor of the next page, or "" if there are no more. A
+// page may be short, or even empty, although more connections follow, because the number of rows read for one page is
+// limited.
 type ConnectionPage struct {
 	Connections []Connection
 	Next        string
 }
 
-// List returns a tenant's connections, newest first. Errors are fault.Invalid and fault.NotFound.
+// List returns a tenant's connections, newest first. It can fail with fault.Invalid or fault.NotFound.
 func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQuery) (ConnectionPage, error) {
 	p, err := q.checked()
 	if err != nil {
@@ -106,7 +107,7 @@ func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQu
 	return page, nil
 }
 
-// Show returns one connection with its latest exports. Errors are fault.NotFound.
+// Show returns one connection with its latest exports. It returns fault.NotFound if there is none.
 func (o Connections) Show(ctx context.Context, tenant org.Tenant, id string) (Connection, error) {
 	owner, err := findOrganisation(ctx, o.service, tenant)
 	if err != nil {
@@ -125,7 +126,7 @@ func (o Connections) Show(ctx context.Context, tenant org.Tenant, id string) (Co
 	return c, nil
 }
 
-// findConnection reads a connection that a caller has named. Errors are fault.NotFound.
+// findConnection reads a connection that a caller has named. It returns fault.NotFound if there is none.
 func findConnection(
 	ctx context.Context, names EndpointReader, rows ConnectionReader, tenant org.Tenant, id string,
 ) (Connection, error) {
@@ -141,7 +142,7 @@ func findConnection(
 	return found, err
 }
 
-// readConnection reads a connection and its endpoint's name. Errors are fault.NotFound.
+// readConnection reads a connection and its endpoint's name. It returns fault.NotFound if there is no connection.
 func readConnection(
 	ctx context.Context, names EndpointReader, rows ConnectionReader, tenant org.Tenant, id string,
 	endpoints map[string]string,
@@ -162,11 +163,11 @@ func readConnection(
 	return Connection{Connection: row, Endpoint: name, Damaged: damaged}, nil
 }
 
-// overdueAfter is the time that a connection may be due without being processed: the scheduler runs every few minutes,
-// and spreads its messages.
+// overdueAfter is the time that a connection may be due before it counts as overdue. The scheduler runs every few
+// minutes, and spreads its messages.
 const overdueAfter = time.Hour
 
-// adviseConnection returns the recommended action for a connection at a time, in one sentence.
+// adviseConnection returns the recommended action for a connection at now, in one sentence.
 func adviseConnection(c Connection, now time.Time) string {
 	of := fmt.Sprintf("-org %s -mode %s", c.Tenant.OrgID, c.Tenant.Mode)
 	switch {
@@ -219,7 +220,7 @@ func adviseAuthorized(c Connection, of string, now time.Time) string {
 	return "Nothing."
 }
 
-// damagedTokens is the connection.RefreshState.FailureClass of a token row that cannot be decrypted.
+// damagedTokens is the connection.RefreshState.FailureClass of a token row that can't be decrypted.
 const damagedTokens = "TOKENS.sealed"
 
 // adviseDamaged returns the recommended action for a row with unreadable parts.

@@ -34,7 +34,7 @@ var (
 	noon  = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 )
 
-// shelf is an operator over rows of a single organisation, without deliveries.
+// shelf holds an operator with the rows of a single organisation, without deliveries.
 type shelf struct {
 	connections operator.Connections
 	exports     operator.Exports
@@ -43,7 +43,7 @@ type shelf struct {
 	work        store.Register
 	links       int
 	control     store.Control
-	external    secret.Mark // of the next connection
+	external    secret.Mark // keyed hash of the next connection's external ID
 }
 
 func newShelf(t *testing.T) *shelf {
@@ -100,7 +100,7 @@ func (s *shelf) connect(t *testing.T, endpoint string) connection.Connection {
 	return c
 }
 
-// export opens the connection's next export and makes it fail, so that the next one can open.
+// export creates the connection's next export and makes it fail, so that another one can be created.
 func (s *shelf) export(t *testing.T, c connection.Connection, previous string) string {
 	t.Helper()
 	s.links++
@@ -117,7 +117,7 @@ func (s *shelf) export(t *testing.T, c connection.Connection, previous string) s
 	return task.ID
 }
 
-// damage makes an attribute of a row unreadable.
+// damage replaces an attribute of a row with an unreadable value.
 func (s *shelf) damage(t *testing.T, table, pk, attribute string) {
 	t.Helper()
 	_, err := s.made.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
@@ -187,7 +187,8 @@ func TestConnectionsListFiltersAndPages(t *testing.T) {
 	}
 }
 
-// A connection is found by its external id under every key used for marks, only in its own organisation and mode.
+// TestConnectionsListFindsExternalID checks that a connection is found by its external ID under every version of the
+// hash key, and only in its own organisation and mode.
 func TestConnectionsListFindsExternalID(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -237,7 +238,8 @@ func TestConnectionsListFindsExternalID(t *testing.T) {
 	}
 }
 
-// A damaged row hides only its damaged parts, not the earlier exports.
+// TestConnectionsShowSurvivesDamagedExport checks that a damaged row hides only its damaged parts, and not the earlier
+// exports.
 func TestConnectionsShowSurvivesDamagedExport(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	maxRedirectURIs = 25 // docs/reference/deviations.md, Connecting
-	maxLiveKeys     = 2  // docs/reference/deviations.md: rotation without downtime
+	maxRedirectURIs = 25 // limit from docs/reference/deviations.md, Connecting
+	maxLiveKeys     = 2  // limit from docs/reference/deviations.md: rotation without downtime
 )
 
 // Credentials creates and changes organisations' credentials.
@@ -27,11 +27,11 @@ type Credentials struct {
 	own     weburl.Own
 	random  io.Reader
 	by      Journal
-	within  org.Tenant // the tenant whose credentials are visible; zero for all
+	within  org.Tenant // tenant whose credentials are visible; zero for all tenants
 }
 
-// NewCredentials returns a Credentials. Private keys are generated from random and hashed with hashing, and no
-// credential's URL may lead to own.
+// NewCredentials returns a Credentials. Private keys are generated from random and hashed with hashing. It rejects
+// credential URLs that point to one of the service's own URLs (own).
 func NewCredentials(
 	rows CredentialRows, notices Notices, hashing secret.Keyring, own weburl.Own, random io.Reader, by Journal,
 ) Credentials {
@@ -40,33 +40,35 @@ func NewCredentials(
 	}
 }
 
-// As returns a copy whose audit rows name actor.
+// As returns a copy of o whose audit rows name actor.
 func (o Credentials) As(actor string) Credentials {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Within returns a copy limited to the credentials of one tenant.
+// Within returns a copy of o limited to one tenant's credentials.
 func (o Credentials) Within(tenant org.Tenant) Credentials {
 	o.within = tenant
 	return o
 }
 
-// CredentialRows stores credentials.
+// CredentialRows stores organisations' credentials.
 type CredentialRows interface {
 	OrganisationReader
-	// CreateCredential stores a credential and makes its public id resolvable.
+	// CreateCredential stores a credential and makes its public ID resolvable.
 	CreateCredential(ctx context.Context, c org.Credential) error
-	// SaveCredential stores a changed credential; fault.Conflict if it changed since it was read.
+	// SaveCredential stores a changed credential. It returns fault.Conflict if the credential changed since it was read.
 	SaveCredential(ctx context.Context, c org.Credential) error
-	// TenantOf and Credential read a credential's tenant and the credential; fault.NotFound.
+	// TenantOf returns the tenant of a credential. Credential reads a credential. Both return fault.NotFound if there is
+	// none.
 	TenantOf(ctx context.Context, credentialID string) (org.Tenant, error)
 	Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error)
 	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
-	// KeyUses returns the time of the last use of a tenant's keys by key id, to the hour.
+	// KeyUses returns when each of a tenant's keys was last used, by key ID and to the hour.
 	KeyUses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error)
-	// RemoveCredential removes a credential and its public id if it is unchanged since it was read; else fault.Conflict.
+	// RemoveCredential removes a credential and its public ID. It returns fault.Conflict if the credential changed since
+	// it was read.
 	RemoveCredential(ctx context.Context, c org.Credential) error
 }
 
@@ -78,9 +80,9 @@ type CredentialDraft struct {
 	Origins   []string
 }
 
-// Create creates a credential with its first private key, which only this call returns, and notifies its organisation
-// by e-mail. Errors are fault.Invalid, fault.NotFound, and fault.Forbidden for a live credential of an organisation
-// without live access.
+// Create creates a credential with its first private key, and notifies its organisation by email. Only this call
+// returns the key. It can fail with fault.Invalid, fault.NotFound, or fault.Forbidden for a live credential of an
+// organisation without live access.
 func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
 	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, "redirect")
 	origins, wrongOrigin := o.checkedOrigins(d.Origins, "origin")
@@ -113,7 +115,7 @@ func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credent
 	return credential, private, err
 }
 
-// List returns a tenant's credentials. Errors are fault.NotFound.
+// List returns a tenant's credentials. It returns fault.NotFound if there is no such tenant.
 func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credential, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return nil, err
@@ -125,7 +127,7 @@ func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credent
 	return all, nil
 }
 
-// Uses returns the time of the last use of a tenant's keys by key id, to the hour. It omits unused keys.
+// Uses returns when each of a tenant's keys was last used, by key ID and to the hour. It omits unused keys.
 func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error) {
 	uses, err := o.rows.KeyUses(ctx, tenant)
 	if err != nil {
@@ -134,13 +136,13 @@ func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]ti
 	return uses, nil
 }
 
-// Show returns a credential. Errors are fault.Invalid and fault.NotFound.
+// Show returns a credential. It can fail with fault.Invalid or fault.NotFound.
 func (o Credentials) Show(ctx context.Context, publicID string) (org.Credential, error) {
 	return o.credential(ctx, publicID)
 }
 
 // AddKey adds a second private key to a credential, for a rotation without downtime, and notifies its organisation by
-// e-mail. It returns fault.Conflict if there are two live keys already, and fault.Forbidden in live mode without live
+// email. It returns fault.Conflict if there are two live keys already, and fault.Forbidden in live mode without live
 // access.
 func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secret.Text, error) {
 	credential, err := o.credential(ctx, publicID)
@@ -172,7 +174,8 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secr
 	return key, private, err
 }
 
-// RevokeKeys revokes the oldest live key of a credential, or all of them. They stop working within 30 seconds.
+// RevokeKeys revokes a credential's oldest live key, or all of its live keys. Revoked keys stop working within 30
+// seconds.
 func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) error {
 	const none = "The credential has no live key to revoke."
 	found := 0
@@ -182,15 +185,15 @@ func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) 
 	})
 }
 
-// RevokeKey revokes one live key of a credential. It stops working within 30 seconds. Errors are
-// fault.NotFound and fault.Conflict.
+// RevokeKey revokes one live key of a credential. The key stops working within 30 seconds. It can fail with
+// fault.NotFound or fault.Conflict.
 func (o Credentials) RevokeKey(ctx context.Context, publicID, keyID string) error {
 	const none = "The credential has no such live key."
 	return o.revoke(ctx, publicID, none, func(k org.Key) bool { return k.ID == keyID })
 }
 
-// Change adds and removes URLs of a credential. Its keys remain. A removed URL stops working within 30 seconds, except
-// for sign-ins that have begun. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Change adds and removes a credential's URLs, without changing its keys. A removed URL stops working within 30
+// seconds, except for sign-ins that have begun. It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
 func (o Credentials) Change(ctx context.Context, publicID string, change CredentialChange) (org.Credential, error) {
 	found, err := o.credential(ctx, publicID)
 	if err != nil {
@@ -205,8 +208,9 @@ func (o Credentials) Change(ctx context.Context, publicID string, change Credent
 	return found, o.by.record(ctx, found.Tenant, "credential.changed", found.ID)
 }
 
-// Remove removes a credential that has no live key, and its public id, which stops working in browsers within 30
-// seconds. Sign-ins that have begun are not affected. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Remove removes a credential that has no live key, together with its public ID, which stops working in browsers within
+// 30 seconds. Sign-ins that have begun are not affected. It can fail with fault.Invalid, fault.NotFound or
+// fault.Conflict.
 func (o Credentials) Remove(ctx context.Context, publicID string) error {
 	found, err := o.credential(ctx, publicID)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// maxNote limits the note on a credential or a webhook, in characters.
+// maxNote is the maximum length of a note on a credential or a webhook, in characters.
 const maxNote = 200
 
-// checkNote requires a single line of text.
+// checkNote requires the note to be a single line of text.
 func checkNote(note string) error {
 	if utf8.RuneCountInString(note) > maxNote || !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl) {
 		return fault.BadRequest("A note must be one line of at most 200 characters.").About("note")
@@ -22,21 +22,20 @@ func checkNote(note string) error {
 	return nil
 }
 
-// CredentialChange describes a change to a credential. Zero fields change nothing. Complete lists are applied first,
-// then additions and removals.
+// CredentialChange describes a change to a credential. Zero fields change nothing. Lists that replace all URLs are
+// applied first, then additions and removals.
 type CredentialChange struct {
 	Note            *string
-	Redirects       []string // nil: unchanged
-	Origins         []string // nil: unchanged; empty: any
+	Redirects       []string // all redirect URIs; nil if unchanged
+	Origins         []string // all allowed origins; nil if unchanged, empty for any origin
 	AddRedirects    []string
 	RemoveRedirects []string
 	AddOrigins      []string
 	RemoveOrigins   []string
-	AnyOrigin       bool // removes all origins: pages of any origin may use the public id
+	AnyOrigin       bool // removes all origins, so that pages of any origin may use the public ID
 }
 
-// changedCredential returns a credential with a change applied. URL lists that the change does not touch are not
-// validated again.
+// changedCredential returns a credential with a change applied. It does not validate unchanged URL lists again.
 func (o Credentials) changedCredential(found org.Credential, change CredentialChange) (org.Credential, error) {
 	if change.Note != nil {
 		found.Note = *change.Note
@@ -107,7 +106,7 @@ func (o Credentials) changedOrigins(before []string, change CredentialChange) ([
 	return list, nil
 }
 
-// edited returns a list with additions and removals applied; removed items must exist.
+// edited returns list with items added and removed. Every removed item must be in the list.
 func edited(list, add, remove []string, field string) ([]string, error) {
 	list = slices.Clone(list)
 	for _, text := range remove {

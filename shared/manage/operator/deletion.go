@@ -25,18 +25,18 @@ type Deletions struct {
 // DeletionMembers lists and notifies an organisation's members (members.Service).
 type DeletionMembers interface {
 	List(ctx context.Context, orgID string) ([]members.Member, error)
-	// NotifyMembers mails a message to every member and to other addresses.
+	// NotifyMembers sends a message by email to every member and to other addresses.
 	NotifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) error
 }
 
 // DeletionRequests stores deletions of organisations (deletion.Requests).
 type DeletionRequests interface {
 	DeletionReader
-	// Request schedules the deletion of an organisation after a waiting time. It calls announce with a new deletion before
-	// storing it.
+	// Request schedules the deletion of an organisation after a waiting period. It calls announce before storing a new
+	// deletion.
 	Request(ctx context.Context, orgID, actor string, claims []string,
 		announce func(deletion.Deletion) error) (deletion.Deletion, error)
-	// Cancel cancels a deletion that has not begun; fault.NotFound and fault.Conflict.
+	// Cancel cancels a deletion that has not begun. It can fail with fault.NotFound or fault.Conflict.
 	Cancel(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
 
@@ -45,15 +45,16 @@ func NewDeletions(rows OrganisationReader, requests DeletionRequests, all Deleti
 	return Deletions{rows: rows, requests: requests, members: all, by: by}
 }
 
-// As returns a copy whose audit rows name actor.
+// As returns a copy of o whose audit rows name actor.
 func (o Deletions) As(actor string) Deletions {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Request schedules the deletion of an organisation and all its data, which owners can cancel for a week, or returns
-// the one under way. name confirms it. Members and verified notice addresses are notified before it is stored. Errors
-// are fault.Invalid, fault.NotFound, fault.Conflict and fault.Limited.
+// Request schedules the deletion of an organisation and all its data, or returns the deletion already scheduled or in
+// progress. Owners can cancel it for a week. name must repeat the organisation's name. Request notifies members and
+// verified notice addresses before storing the deletion. It can fail with fault.Invalid, fault.NotFound, fault.Conflict
+// or fault.Limited.
 func (o Deletions) Request(ctx context.Context, tenant org.Tenant, name string) (deletion.Deletion, error) {
 	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
@@ -74,7 +75,8 @@ func (o Deletions) Request(ctx context.Context, tenant org.Tenant, name string) 
 	})
 }
 
-// Cancel cancels the deletion of an organisation if it has not begun. Errors are fault.NotFound and fault.Conflict.
+// Cancel cancels the deletion of an organisation if it has not begun. It can fail with fault.NotFound or
+// fault.Conflict.
 func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
 	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
@@ -89,12 +91,12 @@ func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
 	return o.members.NotifyMembers(ctx, tenant.OrgID, found.VerifiedEmails, deletionCancelled(found.Name))
 }
 
-// Show returns the deletion of an organisation, until 90 days after its end. Errors are fault.NotFound.
+// Show returns an organisation's deletion, until 90 days after its end. It returns fault.NotFound if there is none.
 func (o Deletions) Show(ctx context.Context, tenant org.Tenant) (deletion.Deletion, error) {
 	return o.requests.Show(ctx, tenant.OrgID)
 }
 
-// claims returns the mail domains that an organisation may have claimed: those of its members and of its notice
+// claims returns the mail domains that an organisation may have claimed, which are those of its members and notice
 // addresses.
 func (o Deletions) claims(ctx context.Context, of org.Organisation) ([]string, error) {
 	all, err := o.members.List(ctx, of.ID)

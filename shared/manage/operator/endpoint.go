@@ -25,55 +25,58 @@ type Endpoints struct {
 
 // EndpointReader reads institutions' endpoints.
 type EndpointReader interface {
-	// Endpoint reads an endpoint; fault.NotFound.
+	// Endpoint reads an endpoint. It returns fault.NotFound if there is none.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
 
 // EndpointConnections reports whether patients are connected to an endpoint.
 type EndpointConnections interface {
-	// HasConnectionsAt reports whether a tenant has, or ever had, a connection to an endpoint. It scans all of the
-	// tenant's connections.
+	// HasConnectionsAt reports whether a tenant has, or ever had, a connection to an endpoint. It scans all the tenant's
+	// connections.
 	HasConnectionsAt(ctx context.Context, tenant org.Tenant, endpointID string) (bool, error)
 }
 
-// EndpointRows stores endpoints and the registrations that are created with them.
+// EndpointRows stores endpoints, and the registrations created with them.
 type EndpointRows interface {
 	EndpointReader
 	TenantLister
 	RegistrationLister
 	ClientReader
-	// RegistrationAt reads the registration of exactly this owner at exactly this place; fault.NotFound.
+	// RegistrationAt reads the registration of exactly this owner at exactly this place. It returns fault.NotFound if
+	// there is none.
 	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
-	// SaveRegistration creates the registration of its place if r.Rev is 0, else replaces that revision; fault.Conflict.
+	// SaveRegistration creates the registration at its place if r.Rev is 0, and otherwise replaces that revision. It
+	// returns fault.Conflict if the stored revision differs.
 	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
-	// Endpoints returns the ids of all endpoints.
+	// Endpoints returns the IDs of all endpoints.
 	Endpoints(ctx context.Context) ([]string, error)
-	// SaveEndpoint creates an endpoint if e.Rev is 0, else replaces that revision; fault.Conflict.
+	// SaveEndpoint creates an endpoint if e.Rev is 0, and otherwise replaces that revision. It returns fault.Conflict if
+	// the stored revision differs.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
-	// RemoveEndpoint removes an endpoint if it is unchanged since it was read; else fault.Conflict.
+	// RemoveEndpoint removes an endpoint. It returns fault.Conflict if the endpoint changed since it was read.
 	RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error
 }
 
-// NewEndpoint describes an institution that patients will connect to.
+// NewEndpoint describes an endpoint to create for an institution.
 type NewEndpoint struct {
-	Endpoint     catalog.Endpoint // ID, Status and Pins are set by Create, as is an empty PlatformType
+	Endpoint     catalog.Endpoint // Create sets ID, Status and Pins, and PlatformType if it is empty
 	Registration catalog.Registration
-	Access       string   // instead of Registration.Scope: the platform's scopes with "rs" or "read" access
-	Approved     Approval // correct URLs outside the FHIR base's origin and the vendor's own
-	Unpinned     bool     // continue even if its server does not respond
-	Again        bool     // continue even if an endpoint with this FHIR base exists
+	Access       string   // "rs" or "read": use the platform's scopes, not Registration.Scope
+	Approved     Approval // verified URLs outside the origins of the FHIR base URL and the vendor
+	Unpinned     bool     // continue even if the server does not respond
+	Again        bool     // continue even if an endpoint with this FHIR base URL exists
 }
 
-// MadeEndpoint is a new endpoint that patients can connect to, with the reasons for its settings.
+// MadeEndpoint is a newly created endpoint, with the reasons for its settings.
 type MadeEndpoint struct {
 	Endpoint catalog.Endpoint
-	Because  string // reason for its platform
+	Because  string // reason for the detected platform
 	Note     string // warning to check; empty if there is none
 	Callback string // URL to register at the health system; empty if the platform's registration is used
 }
 
-// EndpointID returns the id of the endpoint with a FHIR base in a mode. It is derived, so that it is known in advance
-// and one URL does not become two endpoints by mistake. The error is that of a malformed base.
+// EndpointID returns the ID of the endpoint with a FHIR base URL in a mode. It is derived from them, so that it is
+// known in advance and one URL can't become two endpoints by mistake. EndpointID returns an error if base is malformed.
 func EndpointID(mode, base string) (string, error) {
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
@@ -92,9 +95,9 @@ func NewEndpoints(
 	return Endpoints{rows: rows, connections: connections, servers: servers, baseURL: baseURL, by: by}
 }
 
-// Create makes an institution's endpoint available to everyone, with its own registration or, if that is zero, with
-// that of its platform, which must exist. It reads the server's discovery, pins its URLs, and detects its platform
-// (docs/operate/health-systems.md). Errors are fault.Invalid; fault.Conflict for a FHIR base that has an endpoint;
+// Create makes an institution's endpoint available to all organisations. It uses the given registration or, if that is
+// zero, the platform's, which must exist. It reads the server's discovery, pins its URLs, and detects its platform
+// (docs/operate/health-systems.md). Errors are fault.Invalid; fault.Conflict for a FHIR base URL that has an endpoint;
 // fault.Upstream and fault.Unavailable for a server that does not respond as it should.
 func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
 	e, r := wanted.Endpoint, wanted.Registration
@@ -141,14 +144,14 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 	return made, nil
 }
 
-// Add stores an endpoint, and its registration unless it is zero, unchanged: it requests, validates and pins nothing.
-// It serves endpoints whose details are all known, such as the sandbox; use Create for institutions.
+// Add stores an endpoint and, unless it is zero, its registration, without changes. It requests, validates and pins
+// nothing. Use it for endpoints whose details are all known, such as the sandbox, and use Create for institutions.
 func (o Endpoints) Add(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
 	_, err := o.add(ctx, e, r)
 	return err
 }
 
-// Show reads an endpoint; fault.NotFound.
+// Show reads an endpoint. It returns fault.NotFound if there is none.
 func (o Endpoints) Show(ctx context.Context, id string) (catalog.Endpoint, error) {
 	return findEndpoint(ctx, o.rows, id)
 }
@@ -170,7 +173,7 @@ func (o Endpoints) List(ctx context.Context) ([]catalog.Endpoint, error) {
 	return listed, nil
 }
 
-// checkNew refuses invalid input that can be detected without a request.
+// checkNew rejects invalid input that can be detected without a request.
 func (o Endpoints) checkNew(wanted NewEndpoint) error {
 	e := wanted.Endpoint
 	if _, ok := org.ParseMode(e.Mode); !ok {
@@ -188,7 +191,7 @@ func (o Endpoints) checkNew(wanted NewEndpoint) error {
 	return CheckBase(o.baseURL, e.FHIRBase, e.Mode)
 }
 
-// newID refuses a second endpoint with the same FHIR base unless again is set.
+// newID returns the ID of a new endpoint. It rejects a second endpoint with the same FHIR base URL unless again is set.
 func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (string, error) {
 	id, err := EndpointID(e.Mode, e.FHIRBase)
 	if err != nil {
@@ -209,8 +212,8 @@ func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (s
 			id)).About("fhir-base")
 }
 
-// pinsOf returns pins for a server's URLs if each is at the FHIR base's origin, the vendor's own, or named by the
-// operator. Without a survey there is nothing to pin.
+// pinsOf returns pins for a server's URLs, provided that each is at the FHIR base URL's origin, at the vendor's own, or
+// named by the operator. Without a survey there are no pins.
 func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Survey,
 	approved Approval,
 ) (catalog.Pins, error) {
@@ -223,7 +226,7 @@ func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Sur
 	return catalog.PinsOf(seen.Addresses), nil
 }
 
-// withAccess sets a registration's scope to the platform's scopes if the operator has specified their access suffix.
+// withAccess sets a registration's scope to the platform's scopes, if the operator has specified their access suffix.
 func withAccess(profile platform.Profile, r catalog.Registration, access string) (catalog.Registration, error) {
 	switch {
 	case access == "":
@@ -235,8 +238,8 @@ func withAccess(profile platform.Profile, r catalog.Registration, access string)
 	return r, nil
 }
 
-// usable checks the registration with which a new endpoint is used: its own, which it returns as it is to be stored, or
-// its platform's if r names no client.
+// usable checks the registration that a new endpoint uses. If r names a client, usable returns r in its stored form;
+// otherwise it checks the platform's registration.
 func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Registration,
 	profile platform.Profile,
 ) (catalog.Registration, error) {
@@ -270,7 +273,7 @@ func (o Endpoints) add(ctx context.Context, e catalog.Endpoint, r catalog.Regist
 	e.Status = catalog.EndpointActive
 	if r.ClientID != "" {
 		r.Place = catalog.Place{EndpointID: e.ID}
-		before, err := o.rows.RegistrationAt(ctx, org.Tenant{}, r.Place) // from a creation that was interrupted here
+		before, err := o.rows.RegistrationAt(ctx, org.Tenant{}, r.Place) // exists if an earlier creation was interrupted here
 		if err != nil && !errors.Is(err, fault.NotFound) {
 			return e, fmt.Errorf("read registration: %w", err)
 		}
@@ -288,7 +291,7 @@ func (o Endpoints) add(ctx context.Context, e catalog.Endpoint, r catalog.Regist
 	return e, o.by.record(ctx, org.Tenant{}, "endpoint.created", e.ID)
 }
 
-// findEndpoint returns an endpoint that a caller has named; fault.NotFound.
+// findEndpoint returns an endpoint that a caller has named. It returns fault.NotFound if there is none.
 func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.Endpoint, error) {
 	e, err := rows.Endpoint(ctx, id)
 	if errors.Is(err, fault.NotFound) {
@@ -300,9 +303,8 @@ func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.
 	return e, nil
 }
 
-// profileOf returns an endpoint's effective profile: its platform's, completed from its discovery where the profile
-// leaves that open, with the endpoint's own overrides applied last. A server that does not respond now contributes
-// nothing.
+// profileOf returns an endpoint's effective profile: its platform's, completed by discovery where the profile permits
+// it, with the endpoint's own overrides applied last. If the server does not respond now, its discovery is omitted.
 func profileOf(ctx context.Context, servers Servers, e catalog.Endpoint) (platform.Profile, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

@@ -46,7 +46,7 @@ func TestCreateEndpointPinsDiscovery(t *testing.T) {
 	}
 }
 
-// same compares audit rows in any order, because all have the same time here.
+// same compares audit rows in any order, because all have the same time in these tests.
 func same(got, want []string) bool {
 	slices.Sort(got)
 	slices.Sort(want)
@@ -201,8 +201,9 @@ func TestCreateEndpointDetectsPlatformUnlessNamed(t *testing.T) {
 	says(t, err, "there are athena")
 }
 
-// An operator's decision on an endpoint that a publication has suspended persists: if disabled, it stays so when its
-// list contains it again; if enabled, it is active although no list contains it.
+// TestDisableAndEnableOverrideWithdrawnEndpoint checks that an operator's decision on an endpoint that a publication
+// has suspended persists. A disabled endpoint stays disabled when its list contains it again. An enabled one is active
+// although no list contains it.
 func TestDisableAndEnableOverrideWithdrawnEndpoint(t *testing.T) {
 	t.Parallel()
 	for status, say := range map[catalog.EndpointStatus]func(operator.Endpoints, context.Context, string) error{

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Override replaces an endpoint's overrides of its platform's profile; an empty text removes them. Errors are
-// fault.Invalid, fault.NotFound and fault.Conflict.
+// Override replaces an endpoint's overrides of its platform's profile. An empty text removes them. It can fail with
+// fault.Invalid, fault.NotFound or fault.Conflict.
 func (o Endpoints) Override(ctx context.Context, id, overrides string) error {
 	_, err := o.save(ctx, id, "endpoint.overridden", func(e *catalog.Endpoint) error {
 		e.Overrides = overrides
@@ -21,7 +21,8 @@ func (o Endpoints) Override(ctx context.Context, id, overrides string) error {
 	return err
 }
 
-// Rename changes the name that patients see. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Rename changes an endpoint's name, which patients see. It can fail with fault.Invalid, fault.NotFound or
+// fault.Conflict.
 func (o Endpoints) Rename(ctx context.Context, id, name string) (catalog.Endpoint, error) {
 	return o.save(ctx, id, "endpoint.renamed", func(e *catalog.Endpoint) error {
 		e.Name = name
@@ -29,19 +30,20 @@ func (o Endpoints) Rename(ctx context.Context, id, name string) (catalog.Endpoin
 	})
 }
 
-// Disable stops patients from starting to connect or reconnect at an endpoint. Sign-ins under way can finish, and
-// existing connections keep working. Errors are fault.NotFound and fault.Conflict.
+// Disable stops patients from starting to connect or reconnect at an endpoint. Sign-ins in progress can finish, and
+// existing connections continue to work. It can fail with fault.NotFound or fault.Conflict.
 func (o Endpoints) Disable(ctx context.Context, id string) error {
 	return o.setStatus(ctx, id, catalog.EndpointSuspended, "endpoint.disabled")
 }
 
-// Enable lets patients connect again. Errors are fault.NotFound and fault.Conflict.
+// Enable lets patients connect at an endpoint again. It can fail with fault.NotFound or fault.Conflict.
 func (o Endpoints) Enable(ctx context.Context, id string) error {
 	return o.setStatus(ctx, id, catalog.EndpointActive, "endpoint.enabled")
 }
 
-// Remove removes a disabled endpoint that has neither a registration of its own nor any connection, whatever its
-// status. It scans all connections of its mode. Errors are fault.NotFound and fault.Conflict.
+// Remove removes a disabled endpoint that has neither its own registration nor any connection, whatever the
+// connection's status. It scans all connections of the endpoint's mode. It can fail with fault.NotFound or
+// fault.Conflict.
 func (o Endpoints) Remove(ctx context.Context, id string) error {
 	e, err := findEndpoint(ctx, o.rows, id)
 	if err != nil {
@@ -95,7 +97,7 @@ func (o Endpoints) setStatus(ctx context.Context, id string, status catalog.Endp
 	return err
 }
 
-// save reads, changes and stores an endpoint, and records the action.
+// save reads, changes and stores an endpoint, and records the action in the audit log.
 func (o Endpoints) save(ctx context.Context, id, action string,
 	change func(*catalog.Endpoint) error,
 ) (catalog.Endpoint, error) {

@@ -50,40 +50,40 @@ func NewEndpointHealth(
 
 // HealthReport holds the health of a mode's endpoints.
 type HealthReport struct {
-	Summary    health.Pointer       // which search uses
-	States     map[health.State]int // number of offered endpoints in each state
+	Summary    health.Pointer       // health summary that search uses
+	States     map[health.State]int // number of offered endpoints by state
 	Causes     map[string]int       // number of failing endpoints by cause
-	Endpoints  []EndpointHealthRow  // the selected endpoints, longest in their state first
+	Endpoints  []EndpointHealthRow  // selected endpoints, longest in their state first
 	Departures []EndpointDepartures
 	Bundles    []Bundle
 }
 
 // HealthQuestion selects the endpoints to list individually, in addition to the counts.
 type HealthQuestion struct {
-	State      health.State // endpoints in this state; empty for none
-	Departures bool         // endpoints whose discovery leads to unapproved URLs
-	Bundles    bool         // lists that endpoints say their institutions publish
+	State      health.State // lists endpoints in this state; empty for none
+	Departures bool         // lists endpoints whose discovery names unapproved URLs
+	Bundles    bool         // lists the brand bundles that endpoints name
 }
 
-// EndpointHealthRow is an endpoint with its health.
+// EndpointHealthRow holds an endpoint and its health.
 type EndpointHealthRow struct {
 	Endpoint record.Endpoint
 	Record   health.Record
 }
 
-// EndpointDepartures is an endpoint whose discovery leads to unapproved URLs.
+// EndpointDepartures holds an endpoint whose discovery names unapproved URLs.
 type EndpointDepartures struct {
 	Endpoint record.Endpoint
 	To       []catalog.Departure
 }
 
-// Bundle is a list that institutions publish and that is not a source of the catalogue.
+// Bundle holds a list that institutions publish and that is not a source of the catalogue.
 type Bundle struct {
 	Address   string
-	Endpoints []record.Endpoint // that name the list, by id
+	Endpoints []record.Endpoint // endpoints that name the list, by ID
 }
 
-// Report returns the health of a mode's endpoints. Errors are fault.Invalid.
+// Report returns the health of a mode's endpoints. It returns fault.Invalid for an invalid mode or question.
 func (o EndpointHealth) Report(ctx context.Context, mode string, q HealthQuestion) (HealthReport, error) {
 	if _, ok := org.ParseMode(mode); !ok {
 		return HealthReport{}, fault.BadRequest("mode must be test or live.").About("mode")
@@ -129,7 +129,7 @@ func (o EndpointHealth) Report(ctx context.Context, mode string, q HealthQuestio
 	return report, err
 }
 
-// add counts the endpoints and picks those of a state.
+// add counts the endpoints and selects those in a state.
 func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []health.Record, state health.State) {
 	known := make(map[string]health.Record, len(records))
 	for _, one := range records {
@@ -154,8 +154,8 @@ func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []healt
 	})
 }
 
-// departures returns the endpoints whose discovery leads to unapproved URLs, except those that an operator has pinned
-// to them.
+// departures returns the endpoints whose discovery names unapproved URLs, except those that an operator has pinned to
+// them.
 func (o EndpointHealth) departures(ctx context.Context, seen []health.DiscoveredURLs,
 	endpoints map[string]record.Endpoint,
 ) ([]EndpointDepartures, error) {
@@ -179,7 +179,8 @@ func (o EndpointHealth) departures(ctx context.Context, seen []health.Discovered
 	return found, nil
 }
 
-// bundles returns the lists that institutions publish and no source fetches, those named by the most endpoints first.
+// bundles returns the lists that institutions publish and no source fetches. Lists named by the most endpoints come
+// first.
 func (o EndpointHealth) bundles(ctx context.Context, seen []health.DiscoveredURLs,
 	endpoints map[string]record.Endpoint,
 ) ([]Bundle, error) {

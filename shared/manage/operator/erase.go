@@ -7,17 +7,18 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Erasures requests and shows the erasure of connections.
+// Erasures requests erasures of connections and reports their progress.
 type Erasures struct {
 	requests ErasureRequests
 	by       Journal
 }
 
-// ErasureRequests stores requests to erase connections (erase.Requests).
+// ErasureRequests stores erasure requests for connections (erase.Requests).
 type ErasureRequests interface {
-	// Request requests the erasure of a connection; isNew reports whether this is the first request. fault.NotFound.
+	// Request requests the erasure of a connection. isNew reports whether this is the first request. It returns
+	// fault.NotFound if there is no connection.
 	Request(ctx context.Context, tenant org.Tenant, connectionID, actor string) (e erase.Erasure, isNew bool, err error)
-	// Show returns a connection's erasure; fault.NotFound.
+	// Show returns a connection's erasure. It returns fault.NotFound if there is none.
 	Show(ctx context.Context, tenant org.Tenant, connectionID string) (erase.Erasure, error)
 }
 
@@ -26,14 +27,14 @@ func NewErasures(requests ErasureRequests, by Journal) Erasures {
 	return Erasures{requests: requests, by: by}
 }
 
-// As returns a copy whose audit rows name actor.
+// As returns a copy of o whose audit rows name actor.
 func (o Erasures) As(actor string) Erasures {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Request requests the erasure of a connection with all its data, or returns the status of an earlier request. It
-// cannot be undone. Errors are fault.NotFound.
+// Request requests the erasure of a connection with all its data, or returns the progress of an earlier request. An
+// erasure can't be undone. It returns fault.NotFound if there is no connection.
 func (o Erasures) Request(ctx context.Context, tenant org.Tenant, id string) (erase.Erasure, error) {
 	e, isNew, err := o.requests.Request(ctx, tenant, id, o.by.actor)
 	if err != nil || !isNew {
@@ -42,7 +43,8 @@ func (o Erasures) Request(ctx context.Context, tenant org.Tenant, id string) (er
 	return e, o.by.record(ctx, tenant, "connection.erasure_requested", e.ConnectionID)
 }
 
-// Show returns the status of a request to erase a connection, until 90 days after its end. Errors are fault.NotFound.
+// Show returns the progress of a connection's erasure, until 90 days after its end. It returns fault.NotFound if there
+// is none.
 func (o Erasures) Show(ctx context.Context, tenant org.Tenant, id string) (erase.Erasure, error) {
 	return o.requests.Show(ctx, tenant, id)
 }

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Exports shows the exports of connections. It changes nothing, and shows neither health records nor links.
+// Exports lists and shows the exports of connections. It changes nothing, and shows neither health records nor links.
 type Exports struct {
 	service     connectionNames
 	connections ConnectionReader
@@ -25,43 +25,43 @@ type Exports struct {
 	now         func() time.Time
 }
 
-// TaskLister lists tasks. Its lists use an eventually consistent index.
+// TaskLister lists export tasks. Its lists are read from an eventually consistent index.
 type TaskLister interface {
 	// TasksBefore returns the cursors of a tenant's tasks after a cursor, newest first, and reports whether there are
-	// more. A cursor consists of a row's creation time, a # and its id; an empty one starts at the newest.
+	// more. A cursor consists of a row's creation time, a # and its ID; an empty one starts at the newest task.
 	TasksBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
 }
 
-// ExportRows reads tasks.
+// ExportRows lists and reads export tasks.
 type ExportRows interface {
 	TaskLister
 	ExportTasks
 }
 
-// ExportTasks reads the tasks of connections.
+// ExportTasks reads the export tasks of connections.
 type ExportTasks interface {
-	// InspectTask returns the readable part of a task, the time at which it is next processed, and the damaged spots;
-	// fault.NotFound.
+	// InspectTask returns the readable part of a task, the time at which it is next processed, and its damaged fields. It
+	// returns fault.NotFound if there is none.
 	InspectTask(ctx context.Context, tenant org.Tenant, id string) (task export.Task, dueAt time.Time,
 		damaged []fault.Spot, err error)
-	// LatestTask returns the id of a connection's latest task; fault.NotFound.
+	// LatestTask returns the ID of a connection's latest task. It returns fault.NotFound if there is none.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 }
 
-// Export is an export as an operator sees it.
+// Export holds an export's details for an operator.
 type Export struct {
 	export.Task
 
-	NextAt time.Time // next start of a pending export that no worker holds and that is not queued; else zero
-	// unreadable parts of its row, or of the webhooks that it was sent to, omitted here
+	NextAt time.Time // next start of a pending export that is neither queued nor running; else zero
+	// unreadable parts of its row, or of its webhooks' rows, omitted here
 	Damaged    []fault.Spot
-	EventID    string // of the event that reported its end; empty while it is pending
+	EventID    string // ID of the event that reported the export's end; empty while pending
 	Deliveries []deliverylog.Entry
-	Blame      Blame  // cause of its failure or gaps; like Deliveries, only set by Show
-	Do         string // recommended action, with its command; like Blame
+	Blame      Blame  // cause of the failure or gaps; like Deliveries, set only by Show
+	Do         string // recommended action, with its ctl command; set only by Show
 }
 
-// ExportQuery selects exports that match every field.
+// ExportQuery selects exports that match every given field.
 type ExportQuery struct {
 	Paging
 
@@ -69,7 +69,7 @@ type ExportQuery struct {
 	Status       export.Status
 }
 
-// ExportPage is a page of a list, like ConnectionPage.
+// ExportPage is a page of a list of exports. Next is used as in ConnectionPage.
 type ExportPage struct {
 	Exports []Export
 	Next    string
@@ -82,8 +82,8 @@ func NewExports(
 	return Exports{service: service, connections: connections, rows: rows, tasks: exportReader{rows}, log: log, now: now}
 }
 
-// List returns a tenant's exports, newest first. For a single connection it follows the links between tasks. Errors are
-// fault.Invalid and fault.NotFound.
+// List returns a tenant's exports, newest first. For a single connection it follows the links between tasks. It can
+// fail with fault.Invalid or fault.NotFound.
 func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (ExportPage, error) {
 	p, err := q.checked()
 	if err != nil {
@@ -121,7 +121,7 @@ func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (Ex
 	return page, nil
 }
 
-// Show returns one export with the deliveries that report its end. Errors are fault.NotFound.
+// Show returns one export with the deliveries that report its end. It returns fault.NotFound if there is none.
 func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export, error) {
 	missing := fault.Missing(fmt.Sprintf("Export %q not found for %s.", id, ownerName(tenant))).About("task")
 	parsed, ok := ids.ParseTask(id)
@@ -155,7 +155,7 @@ func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export
 // exportReader reads a connection's exports by following the links between its tasks.
 type exportReader struct{ rows ExportTasks }
 
-// latest returns the latest exports of a connection, newest first.
+// latest returns a connection's latest exports, newest first.
 func (r exportReader) latest(ctx context.Context, tenant org.Tenant, connectionID string) ([]Export, error) {
 	rows, _, err := collect(Paging{Limit: latestExports}, func(after string, _ int) ([]string, bool, error) {
 		return r.before(ctx, tenant, connectionID, after)
@@ -169,7 +169,7 @@ func (r exportReader) latest(ctx context.Context, tenant org.Tenant, connectionI
 	return rows, nil
 }
 
-// before returns the cursor of the connection's task that precedes the one at a cursor, whose row names it.
+// before returns the cursor of the task that precedes the one at a cursor. The later task's row names it.
 func (r exportReader) before(
 	ctx context.Context, tenant org.Tenant, connectionID, place string,
 ) (found []string, more bool, err error) {
@@ -186,7 +186,7 @@ func (r exportReader) before(
 		return nil, false, err
 	}
 	task, _, _, err := r.rows.InspectTask(ctx, tenant, id)
-	if errors.Is(err, fault.NotFound) { // it expired after its 90 days, and so did all earlier ones
+	if errors.Is(err, fault.NotFound) { // the task expired after 90 days, as did all earlier ones
 		return nil, false, nil
 	}
 	return []string{placeOf(task.CreatedAt, id)}, task.Previous != "", err

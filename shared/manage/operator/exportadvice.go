@@ -13,14 +13,14 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// maxNamed limits the resource types that a sentence names.
+// maxNamed is the maximum number of resource types named in a sentence.
 const maxNamed = 12
 
-// untakenAfter is the time that a pending export may wait for its first worker: a lost message is resent within a
+// untakenAfter is the time that a pending export may wait for its first worker. A lost message is resent within a
 // minute.
 const untakenAfter = 5 * time.Minute
 
-// adviseExport returns the recommended action for an export at a time, in one sentence. c is its connection, which is
+// adviseExport returns the recommended action for an export at now, in one sentence. c is the export's connection, or
 // zero if it was removed.
 func adviseExport(e Export, c Connection, now time.Time) string {
 	endpointID := c.EndpointID
@@ -28,7 +28,7 @@ func adviseExport(e Export, c Connection, now time.Time) string {
 	probe := fmt.Sprintf("ctl endpoint test -id %s %s -token-request", endpointID, of)
 	link := fmt.Sprintf("ctl connection show %s -id %s", of, e.ConnectionID)
 	if endpointID == "" {
-		probe = link // which finds the problem
+		probe = link // probing the endpoint reveals the problem
 	}
 	switch {
 	case len(e.Damaged) > 0:
@@ -78,7 +78,7 @@ func advisePending(e Export, probe string, now time.Time) string {
 	return "No action needed; it will continue automatically."
 }
 
-// adviseRequest explains how to request types that an authorization request did not name.
+// adviseRequest returns instructions for requesting types that an authorization request did not name.
 func adviseRequest(types []string, probe string) string {
 	shown := types[:min(len(types), maxNamed)]
 	names := strings.Join(shown, ", ")

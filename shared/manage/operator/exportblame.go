@@ -8,19 +8,19 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Blame names the party that caused the failure of an export, or the gaps in its record. It is empty if there is none,
-// or if the rows do not reveal it.
+// Blame names the party that caused an export's failure, or the gaps in its record. It is empty if there are none, or
+// if the rows do not reveal the party.
 type Blame string
 
-// The parties.
+// Parties that can cause an export's failure or gaps.
 const (
-	BlamePatient      Blame = "patient"      // withheld or withdrew consent
-	BlamePortal       Blame = "portal"       // refuses, fails, or omits required data
-	BlameRegistration Blame = "registration" // our client's registration at the portal, or the scopes it requests there
+	BlamePatient      Blame = "patient"      // the patient withheld or withdrew consent
+	BlamePortal       Blame = "portal"       // the portal refuses, fails, or omits required data
+	BlameRegistration Blame = "registration" // the client's registration at the portal, or the scopes requested there
 	BlameService      Blame = "service"      // Recordbridge itself
 )
 
-// blame determines the party from an export's row and its connection's.
+// blame determines the party from the rows of an export and its connection.
 func blame(e Export, c Connection) Blame {
 	switch {
 	case e.Status == export.Success:
@@ -36,7 +36,7 @@ func blame(e Export, c Connection) Blame {
 	case export.ResourcePatientFailure, export.ResourceInvalidContent:
 		return BlamePortal
 	case export.SuppressedPleaseContact:
-		if len(e.Outcome) == 0 { // it reached no outcome in time
+		if len(e.Outcome) == 0 { // the export reached no outcome in time
 			return BlameService
 		}
 		return BlamePortal
@@ -46,14 +46,14 @@ func blame(e Export, c Connection) Blame {
 }
 
 // blameForScope determines the party for an export whose token did not cover the Patient, or covered nothing else.
-// Platforms that decide at registration request no scopes.
+// Platforms on which the scopes are chosen at registration request none.
 func blameForScope(e Export) Blame {
 	asked, granted := fhir.ParseScopes(e.Scope.Asked), fhir.ParseScopes(e.Scope.Granted)
 	switch {
 	case asked.Any() && !asked.Allows("Patient", fhir.Read):
 		return BlameRegistration
 	case granted.Allows("Patient", fhir.Read):
-		return BlamePortal // it refuses scopes that it granted
+		return BlamePortal // the portal refuses scopes that it granted
 	case e.Scope.Asked != "" && !asked.Any():
 		return BlameRegistration
 	}
@@ -80,8 +80,8 @@ func blameForTokens(c Connection) Blame {
 	return ""
 }
 
-// blameForGaps returns the party that caused most of the gaps in a file, checking our own part first because it can be
-// fixed here.
+// blameForGaps returns the party that caused most of a file's gaps. It checks Recordbridge's own part first, because
+// the operator can fix it.
 func blameForGaps(e Export) Blame {
 	if e.Shortfall().Complete == nil {
 		return ""

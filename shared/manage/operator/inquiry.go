@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Inquiries shows patients' inquiries and replies to them. Patients' texts are personal data: no audit row contains any
-// of them.
+// Inquiries lists and shows patients' inquiries, and sends replies. Patients' texts are personal data and never appear
+// in audit rows.
 type Inquiries struct {
 	service OrganisationLister
 	rows    InquiryRows
@@ -20,12 +20,12 @@ type Inquiries struct {
 	by      Journal
 }
 
-// NewInquiries returns an Inquiries. The inbox must use the same rows.
+// NewInquiries returns an Inquiries. inbox must use the same rows.
 func NewInquiries(service OrganisationLister, rows InquiryRows, inbox inquiry.Inbox, by Journal) Inquiries {
 	return Inquiries{service: service, rows: rows, inbox: inbox, by: by}
 }
 
-// As returns a copy whose audit rows name actor.
+// As returns a copy of o whose audit rows name actor.
 func (o Inquiries) As(actor string) Inquiries {
 	o.by = o.by.As(actor)
 	return o
@@ -33,12 +33,12 @@ func (o Inquiries) As(actor string) Inquiries {
 
 // InquiryRows lists inquiries.
 type InquiryRows interface {
-	// InquiriesBefore returns the cursors of a tenant's inquiries, like ExportRows.TasksBefore.
+	// InquiriesBefore returns the cursors of a tenant's inquiries, as ExportRows.TasksBefore does for tasks.
 	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string,
 		more bool, err error)
 }
 
-// InquiryQuery selects inquiries that match every field.
+// InquiryQuery selects inquiries that match every given field.
 type InquiryQuery struct {
 	Paging
 
@@ -46,13 +46,13 @@ type InquiryQuery struct {
 	Kind   inquiry.Kind
 }
 
-// InquiryPage is a page of a list. Next is like ConnectionPage.Next.
+// InquiryPage is a page of a list of inquiries. Next is used as in ConnectionPage.
 type InquiryPage struct {
 	Inquiries []inquiry.Inquiry
 	Next      string
 }
 
-// List returns a tenant's inquiries, newest first. Errors are fault.Invalid and fault.NotFound.
+// List returns a tenant's inquiries, newest first. It can fail with fault.Invalid or fault.NotFound.
 func (o Inquiries) List(ctx context.Context, tenant org.Tenant, q InquiryQuery) (InquiryPage, error) {
 	p, err := q.checkedInquiries()
 	if err != nil {
@@ -66,12 +66,12 @@ func (o Inquiries) List(ctx context.Context, tenant org.Tenant, q InquiryQuery) 
 
 // InquiryQueue holds the inquiries of all organisations.
 type InquiryQueue struct {
-	Inquiries []inquiry.Inquiry // newest first
-	Cut       []org.Tenant      // tenants that have more than the limit
+	Inquiries []inquiry.Inquiry // inquiries, newest first
+	Cut       []org.Tenant      // tenants that have more inquiries than the limit
 }
 
-// Queue returns the inquiries of every organisation in both modes, at most the query's limit for each. Errors are
-// fault.Invalid.
+// Queue returns the inquiries of every organisation in both modes, at most q's limit for each. It returns fault.Invalid
+// for an invalid query.
 func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, error) {
 	p, err := q.checkedInquiries()
 	if err != nil {
@@ -99,7 +99,7 @@ func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, err
 	return queue, nil
 }
 
-// checkedInquiries validates a query and returns its paging; fault.Invalid.
+// checkedInquiries validates a query and returns its paging. It returns fault.Invalid for an invalid query.
 func (q InquiryQuery) checkedInquiries() (Paging, error) {
 	p, err := q.checked()
 	if err != nil {
@@ -114,12 +114,12 @@ func (q InquiryQuery) checkedInquiries() (Paging, error) {
 	return p, nil
 }
 
-// Show returns one inquiry with its replies; fault.NotFound.
+// Show returns one inquiry with its replies. It returns fault.NotFound if there is none.
 func (o Inquiries) Show(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
 	return o.inbox.Show(ctx, tenant, id)
 }
 
-// Move changes the status of an inquiry. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Move changes the status of an inquiry. It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
 func (o Inquiries) Move(ctx context.Context, tenant org.Tenant, id, status string) (inquiry.Inquiry, error) {
 	to, ok := inquiry.ParseStatus(status)
 	if !ok {
@@ -132,8 +132,8 @@ func (o Inquiries) Move(ctx context.Context, tenant org.Tenant, id, status strin
 	return i, o.by.record(ctx, tenant, "inquiry.moved", i.ID+" "+string(to))
 }
 
-// Answer replies to a patient by e-mail, once however often the same text is sent. It returns the errors of
-// inquiry.Inbox.Answer.
+// Answer replies to a patient by email. The same text is sent only once, even if it is submitted repeatedly. It returns
+// the errors of inquiry.Inbox.Answer.
 func (o Inquiries) Answer(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
 	return o.answer(ctx, tenant, id, text, false)
 }

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Limits in characters on an organisation's stated purpose of live mode, and on an operator's reason.
+// Maximum lengths, in characters, of an organisation's stated purpose of live mode and of an operator's reason.
 const (
 	minPurpose = 20
 	maxPurpose = 1000
@@ -23,15 +23,15 @@ const (
 // LiveStep is a condition for requesting live mode (docs/openapi.yaml, LiveAccess).
 type LiveStep string
 
-// The conditions. The request itself accepts the terms and states the purpose of live mode.
+// Conditions for requesting live mode. The request itself accepts the terms and states the purpose of live mode.
 const (
 	LivePrivacyPolicy LiveStep = "privacy_policy"          // patients can read a privacy policy
-	LiveNoticeAddress LiveStep = "notice_address_verified" // at least one notice address
+	LiveNoticeAddress LiveStep = "notice_address_verified" // at least one notice address is verified
 	LiveOwners        LiveStep = "owners_two_factor"       // every owner has a passkey or an authenticator app
 	LiveWebhook       LiveStep = "webhook_verified"        // a receiver accepted a delivery in test mode
 )
 
-// LiveCheck is a condition with its status.
+// LiveCheck holds a condition for live mode and whether it is met.
 type LiveCheck struct {
 	Step LiveStep
 	Done bool
@@ -56,13 +56,13 @@ func NewLiveAccess(rows OrganisationSaver, owners OwnerCheck, log DeliverySearch
 	return LiveAccess{orgEditor: orgEditor{saver: rows, by: by}, owners: owners, log: log}
 }
 
-// As returns a copy whose audit rows name actor.
+// As returns a copy of o whose audit rows name actor.
 func (o LiveAccess) As(actor string) LiveAccess {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Checklist returns the status of every condition for requesting live mode.
+// Checklist returns every condition for requesting live mode, and whether it is met.
 func (o LiveAccess) Checklist(ctx context.Context, of org.Organisation) ([]LiveCheck, error) {
 	hasSecured, err := o.owners.OwnersSecured(ctx, of.ID)
 	if err != nil {
@@ -82,8 +82,8 @@ func (o LiveAccess) Checklist(ctx context.Context, of org.Organisation) ([]LiveC
 }
 
 // Request requests live mode for an organisation that meets every condition. A request accepts the terms of live mode.
-// Errors are fault.Invalid, fault.NotFound, and fault.Conflict if a condition is not met or the organisation has live
-// mode or a request already.
+// It can fail with fault.Invalid, fault.NotFound, or fault.Conflict if a condition is not met or the organisation has
+// live mode or a request already.
 func (o LiveAccess) Request(
 	ctx context.Context, tenant org.Tenant, accountID, purpose string,
 ) (org.Organisation, error) {
@@ -114,7 +114,7 @@ func (o LiveAccess) Request(
 	})
 }
 
-// oneLine returns a text as a single line, without control characters and invisible marks.
+// oneLine returns text as a single line, without control characters and invisible marks.
 func oneLine(text string) string {
 	shown := strings.Map(func(r rune) rune {
 		switch {

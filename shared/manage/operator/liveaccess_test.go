@@ -59,7 +59,7 @@ func TestLiveAccessIsDecidedOncePerStage(t *testing.T) {
 	}
 	for _, step := range []struct {
 		action string
-		want   org.LiveAccess // empty if refused
+		want   org.LiveAccess // expected stage; empty if the decision is refused
 		reason string
 	}{
 		{"refuse", "", ""},

@@ -12,23 +12,23 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Alike is an organisation or an institution of the catalogue that looks like another organisation.
+// Alike describes an organisation, or an institution of the catalogue, that looks like a given organisation.
 type Alike struct {
-	OrgID   string   // empty for an institution
-	BrandID string   // empty for an organisation
-	Mode    org.Mode // of the catalogue; empty for an organisation
+	OrgID   string   // organisation's ID; empty for an institution
+	BrandID string   // institution's ID; empty for an organisation
+	Mode    org.Mode // mode of the catalogue; empty for an organisation
 	Name    string
-	Ways    []string // as lookalike.Comparer.Alike returns them
+	Ways    []string // similarities, as returned by lookalike.Comparer.Alike
 }
 
-// known is a party with which an organisation is compared.
+// known holds a party with which an organisation is compared.
 type known struct {
 	Alike
 
 	face lookalike.Face
 }
 
-// alike returns the parties that look like an organisation.
+// alike returns the parties that look like the organisation.
 func alike(of org.Organisation, all []known) []Alike {
 	comparer := lookalike.NewComparer(faceOf(of))
 	found := []Alike{}
@@ -47,7 +47,7 @@ func faceOf(o org.Organisation) lookalike.Face {
 	return lookalike.Face{Names: []string{o.Name}, Site: o.WebsiteURI, Logo: o.LogoURI}
 }
 
-// faces returns all organisations, whatever their stage, and the brands that patients see in either mode.
+// faces returns all organisations at every stage, and the brands that patients see in either mode.
 func (o LiveReviews) faces(ctx context.Context) ([]known, error) {
 	listed, err := listOrganisations(ctx, o.rows)
 	if err != nil {
@@ -69,7 +69,7 @@ func (o LiveReviews) faces(ctx context.Context) ([]known, error) {
 	return all, nil
 }
 
-// brandFaces returns the published brands of a mode; none before its first publication.
+// brandFaces returns the published brands of a mode. It returns none before the first publication.
 func (o LiveReviews) brandFaces(ctx context.Context, mode org.Mode) ([]known, error) {
 	catalogue, err := o.catalog.published(ctx, string(mode))
 	if errors.Is(err, fault.NotFound) {

@@ -10,17 +10,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Members invites owners and recovers their accounts. Membership writes the audit rows.
+// Members invites owners and recovers their accounts. Its Membership writes the audit rows.
 type Members struct {
 	rows       OrganisationReader
 	membership Membership
 	actor      string
 }
 
-// Membership changes an organisation's members and writes the audit rows of the changes (members.Service).
+// Membership changes an organisation's members and writes audit rows for the changes (members.Service).
 type Membership interface {
 	Invite(ctx context.Context, by members.By, orgID, email string, role account.Role) (account.Invitation, error)
-	// Recover starts the recovery of an owner's account, and StopRecovery stops it.
+	// Recover starts the recovery of an owner's account. StopRecovery stops it.
 	Recover(ctx context.Context, by members.By, orgID, email, reason string) (account.Recovery, error)
 	StopRecovery(ctx context.Context, by members.By, orgID, accountID string) error
 	// List returns an organisation's members.
@@ -32,8 +32,8 @@ func NewMembers(rows OrganisationReader, membership Membership, actor string) Me
 	return Members{rows: rows, membership: membership, actor: actor}
 }
 
-// InviteOwner invites an organisation's first or an additional owner by e-mail, which alone contains the invitation's
-// secret. Errors are fault.Invalid, fault.NotFound, fault.Conflict and fault.Unavailable.
+// InviteOwner invites an owner to an organisation by email. Only the email contains the invitation's secret. It can
+// fail with fault.Invalid, fault.NotFound, fault.Conflict or fault.Unavailable.
 func (o Members) InviteOwner(ctx context.Context, tenant org.Tenant, email string) (account.Invitation, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return account.Invitation{}, err
@@ -41,8 +41,9 @@ func (o Members) InviteOwner(ctx context.Context, tenant org.Tenant, email strin
 	return o.membership.Invite(ctx, members.Operator(o.actor), tenant.OrgID, email, account.Owner)
 }
 
-// Recover starts the recovery of an owner's account that has lost its second factors: they are removed three days later
-// unless the account or another owner stops it. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Recover starts the recovery of an owner's account that has lost its second factors. They are removed three days
+// later, unless the account or another owner stops the recovery. It can fail with fault.Invalid, fault.NotFound or
+// fault.Conflict.
 func (o Members) Recover(ctx context.Context, tenant org.Tenant, email, reason string) (account.Recovery, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return account.Recovery{}, err
@@ -50,7 +51,7 @@ func (o Members) Recover(ctx context.Context, tenant org.Tenant, email, reason s
 	return o.membership.Recover(ctx, members.Operator(o.actor), tenant.OrgID, email, reason)
 }
 
-// StopRecovery stops the recovery of an owner's account. Errors are fault.NotFound and fault.Conflict.
+// StopRecovery stops the recovery of an owner's account. It can fail with fault.NotFound or fault.Conflict.
 func (o Members) StopRecovery(ctx context.Context, tenant org.Tenant, email string) error {
 	all, err := o.membership.List(ctx, tenant.OrgID)
 	if err != nil {

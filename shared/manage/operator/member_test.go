@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// recovering is an organisation with one member, whose recovery it stops.
+// recovering records the stopped recovery of an organisation's only member.
 type recovering struct {
 	operator.Membership
 

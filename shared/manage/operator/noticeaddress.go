@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// NoticeAddresses verifies organisations' notice addresses by e-mailed codes.
+// NoticeAddresses verifies organisations' notice addresses with codes sent by email.
 type NoticeAddresses struct {
 	orgEditor
 
@@ -30,25 +30,25 @@ func NewNoticeAddresses(
 	return NoticeAddresses{orgEditor: orgEditor{saver: rows, by: by}, sender: sender, checker: checker, proofs: proofs}
 }
 
-// As returns a copy whose audit rows name actor.
+// As returns a copy of o whose audit rows name actor.
 func (o NoticeAddresses) As(actor string) NoticeAddresses {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// NoticeCode is a request for a code.
+// NoticeCode holds a request for a verification code.
 type NoticeCode struct {
 	Email     string
-	AccountID string // of the requesting member
-	Network   string // from which the request comes
+	AccountID string // account of the requesting member
+	Network   string // network from which the request comes
 }
 
-// codesOf returns the tenant under which the codes of an organisation's notice addresses are stored,
-// apart from all other codes.
+// codesOf returns the tenant under which the codes of an organisation's notice addresses are stored, separate from all
+// other codes.
 func codesOf(orgID string) org.Tenant { return org.Tenant{Mode: "notices", OrgID: orgID} }
 
-// Send sends a code to an unverified notice address. Errors are fault.Invalid, fault.NotFound if it is not one of the
-// organisation's, fault.Conflict if it is verified, fault.Limited and fault.Unavailable.
+// Send sends a code to an unverified notice address. It can fail with fault.Invalid, fault.NotFound if the address is
+// not one of the organisation's, fault.Conflict if it is already verified, fault.Limited or fault.Unavailable.
 func (o NoticeAddresses) Send(ctx context.Context, tenant org.Tenant, asked NoticeCode) (verification.Sent, error) {
 	found, err := findOrganisation(ctx, o.saver, tenant)
 	if err != nil {
@@ -69,7 +69,7 @@ func (o NoticeAddresses) Send(ctx context.Context, tenant org.Tenant, asked Noti
 	return sent, o.by.record(ctx, tenant, "organisation.email_code_sent", tenant.OrgID)
 }
 
-// Verify marks a notice address as verified, given the digits that were sent to it. It returns the errors of Send.
+// Verify marks a notice address as verified, given the code that was sent to it. It returns the errors of Send.
 func (o NoticeAddresses) Verify(
 	ctx context.Context, tenant org.Tenant, asked, id, digits string,
 ) (org.Organisation, error) {
@@ -91,7 +91,7 @@ func (o NoticeAddresses) Verify(
 	if err = o.proofs.Check(ctx, codesOf(tenant.OrgID), verified.Token, at); err != nil {
 		return org.Organisation{}, err
 	}
-	// The code is consumed, so another member's change must not cost the verification.
+	// The code is already consumed, so a concurrent change must not undo the verification.
 	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		found, err = o.save(ctx, tenant, "organisation.email_verified", func(found *org.Organisation) error {
 			email, taken := unverified(*found, at.String())
@@ -103,7 +103,7 @@ func (o NoticeAddresses) Verify(
 	return found, err
 }
 
-// unverified returns an organisation's own spelling of an unverified notice address.
+// unverified returns an unverified notice address in the spelling that the organisation entered.
 func unverified(o org.Organisation, email string) (string, error) {
 	same := func(one string) bool { return account.Fold(one) == account.Fold(email) }
 	if slices.ContainsFunc(o.VerifiedEmails, same) {
@@ -117,8 +117,8 @@ func unverified(o org.Organisation, email string) (string, error) {
 	return o.Emails[at], nil
 }
 
-// setEmails replaces an organisation's notice addresses. Verified addresses stay verified, and own, the address of the
-// account that makes the change, counts as verified. Errors are fault.Invalid.
+// setEmails replaces an organisation's notice addresses. Verified addresses stay verified. own, the address of the
+// account that makes the change, counts as verified. setEmails returns fault.Invalid for an invalid address.
 func setEmails(o *org.Organisation, emails []string, own string) error {
 	if err := checkEmails(emails, o.Emails); err != nil {
 		return err
@@ -130,7 +130,8 @@ func setEmails(o *org.Organisation, emails []string, own string) error {
 	return nil
 }
 
-// checkEmails requires no more addresses than one e-mail can have. New ones must be able to receive a code.
+// checkEmails limits the number of addresses to the recipients that one email can have, and requires new addresses to
+// be valid.
 func checkEmails(emails, known []string) error {
 	if len(emails) > maxEmails {
 		return fault.BadRequest(fmt.Sprintf("An organisation can have at most %d e-mail addresses.",

@@ -1,6 +1,6 @@
-// Package operator owns the changes that an operator or a member makes to a stack: organisations, credentials and their
-// keys, webhooks, institutions, and the registrations of our clients. Each noun is a type of its own, and its
-// constructor takes exactly its dependencies. The package depends on no AWS and no transport, and writes through the
+// Package operator implements the changes that an operator or a member makes to a stack: organisations, credentials and
+// their keys, webhooks, institutions, and Recordbridge's client registrations. Each noun is a separate type, and its
+// constructor takes exactly its dependencies. The package does not depend on AWS or a transport, and writes through the
 // stores that the functions read. Every change leaves an audit row, in its organisation's log or in the shared log. The
 // command line (infra/ctl/wiring) and the dashboard's functions call it.
 package operator
@@ -15,13 +15,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Audit stores the audit log.
+// Audit appends rows to the audit logs.
 type Audit interface {
 	// Append adds a row to a tenant's log or, with a zero tenant, to the shared log.
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
 
-// Journal supplies the times and ids of changes, and writes their audit rows in the name of one actor.
+// Journal supplies the times and IDs of changes, and writes their audit rows in the name of one actor.
 type Journal struct {
 	audit Audit
 	now   func() time.Time
@@ -34,7 +34,7 @@ func NewJournal(audit Audit, now func() time.Time, newID ids.Source, actor strin
 	return Journal{audit: audit, now: now, newID: newID, actor: actor}
 }
 
-// As returns a copy whose audit rows name actor.
+// As returns a copy of j whose audit rows name actor.
 func (j Journal) As(actor string) Journal {
 	j.actor = actor
 	return j
@@ -48,12 +48,12 @@ func (j Journal) record(ctx context.Context, tenant org.Tenant, action, target s
 	return nil
 }
 
-// Notices notifies organisations by e-mail (notice.Outbox).
+// Notices notifies organisations by email (notice.Outbox).
 type Notices interface {
 	Notify(ctx context.Context, n notice.Notice) error
 }
 
-// notify notifies an organisation by e-mail if it has a verified address.
+// notify notifies an organisation by email if it has a verified address.
 func notify(ctx context.Context, notices Notices, owner org.Organisation, n notice.Notice) error {
 	if len(owner.VerifiedEmails) == 0 {
 		return nil

@@ -26,7 +26,8 @@ type Organisations struct {
 type OrganisationRows interface {
 	OrganisationSaver
 	TenantLister
-	// CreateOrganisation stores an organisation in both modes; fault.Conflict if it exists already.
+	// CreateOrganisation stores an organisation in both modes. It returns fault.Conflict if the organisation exists
+	// already.
 	CreateOrganisation(ctx context.Context, o org.Organisation) error
 }
 
@@ -36,14 +37,14 @@ func NewOrganisations(rows OrganisationRows, own weburl.Own, by Journal) Organis
 	return Organisations{orgEditor: orgEditor{saver: rows, by: by}, rows: rows, own: own}
 }
 
-// As returns a copy whose audit rows name actor.
+// As returns a copy of o whose audit rows name actor.
 func (o Organisations) As(actor string) Organisations {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Create creates an active organisation in both modes and chooses its id. Its stage, which the operator decides,
-// determines whether it has live mode. Errors are fault.Invalid.
+// Create creates an active organisation in both modes and chooses its ID. The stage that the operator sets determines
+// whether the organisation has live mode. Create returns fault.Invalid for invalid fields.
 func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.Organisation, error) {
 	var err error
 	if made.Name, err = org.ParseName(made.Name); err != nil {
@@ -71,7 +72,7 @@ func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.O
 	return made, o.by.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID)
 }
 
-// Listed is one organisation in one mode.
+// Listed holds one organisation in one mode.
 type Listed struct {
 	Tenant       org.Tenant
 	Organisation org.Organisation
@@ -82,28 +83,29 @@ func (o Organisations) List(ctx context.Context) ([]Listed, error) {
 	return listOrganisations(ctx, o.rows)
 }
 
-// Show returns an organisation. Errors are fault.NotFound.
+// Show returns an organisation. It returns fault.NotFound if there is none.
 func (o Organisations) Show(ctx context.Context, tenant org.Tenant) (org.Organisation, error) {
 	return findOrganisation(ctx, o.rows, tenant)
 }
 
-// OrganisationChange describes a change to an organisation. Nil fields change nothing.
+// OrganisationChange describes a change to an organisation. Nil fields are left unchanged.
 type OrganisationChange struct {
 	Name    *string
 	Plan    *string
-	Website *string // empty removes it; likewise the following fields
+	Website *string // empty removes the website; likewise the following fields
 	Privacy *string
 	Terms   *string
 	Logo    *string
 	Accent  *string
-	Emails  []string // nil: unchanged
-	// OwnAddress is the email address of the account that makes the change, proven by its sign-in; empty for an operator.
+	Emails  []string // notice addresses; nil if unchanged
+	// OwnAddress is the email address of the account that makes the change, proven by its sign-in. It is empty for an
+	// operator.
 	OwnAddress string
 
-	own bool // a member makes the change (ChangeOwn)
+	own bool // the change is made by a member (ChangeOwn)
 }
 
-// Change changes the given fields of an organisation, in both modes. Errors are fault.Invalid, fault.NotFound and
+// Change changes the given fields of an organisation, in both modes. It can fail with fault.Invalid, fault.NotFound or
 // fault.Conflict.
 func (o Organisations) Change(ctx context.Context, tenant org.Tenant,
 	change OrganisationChange,
@@ -111,8 +113,8 @@ func (o Organisations) Change(ctx context.Context, tenant org.Tenant,
 	return o.change(ctx, tenant, change)
 }
 
-// SetEmails replaces an organisation's notice addresses on behalf of an operator, who vouches for them. Errors are
-// fault.Invalid, fault.NotFound and fault.Conflict.
+// SetEmails replaces an organisation's notice addresses for an operator, who vouches for them. It can fail with
+// fault.Invalid, fault.NotFound or fault.Conflict.
 func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails []string) error {
 	_, err := o.save(ctx, tenant, "organisation.emails_changed", func(found *org.Organisation) error {
 		err := checkEmails(emails, found.Emails)
@@ -122,9 +124,9 @@ func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails 
 	return err
 }
 
-// ChangeOwn is Change for members of the organisation. From the request for live mode on, they cannot change the fields
-// that an operator reviews: the name, the logo and the website. They can change the privacy policy, but not remove it.
-// It returns the errors of Change.
+// ChangeOwn is like Change, but for members of the organisation. Once live mode is requested, they can't change the
+// fields that an operator reviews: the name, the logo and the website. They can change the privacy policy, but not
+// remove it. It returns the errors of Change.
 func (o Organisations) ChangeOwn(
 	ctx context.Context, tenant org.Tenant, change OrganisationChange,
 ) (org.Organisation, error) {
@@ -149,7 +151,7 @@ func (o Organisations) change(
 	})
 }
 
-// apply sets the fields of a change in their normal form. Errors are fault.Invalid.
+// apply sets the organisation's changed fields in their normal form. It returns fault.Invalid for an invalid field.
 func (c OrganisationChange) apply(found *org.Organisation, own weburl.Own) error {
 	if c.Name != nil {
 		name, err := org.ParseName(*c.Name)
@@ -174,7 +176,8 @@ func (c OrganisationChange) apply(found *org.Organisation, own weburl.Own) error
 // OrganisationSaver reads and saves organisations.
 type OrganisationSaver interface {
 	OrganisationReader
-	// SaveOrganisation stores an organisation in both modes if it is unchanged since it was read; else fault.Conflict.
+	// SaveOrganisation stores an organisation in both modes. It returns fault.Conflict if the organisation changed since
+	// it was read.
 	SaveOrganisation(ctx context.Context, o org.Organisation) error
 }
 
@@ -184,7 +187,7 @@ type orgEditor struct {
 	by    Journal
 }
 
-// save reads, changes and stores an organisation, and records the action.
+// save reads, changes and stores an organisation, and records the action in the audit log.
 func (e orgEditor) save(
 	ctx context.Context, tenant org.Tenant, action string, change func(*org.Organisation) error,
 ) (org.Organisation, error) {
@@ -212,7 +215,7 @@ func checkOrganisation(o org.Organisation) error {
 	return nil
 }
 
-// isColour reports whether text is a colour in the form that the pages use.
+// isColour reports whether text is a colour in the format that the pages use.
 func isColour(text string) bool {
 	digits, ok := strings.CutPrefix(text, "#")
 	return ok && len(digits) == 6 && strings.Trim(digits, "0123456789abcdef") == ""
@@ -241,7 +244,7 @@ func listOrganisations(ctx context.Context, rows OrganisationLister) ([]Listed, 
 	return listed, nil
 }
 
-// checkReviewed refuses a member's change to a field that an operator has reviewed or is about to review.
+// checkReviewed rejects a member's change to a field that an operator has reviewed or is about to review.
 func checkReviewed(was, is org.Organisation) error {
 	if was.LiveAccess != org.LiveGranted && was.LiveAccess != org.LiveRequested {
 		return nil

@@ -11,7 +11,7 @@ import (
 
 // OrganisationReader reads organisations.
 type OrganisationReader interface {
-	// Organisation reads an organisation; fault.NotFound.
+	// Organisation reads an organisation. It returns fault.NotFound if there is none.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }
 
@@ -20,7 +20,7 @@ type TenantLister interface {
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }
 
-// findOrganisation returns an organisation that a caller has named; fault.NotFound.
+// findOrganisation returns an organisation that a caller has named. It returns fault.NotFound if there is none.
 func findOrganisation(ctx context.Context, rows OrganisationReader, tenant org.Tenant) (org.Organisation, error) {
 	found, err := rows.Organisation(ctx, tenant)
 	if errors.Is(err, fault.NotFound) {
@@ -41,7 +41,7 @@ func checkOwner(ctx context.Context, rows OrganisationReader, owner org.Tenant) 
 	return err
 }
 
-// ownerKey returns an owner's name for catalog.CallbackOf.
+// ownerKey returns the string that identifies an owner in catalog.CallbackOf.
 func ownerKey(owner org.Tenant) string {
 	if owner == (org.Tenant{}) {
 		return "*"
@@ -56,7 +56,7 @@ func ownerName(owner org.Tenant) string {
 	return fmt.Sprintf("organisation %s in %s mode", owner.OrgID, owner.Mode)
 }
 
-// changed explains a lost compare-and-swap to the caller.
+// changed replaces a conflict of a compare-and-swap with an error that explains it to the caller.
 func changed(what string, err error) error {
 	if errors.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict, fault.CodeUnavailable,
@@ -65,5 +65,5 @@ func changed(what string, err error) error {
 	return fmt.Errorf("save %s: %w", what, err)
 }
 
-// refused returns the error for an operation that is impossible in the present state.
+// refused returns the error for an operation that the current state does not permit.
 func refused(public string) error { return fault.New(fault.Conflict, fault.CodeConflict, public) }

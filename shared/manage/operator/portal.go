@@ -15,25 +15,25 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Survey holds a health system server's present statements about itself. None of them is trusted.
+// Survey holds the current metadata of a health system's server. None of it is trusted.
 type Survey struct {
 	Addresses  catalog.Addresses
-	Methods    []string // of client authentication that discovery lists
+	Methods    []string // client authentication methods that discovery lists
 	Algorithms []string
-	Software   string // empty if there is no CapabilityStatement
+	Software   string // software's name; empty if there is no CapabilityStatement
 }
 
-// Servers queries health systems' servers for their metadata (survey.Servers).
+// Servers reads the metadata of health systems' servers (survey.Servers).
 type Servers interface {
-	// Survey reads the discovery of the server with this FHIR base, which must succeed, and the name of its software.
-	// Errors are fault.Upstream and fault.Unavailable.
+	// Survey reads the discovery of the server with this FHIR base URL, and the name of its software. It fails if
+	// discovery fails. It can fail with fault.Upstream or fault.Unavailable.
 	Survey(ctx context.Context, base string) (Survey, error)
 }
 
 // Offline implements Servers for an operator without network access.
 type Offline struct{}
 
-// Survey returns fault.Unavailable.
+// Survey always returns fault.Unavailable.
 func (Offline) Survey(context.Context, string) (Survey, error) {
 	return Survey{}, fault.New(
 		fault.Unavailable, fault.CodeUnavailable, "This command was started without network access.",
@@ -49,8 +49,8 @@ func look(ctx context.Context, servers Servers, base string) (Survey, error) {
 	return seen, nil
 }
 
-// platformOf returns the platform that an operator names for an endpoint, or else the detected one, with the reason,
-// and a note if the two differ.
+// platformOf returns the platform named by the operator or, if none is named, the detected one. because is the reason,
+// and note is set if the named and the detected platform differ.
 func platformOf(base, named string, seen Survey) (profile platform.Profile, because, note string, err error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -75,7 +75,7 @@ func platformOf(base, named string, seen Survey) (profile platform.Profile, beca
 	return profile, "set by -platform", note, nil
 }
 
-// CheckBase refuses a FHIR base that patients must not be sent to. service is the base URL of our own API.
+// CheckBase rejects a FHIR base URL to which patients must not be sent. service is the base URL of the service's API.
 func CheckBase(service, base, mode string) error {
 	u, err := url.Parse(base)
 	switch {
@@ -106,7 +106,7 @@ func CheckBase(service, base, mode string) error {
 	return nil
 }
 
-// checkForeign refuses a discovery that leads back to Recordbridge.
+// checkForeign rejects a discovery that names one of Recordbridge's own URLs.
 func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
 	for _, d := range catalog.OwnURLs(o.baseURL, e, named) {
 		return fault.New(fault.Upstream, fault.CodeInvalidRequest,
@@ -116,13 +116,13 @@ func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) err
 	return nil
 }
 
-// Approval names the URLs of a discovery that an operator has verified.
+// Approval names the URLs from a discovery that an operator has verified.
 type Approval struct {
-	Origins []string // in the form of catalog.Origin, or any URL at the origin
-	Issuer  *string  // exact; nil if none was named, empty for a server that should have none
+	Origins []string // origins in the form of catalog.Origin, or any URL at the origin
+	Issuer  *string  // exact issuer; nil if none was named, empty for a server that should have none
 }
 
-// check refuses malformed origins, which would silently approve nothing.
+// check rejects malformed origins, which would otherwise have no effect.
 func (a Approval) check() error {
 	for _, named := range a.Origins {
 		if catalog.Origin(named) == "" {
@@ -148,14 +148,14 @@ func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 	})
 }
 
-// unapproved returns the error for departures that the operator has not named, with the flags that name them.
+// unapproved returns the error for departures that the operator has not named. It states the ctl flags that name them.
 func unapproved(all []catalog.Departure) error {
 	return fault.BadRequest("Discovery names URLs that have not been approved.").Because(fmt.Errorf(
 		"nothing was stored: discovery names origins that are not the FHIR base's, the vendor's or approved:%s\nask "+
 			"the institution whether they are its own, then repeat the command with: %s", listed(all), flags(all)))
 }
 
-// flags returns the flags of ctl that name the departures.
+// flags returns the ctl flags that name the departures.
 func flags(all []catalog.Departure) string {
 	var words []string
 	for _, d := range all {

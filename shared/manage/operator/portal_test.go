@@ -20,7 +20,7 @@ const (
 	us    = "https://ctl-api.execute-api.us-east-1.amazonaws.com/v1"
 )
 
-// fakeServers is a network of documents by URL.
+// fakeServers simulates a network. It maps URLs to documents.
 type fakeServers map[string]string
 
 // Do implements smart.Doer.
@@ -35,7 +35,7 @@ func (f fakeServers) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// at adds a server with a discovery, some fields of which changes replaces, and a software name.
+// at adds a server with a software name and a discovery, in which changes replaces some fields.
 func (f fakeServers) at(t *testing.T, base, software string, changes map[string]any) {
 	t.Helper()
 	document := map[string]any{
@@ -56,7 +56,7 @@ func (f fakeServers) at(t *testing.T, base, software string, changes map[string]
 	f[base+"/.well-known/smart-configuration"], f[base+"/metadata"] = string(discovery), string(statement)
 }
 
-// elsewhere returns a discovery whose authorization server is at the origin.
+// elsewhere returns changes that move a discovery's authorization server to origin.
 func elsewhere(origin string) map[string]any {
 	return map[string]any{
 		"issuer": origin + "/i", "authorization_endpoint": origin + "/authorize",

@@ -16,10 +16,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// publicMethod is the method of a client without authentication in profiles.
+// publicMethod is the name, in profiles, of the method of clients without authentication.
 const publicMethod = "public"
 
-// Registrations manages the registrations of our clients.
+// Registrations manages Recordbridge's client registrations.
 type Registrations struct {
 	rows    RegistrationRows
 	servers Servers
@@ -27,31 +27,36 @@ type Registrations struct {
 	by      Journal
 }
 
-// RegistrationRows stores the registrations of our clients. An owner is a tenant; the zero tenant stands for all.
+// RegistrationRows stores Recordbridge's client registrations. An owner is a tenant; registrations of the zero tenant
+// are shared by all.
 type RegistrationRows interface {
 	OrganisationReader
 	EndpointReader
 	ClientReader
 	RegistrationLister
-	// Registration returns the registration that a tenant's connections to an endpoint use; fault.NotFound.
+	// Registration returns the registration that a tenant's connections to an endpoint use. It returns fault.NotFound if
+	// there is none.
 	Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error)
-	// RegistrationAt reads the registration of exactly this owner at exactly this place; fault.NotFound.
+	// RegistrationAt reads the registration of exactly this owner at exactly this place. It returns fault.NotFound if
+	// there is none.
 	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
-	// SaveRegistration creates the registration of its place if r.Rev is 0, else replaces that revision; fault.Conflict.
+	// SaveRegistration creates the registration at its place if r.Rev is 0, and otherwise replaces that revision. It
+	// returns fault.Conflict if the stored revision differs.
 	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
-	// RemoveRegistration removes a registration if it is unchanged since it was read; else fault.Conflict.
+	// RemoveRegistration removes a registration. It returns fault.Conflict if the registration changed since it was read.
 	RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
 }
 
-// RegistrationLister lists the registrations of our clients.
+// RegistrationLister lists Recordbridge's client registrations.
 type RegistrationLister interface {
 	// Registrations returns the registrations of all owners.
 	Registrations(ctx context.Context) ([]catalog.OwnedRegistration, error)
 }
 
-// ClientReader reads the credentials of our clients.
+// ClientReader reads Recordbridge's client credentials.
 type ClientReader interface {
-	// ClientAuth reads the client that a tenant's connections use: its own, else the shared one; fault.NotFound.
+	// ClientAuth reads the client that a tenant's connections use: the tenant's own, or else the shared one. It returns
+	// fault.NotFound if there is none.
 	ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error)
 }
 
@@ -60,16 +65,16 @@ func NewRegistrations(rows RegistrationRows, servers Servers, baseURL string, by
 	return Registrations{rows: rows, servers: servers, baseURL: baseURL, by: by}
 }
 
-// Registered is a registration with its resolved owner, client and callback.
+// Registered holds a registration with its resolved owner, client and callback.
 type Registered struct {
 	Registration catalog.Registration
-	Owner        org.Tenant         // zero if shared
-	Auth         catalog.ClientAuth // zero for a public client
+	Owner        org.Tenant         // owner; zero if the registration is shared
+	Auth         catalog.ClientAuth // client authentication; zero for a public client
 	// CallbackAddress is the redirect URI to register at the health system.
 	CallbackAddress string
 }
 
-// Method returns the method of client authentication, "public" if there is none.
+// Method returns the client authentication method, or "public" if there is none.
 func (r Registered) Method() string {
 	if r.Registration.AuthID == "" {
 		return publicMethod
@@ -77,18 +82,18 @@ func (r Registered) Method() string {
 	return string(r.Auth.Method)
 }
 
-// Change describes a change to a registration. Nil fields change nothing; in a new registration they are empty.
+// Change describes a change to a registration. Nil fields are unchanged, or empty in a new registration.
 type Change struct {
 	ClientID *string
-	AuthID   *string // empty for a public client
-	Scope    *string // empty for the default of the platform and its discovery
-	// OwnCallback gives a registration a redirect URI of its own, which must be registered at the health system.
+	AuthID   *string // client authentication; empty for a public client
+	Scope    *string // scope; empty for the default of the platform and its discovery
+	// OwnCallback assigns the registration its own redirect URI, which must be registered at the health system.
 	OwnCallback bool
 }
 
-// Set creates or changes the registration of our client at a place, for one organisation or, with a zero owner, for
-// all. If place names an endpoint, Place.Mode must be the endpoint's. Existing connections keep the client with which
-// they were created. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Set creates or changes a client registration at a place, for one organisation or, with a zero owner, for all. If
+// place names an endpoint, Place.Mode must be the endpoint's mode. Existing connections keep the client with which they
+// were created. It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
 func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.Place,
 	change Change,
 ) (Registered, error) {
@@ -133,8 +138,8 @@ func (c Change) of(r catalog.Registration) catalog.Registration {
 }
 
 // Callback returns the redirect URI of a registration of exactly this owner at a place. The registration need not exist
-// yet, because health systems require the URI before they issue a client id; registered reports whether it does. Errors
-// are fault.Invalid and fault.NotFound.
+// yet, because health systems require the URI before they issue a client ID; registered reports whether it exists. It
+// can fail with fault.Invalid or fault.NotFound.
 func (o Registrations) Callback(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (address string, registered bool, err error) {
@@ -164,7 +169,7 @@ func (o Registrations) Callback(ctx context.Context, owner org.Tenant,
 	return callbackAddress(o.baseURL, found.Callback), true, nil
 }
 
-// callbackAddress returns the redirect URI of a registration: the shared one if callback is empty.
+// callbackAddress returns a registration's redirect URI. It is the shared one if callback is empty.
 func callbackAddress(baseURL, callback string) string {
 	address := strings.TrimRight(baseURL, "/") + flow.CallbackPath
 	if callback == "" {
@@ -173,9 +178,9 @@ func callbackAddress(baseURL, callback string) string {
 	return address + "/" + callback
 }
 
-// InEffect returns the registration that an organisation's connections at a place use, whoever owns it and wherever it
-// is; with a zero tenant, the one for organisations without a registration of their own. Errors are fault.Invalid and
-// fault.NotFound.
+// InEffect returns the registration that an organisation's connections at a place use, regardless of its owner and
+// place. With a zero tenant, it returns the one for organisations without their own registration. It can fail with
+// fault.Invalid or fault.NotFound.
 func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (Registered, error) {
 	at, err := o.locate(ctx, tenant, place)
 	if err != nil {
@@ -216,8 +221,8 @@ func (o Registrations) List(ctx context.Context) ([]catalog.OwnedRegistration, e
 }
 
 // Remove removes the registration of exactly this owner at exactly this place, and returns it. Patients then connect
-// under the next applicable one, if any. Sign-ins under way and existing connections keep their client. Errors are
-// fault.Invalid, fault.NotFound and fault.Conflict.
+// with the next applicable registration, if any. Sign-ins in progress and existing connections keep their client. It
+// can fail with fault.Invalid, fault.NotFound or fault.Conflict.
 func (o Registrations) Remove(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (catalog.Registration, error) {
@@ -240,7 +245,7 @@ func (o Registrations) Remove(ctx context.Context, owner org.Tenant,
 	return found, o.by.record(ctx, owner, "registration.removed", cmp.Or(at.ID, at.PlatformType))
 }
 
-// fieldOf returns the name of the field that specifies a place.
+// fieldOf returns the name of the request field that specifies a place.
 func fieldOf(place catalog.Place) string {
 	if place.EndpointID != "" {
 		return "endpoint"
@@ -253,7 +258,7 @@ func errOnePlace() error {
 		"A registration is for an endpoint or a platform. Set either -endpoint or -platform.").About("endpoint")
 }
 
-// locate resolves a place for its owner: to the endpoint or, for a platform, to the properties common to all its
+// locate resolves an owner's place to its endpoint or, for a platform, to the properties common to all the platform's
 // endpoints.
 func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Endpoint, error) {
 	if (place.EndpointID == "") == (place.PlatformType == "") {
@@ -280,7 +285,7 @@ func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catal
 	return found, err
 }
 
-// storedPlace returns the key of the registration for an endpoint that locate found.
+// storedPlace returns the registration key for an endpoint returned by locate.
 func storedPlace(at catalog.Endpoint) catalog.Place {
 	if at.ID != "" {
 		return catalog.Place{EndpointID: at.ID}
@@ -288,8 +293,9 @@ func storedPlace(at catalog.Endpoint) catalog.Place {
 	return catalog.Place{Mode: at.Mode, PlatformType: at.PlatformType}
 }
 
-// checkMethod requires a client authentication that is available to the owner, that the endpoint (or the platform, if
-// the endpoint has no id) accepts, and whose secret may be sent there. No id stands for a public client.
+// checkMethod validates a registration's client authentication. It must be available to the owner and accepted by the
+// endpoint, or by the platform if the endpoint has no ID. Its secret, if any, must be permitted to be sent there. An
+// empty ID stands for a public client.
 func checkMethod(
 	ctx context.Context, rows ClientReader, owner org.Tenant, profile platform.Profile, at catalog.Endpoint, authID string,
 ) (catalog.ClientAuth, error) {
@@ -306,7 +312,7 @@ func checkMethod(
 	return auth, CheckSecretOrigins(auth, at)
 }
 
-// CheckMethod returns fault.Invalid if a platform is known not to accept a client; one without an id is public.
+// CheckMethod returns fault.Invalid if a platform is known not to accept a client. A client without an ID is public.
 func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 	method := publicMethod
 	if auth.ID != "" {
@@ -323,8 +329,8 @@ func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 	return nil
 }
 
-// CheckSecretOrigins returns fault.Invalid for a client whose secret would never be sent because the endpoint's origin
-// is not on its list. The error names the origin to add.
+// CheckSecretOrigins returns fault.Invalid for a client whose secret could never be sent, because its list lacks the
+// endpoint's origin. The error names the origin to add.
 func CheckSecretOrigins(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
 	if hasSecret && len(auth.Origins) == 0 {
@@ -342,7 +348,7 @@ func CheckSecretOrigins(auth catalog.ClientAuth, at catalog.Endpoint) error {
 		token)).About("client-auth")
 }
 
-// findClient returns the client that a tenant's connection would use: its own, else the shared one.
+// findClient returns the client that a tenant's connection would use: the tenant's own, or else the shared one.
 func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := rows.ClientAuth(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -356,8 +362,8 @@ func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id st
 	return found, nil
 }
 
-// checked refuses a client id or scope that could not be sent, and separates the scope's parts by single spaces (RFC
-// 6749, section 3.3 and appendix A).
+// checked rejects a client ID or scope that could not be sent. It returns the registration with single spaces between
+// the scopes (RFC 6749, section 3.3 and appendix A).
 func checked(r catalog.Registration) (catalog.Registration, error) {
 	if r.ClientID == "" || !visible(r.ClientID) || strings.TrimSpace(r.ClientID) != r.ClientID {
 		return catalog.Registration{}, fault.BadRequest(

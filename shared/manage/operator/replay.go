@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Deliveries replays deliveries to webhooks, and sends test events.
+// Deliveries replays webhook deliveries, and sends test events.
 type Deliveries struct {
 	rows   WebhookReader
 	work   DeliveryRows
@@ -32,27 +32,27 @@ type DeliveryRows interface {
 	CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error
 }
 
-// DeliveryQueue notifies a worker of stored rows. The sweeper makes up for lost messages.
+// DeliveryQueue queues stored rows for a worker. The sweeper makes up for lost messages.
 type DeliveryQueue interface {
 	webhook.Queue
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// NewDeliveries returns a Deliveries. The data of test events is derived from random.
+// NewDeliveries returns a Deliveries. It derives the data of test events from random.
 func NewDeliveries(
 	rows WebhookReader, work DeliveryRows, queue DeliveryQueue, random io.Reader, by Journal,
 ) Deliveries {
 	return Deliveries{rows: rows, work: work, queue: queue, random: random, by: by}
 }
 
-// As returns a copy whose audit rows name actor.
+// As returns a copy of o whose audit rows name actor.
 func (o Deliveries) As(actor string) Deliveries {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Replay delivers again, whatever the delivery's status. Errors are fault.NotFound, and fault.Conflict while it is
-// under way or its webhook is disabled.
+// Replay sends a delivery again, whatever its status. It can fail with fault.NotFound, or fault.Conflict while the
+// delivery is in progress or its webhook is disabled.
 func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := o.work.Delivery(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -70,24 +70,24 @@ func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) er
 	return o.by.record(ctx, tenant, "delivery.replayed", id)
 }
 
-// ReplayFailed resends the failed and held deliveries that were created for a webhook since a time, and returns their
-// number. Errors are fault.NotFound, and fault.Conflict for a disabled webhook.
+// ReplayFailed resends a webhook's failed and held deliveries that were created since a time, and returns their number.
+// It can fail with fault.NotFound, or fault.Conflict for a disabled webhook.
 func (o Deliveries) ReplayFailed(ctx context.Context, tenant org.Tenant, id string, since time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, since, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().FailedSince(ctx, tenant, id, from)
 	})
 }
 
-// ReplayRange resends all deliveries that were created for a webhook from one time up to, but not including, another,
-// delivered or not, and returns their number. It returns the errors of ReplayFailed.
+// ReplayRange resends all of a webhook's deliveries created from one time up to, but not including, another, whether or
+// not they succeeded. It returns their number, and the errors of ReplayFailed.
 func (o Deliveries) ReplayRange(ctx context.Context, tenant org.Tenant, id string, from, to time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, from, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().Range(ctx, tenant, id, from, to)
 	})
 }
 
-// Simulate sends an event with synthetic data to the webhook with this id or, if id is empty, to all of a tenant's
-// webhooks that receive its type, and returns the event's id. Errors are fault.NotFound, and fault.Conflict if no
+// Simulate sends an event with synthetic data to the webhook with this ID or, if id is empty, to all of a tenant's
+// webhooks that receive its type. It returns the event's ID. It can fail with fault.NotFound, or fault.Conflict if no
 // enabled webhook receives the type.
 func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, t webhook.Type) (string, error) {
 	now, data := o.by.now(), webhook.Example(t)
@@ -98,7 +98,7 @@ func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, 
 		}
 		data = made
 	}
-	// Each simulation is a fact of its own.
+	// Each simulation is a separate event.
 	event, err := webhook.NewEvent(tenant, t, o.by.newID(), 0, now, data)
 	if err != nil {
 		return "", fmt.Errorf("make event: %w", err)
@@ -135,7 +135,8 @@ func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, 
 	return event.ID, o.by.record(ctx, tenant, "webhook.simulated", event.ID)
 }
 
-// SendTest sends a webhook.test event to every webhook of a tenant and returns its id. Errors are fault.NotFound.
+// SendTest sends a webhook.test event to every webhook of a tenant and returns the event's ID. It returns
+// fault.NotFound if there is no such tenant.
 func (o Deliveries) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return "", err
@@ -154,7 +155,7 @@ func (o Deliveries) SendTest(ctx context.Context, tenant org.Tenant) (string, er
 	return event.ID, o.by.record(ctx, tenant, "webhook.tested", event.ID)
 }
 
-// replay performs one step after another until all deliveries are resent.
+// replay repeats a replay step until all deliveries are resent.
 func (o Deliveries) replay(
 	ctx context.Context, tenant org.Tenant, id string, from time.Time, step func(from time.Time) (webhook.Replayed, error),
 ) (int, error) {
@@ -188,7 +189,7 @@ func (o Deliveries) replayer() webhook.Replayer {
 	return webhook.Replayer{Store: o.work, Queue: o.queue, Now: o.by.now}
 }
 
-// emit stores an event that belongs to no other change, and has it delivered.
+// emit stores an event that belongs to no other change, and queues it for delivery.
 func (o Deliveries) emit(ctx context.Context, event webhook.Event) error {
 	if err := o.work.CreateEvent(ctx, event); err != nil {
 		return fmt.Errorf("store event: %w", err)
@@ -199,7 +200,8 @@ func (o Deliveries) emit(ctx context.Context, event webhook.Event) error {
 	return nil
 }
 
-// working returns one of a tenant's webhooks unless it is disabled; fault.NotFound and fault.Conflict.
+// working returns one of a tenant's webhooks. It returns fault.NotFound if there is none, and fault.Conflict if the
+// webhook is disabled.
 func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -212,7 +214,7 @@ func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (
 	return sub, nil
 }
 
-// testData returns the data of a test event, different each time.
+// testData returns the data of a test event, which differs each time.
 func (o Deliveries) testData() (webhook.Test, error) {
 	random := make([]byte, 16)
 	if _, err := io.ReadFull(o.random, random); err != nil {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Reseals reseals the stored secrets, so that none depends on an old version of SecretsKey.
+// Reseals reseals stored secrets, so that none depends on an old version of SecretsKey.
 type Reseals struct {
 	rows   ResealRows
 	editor webhook.Editor
@@ -19,34 +19,34 @@ type Reseals struct {
 	by     Journal
 }
 
-// ResealRows stores the rows that hold secrets.
+// ResealRows stores the rows that contain sealed secrets.
 type ResealRows interface {
 	TenantLister
 	// Subscriptions returns a tenant's webhooks.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
-	// SaveSubscription stores a webhook if it is unchanged since it was read; else fault.Conflict.
+	// SaveSubscription stores a webhook. It returns fault.Conflict if the webhook changed since it was read.
 	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
 	// ClientAuths returns the clients of all owners.
 	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
-	// SaveClientAuth stores a client if it is unchanged since it was read; else fault.Conflict.
+	// SaveClientAuth stores a client. It returns fault.Conflict if the client changed since it was read.
 	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 }
 
-// NewReseals returns a Reseals. The editor seals webhooks' secrets, the sealer those of clients.
+// NewReseals returns a Reseals. editor seals webhooks' secrets, and sealer seals clients' secrets.
 func NewReseals(rows ResealRows, editor webhook.Editor, sealer Sealer, by Journal) Reseals {
 	return Reseals{rows: rows, editor: editor, sealer: sealer, by: by}
 }
 
-// Resealed counts the resealed rows.
+// Resealed holds the numbers of resealed rows.
 type Resealed struct {
-	Webhooks int `json:"webhooks"` // secrets, signing key and headers of each
-	Clients  int `json:"clients"`  // client secrets
-	// Changed lists the ids of rows that changed concurrently. That change or the next run seals them.
+	Webhooks int `json:"webhooks"` // webhooks with their secrets, signing key and headers
+	Clients  int `json:"clients"`  // number of client secrets
+	// Changed lists the IDs of rows that changed concurrently. The concurrent change or the next run reseals them.
 	Changed []string `json:"changed"`
 }
 
-// All reseals every secret. It is idempotent, and replaces a row only if it is unchanged since it was read. An error
-// names the failed row; rows before it are done.
+// All reseals every secret. It is idempotent, and replaces a row only if the row is unchanged since it was read. An
+// error names the failed row; the rows before it are resealed.
 func (o Reseals) All(ctx context.Context) (Resealed, error) {
 	done := Resealed{Changed: []string{}}
 	tenants, err := o.rows.Tenants(ctx)
@@ -104,7 +104,7 @@ func (o Reseals) clientSecret(ctx context.Context, c catalog.OwnedClient) error 
 	return o.rows.SaveClientAuth(ctx, c.Owner, auth)
 }
 
-// counted counts a resealed row, or records the id of one that changed concurrently.
+// counted counts a resealed row in into, or records the ID of a row that changed concurrently.
 func counted(err error, into *int, done *Resealed, id string) error {
 	switch {
 	case errors.Is(err, fault.Conflict):

@@ -17,9 +17,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Restores restores lost token sets from a table's earlier state. If a portal rotates refresh tokens, one that was used
-// after that time is spent, and using it again may end everything that the patient has granted (RFC 9700 section 4.14).
-// Such a set is not restored; its connection ends, so that the organisation is notified and the patient can reconnect.
+// Restores restores lost token sets from a table's earlier state. If a portal rotates refresh tokens, a token that was
+// used after the time of that state is spent. Using it again may end all of the patient's grants (RFC 9700 section
+// 4.14). Such a set is not restored; its connection ends, so that the organisation is notified and the patient can
+// reconnect.
 type Restores struct {
 	service     OrganisationReader
 	connections ConnectionLister
@@ -32,26 +33,26 @@ func NewRestores(service OrganisationReader, connections ConnectionLister, tasks
 	return Restores{service: service, connections: connections, tasks: exportReader{tasks}, by: by}
 }
 
-// TokenRows reads and writes the present tokens and reads those of the earlier time (store.Restore).
+// TokenRows reads and writes the current tokens, and reads those of the earlier state (store.Restore).
 type TokenRows interface {
 	HasTokens(ctx context.Context, tenant org.Tenant, connectionID string) (bool, error)
 	Restored(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
 	PutBack(ctx context.Context, row tokens.Row) error
-	// RefreshDue makes the tokens of an authorized connection due at now.
+	// RefreshDue marks the tokens of an authorized connection as due at now.
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 	EndConnection(ctx context.Context, c connection.Connection, event webhook.Event) error
 }
 
-// Restored reports the outcome for a tenant's connections, by id.
+// Restored holds the outcome for each of a tenant's connections, by ID.
 type Restored struct {
-	Kept     int      // connections that have their tokens or have ended
-	Restored []string // connections with restored tokens
-	Ended    []string // connections whose patients must reconnect
+	Kept     int      // number of connections that have their tokens or have ended
+	Restored []string // IDs of connections with restored tokens
+	Ended    []string // IDs of connections whose patients must reconnect
 }
 
-// Tokens restores lost token sets of a tenant's connections to their state at a time. It writes nothing unless isMeant
-// is true. It is idempotent: connections that were restored or have ended are kept. After an error, the remaining
-// connections are unchanged.
+// Tokens restores the lost token sets of a tenant's connections to their state at moment. It writes nothing unless
+// isMeant is true. It is idempotent: connections that were restored or have ended are not changed again. After an
+// error, the remaining connections are unchanged.
 func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant, moment time.Time,
 	isMeant bool,
 ) (Restored, error) {
@@ -75,7 +76,7 @@ func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant,
 	return done, nil
 }
 
-// restore restores or ends one connection.
+// restore restores a connection's tokens, or ends the connection if that is impossible.
 func (o Restores) restore(
 	ctx context.Context, rows TokenRows, tenant org.Tenant, id string, moment time.Time, isMeant bool, done *Restored,
 ) error {
@@ -112,16 +113,16 @@ func (o Restores) restore(
 	if err := rows.PutBack(ctx, row); err != nil {
 		return fmt.Errorf("put tokens back: %w", err)
 	}
-	// A worker that ran meanwhile found nothing to renew, and set the connection never to be due.
+	// A worker that ran since the loss found nothing to renew, and set the connection never to be due.
 	if err := rows.RefreshDue(ctx, tenant, id, o.by.now()); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("make tokens due: %w", err)
 	}
 	return o.by.record(ctx, tenant, "tokens.restored", id)
 }
 
-// unspent returns the token set that a connection had at a time; fault.NotFound if it had none, or may have used it
-// since. The set is marked as possibly used, so that if it is refused, the organisation learns that it was lost, not
-// that the patient ended it.
+// unspent returns the token set that a connection had at a given time. It returns fault.NotFound if there was none, or
+// if the set may have been used since. The returned set is marked as possibly used: if it is refused, the organisation
+// is notified that the token was lost, not that the patient withdrew consent.
 func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Connection,
 	moment time.Time,
 ) (tokens.Row, error) {
@@ -136,7 +137,7 @@ func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Conn
 	if err != nil {
 		return tokens.Row{}, err
 	}
-	for _, e := range exports { // each may have refreshed the tokens
+	for _, e := range exports { // each export may have refreshed the tokens
 		if e.Status == export.Pending || !e.FinishedAt.Before(moment) {
 			return tokens.Row{}, spent
 		}

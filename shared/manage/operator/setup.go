@@ -25,7 +25,7 @@ type SetupRows interface {
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
-// Progress is the status of a tenant's setup.
+// Progress holds the progress of a tenant's setup.
 type Progress struct {
 	Credentials  []org.Credential
 	Webhooks     []webhook.Subscription

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Suspensions suspends organisations, resumes them, and removes suspended ones.
+// Suspensions suspends and resumes organisations, and removes suspended ones.
 type Suspensions struct {
 	orgEditor
 
@@ -22,10 +22,11 @@ type Suspensions struct {
 	deletions   DeletionReader
 }
 
-// SuspensionRows stores organisations and everything that an operator creates for them.
+// SuspensionRows stores organisations and the rows that operators create for them.
 type SuspensionRows interface {
 	OrganisationSaver
-	// RemoveOrganisation removes the revision that was read, in both modes; fault.Conflict.
+	// RemoveOrganisation removes the revision that was read, in both modes. It returns fault.Conflict if the stored
+	// revision differs.
 	RemoveOrganisation(ctx context.Context, o org.Organisation) error
 	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
@@ -37,7 +38,7 @@ type SuspensionRows interface {
 	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
 }
 
-// ConnectionCheck reports whether patients are connected.
+// ConnectionCheck reports whether a tenant has connections.
 type ConnectionCheck interface {
 	// HasConnections reports whether a tenant has, or ever had, a connection.
 	HasConnections(ctx context.Context, tenant org.Tenant) (bool, error)
@@ -45,7 +46,7 @@ type ConnectionCheck interface {
 
 // DeletionReader reads the deletions of organisations (deletion.Requests).
 type DeletionReader interface {
-	// Show returns an organisation's deletion; fault.NotFound.
+	// Show returns an organisation's deletion. It returns fault.NotFound if there is none.
 	Show(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
 
@@ -58,14 +59,14 @@ func NewSuspensions(
 	}
 }
 
-// Suspend suspends an organisation in both modes, within 30 seconds: its keys and public ids respond as if they did not
-// exist. Operations under way finish, connections are maintained, and events are delivered (docs/operate/ctl.md, "Stop
-// and remove"). Errors are fault.NotFound and fault.Conflict.
+// Suspend suspends an organisation in both modes, within 30 seconds: requests with its keys and public IDs are rejected
+// as if they did not exist. Operations in progress finish, connections are maintained, and events are delivered
+// (docs/operate/ctl.md, "Stop and remove"). It can fail with fault.NotFound or fault.Conflict.
 func (o Suspensions) Suspend(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Inactive, "organisation.suspended")
 }
 
-// Resume reactivates a suspended organisation. Errors are fault.NotFound and fault.Conflict.
+// Resume reactivates a suspended organisation. It can fail with fault.NotFound or fault.Conflict.
 func (o Suspensions) Resume(ctx context.Context, tenant org.Tenant) error {
 	deleting, err := o.isDeleting(ctx, tenant.OrgID)
 	if err != nil {
@@ -77,8 +78,8 @@ func (o Suspensions) Resume(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Active, "organisation.resumed")
 }
 
-// Remove removes a suspended organisation that owns nothing in either mode. Errors are fault.NotFound, and
-// fault.Conflict listing its remaining items.
+// Remove removes a suspended organisation that owns nothing in either mode. It can fail with fault.NotFound, or
+// fault.Conflict, which lists the remaining kinds of items.
 func (o Suspensions) Remove(ctx context.Context, tenant org.Tenant) error {
 	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
@@ -111,7 +112,7 @@ func (o Suspensions) setStatus(ctx context.Context, tenant org.Tenant, status or
 	return err
 }
 
-// left returns the kinds of items that belong to an organisation.
+// left returns the kinds of items that belong to an organisation in either mode.
 func (o Suspensions) left(ctx context.Context, of org.Organisation) ([]string, error) {
 	var left []string
 	for _, tenant := range of.Tenants() {
@@ -142,7 +143,7 @@ func (o Suspensions) left(ctx context.Context, of org.Organisation) ([]string, e
 	return left, nil
 }
 
-// leftIn returns the kinds of items that belong to it in one mode.
+// leftIn returns the kinds of items that belong to an organisation in one mode.
 func (o Suspensions) leftIn(ctx context.Context, tenant org.Tenant) ([]string, error) {
 	credentials, err := o.rows.Credentials(ctx, tenant)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxSubscriptions limits the fan-out of one event, so that it fits one transaction.
+// maxSubscriptions is the maximum number of a tenant's webhooks, so that an event's deliveries fit one transaction.
 const maxSubscriptions = 25
 
 // Webhooks creates, changes and tests webhooks.
@@ -30,7 +30,7 @@ type Webhooks struct {
 // WebhookReader reads webhooks.
 type WebhookReader interface {
 	OrganisationReader
-	// Subscriptions returns a tenant's webhooks with their health, consistently.
+	// Subscriptions returns a tenant's webhooks and their health with a consistent read.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
@@ -39,15 +39,15 @@ type WebhookRows interface {
 	WebhookReader
 	// CreateSubscription stores a new webhook.
 	CreateSubscription(ctx context.Context, sub webhook.Subscription) error
-	// SaveSubscription, DisableSubscription and EnableSubscription change a webhook; fault.Conflict if it changed
-	// meanwhile.
+	// SaveSubscription, DisableSubscription and EnableSubscription change a webhook. They return fault.Conflict if the
+	// webhook changed in the meantime.
 	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
 	DisableSubscription(ctx context.Context, tenant org.Tenant, id string, reason webhook.Reason, at time.Time) error
 	EnableSubscription(ctx context.Context, sub webhook.Subscription) error
-	// MoveSubscription is SaveSubscription for a webhook with a new URL, and resets its health.
+	// MoveSubscription is like SaveSubscription, but for a webhook with a new URL. It also resets the webhook's health.
 	MoveSubscription(ctx context.Context, sub webhook.Subscription) error
-	// RemoveSubscription removes a disabled webhook and its health if it is unchanged since it was read; else
-	// fault.Conflict.
+	// RemoveSubscription removes a disabled webhook and its health. It returns fault.Conflict if the webhook changed since
+	// it was read.
 	RemoveSubscription(ctx context.Context, sub webhook.Subscription) error
 }
 
@@ -56,14 +56,14 @@ func NewWebhooks(rows WebhookRows, editor webhook.Editor, notices Notices, log D
 	return Webhooks{rows: rows, editor: editor, notices: notices, log: log, by: by}
 }
 
-// As returns a copy whose audit rows name actor.
+// As returns a copy of o whose audit rows name actor.
 func (o Webhooks) As(actor string) Webhooks {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Create creates a webhook, whose id it chooses, and notifies its organisation by e-mail. Only this call returns the
-// signing secret. Errors are fault.Invalid, fault.Conflict (too many) and fault.NotFound.
+// Create creates a webhook, chooses its ID, and notifies its organisation by email. Only this call returns the signing
+// secret. It can fail with fault.Invalid, fault.Conflict if there are too many webhooks, or fault.NotFound.
 func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscription, secret.Text, error) {
 	if err := checkNote(d.Note); err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
@@ -94,13 +94,14 @@ func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscrip
 	return sub, signing, err
 }
 
-// List returns a tenant's webhooks with their health. Errors are fault.NotFound.
+// List returns a tenant's webhooks with their health. It returns fault.NotFound if there is no such tenant.
 func (o Webhooks) List(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error) {
 	return listWebhooks(ctx, o.rows, tenant)
 }
 
-// Rotate gives a webhook a new signing secret, which only this call returns, and notifies its organisation by e-mail.
-// The former secret signs for another 24 hours or, with atOnce, ends now. Errors are fault.NotFound and fault.Conflict.
+// Rotate replaces a webhook's signing secret and notifies its organisation by email. Only this call returns the new
+// secret. The former secret signs for another 24 hours or, with atOnce, stops signing now. It can fail with
+// fault.NotFound or fault.Conflict.
 func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string,
 	atOnce bool,
 ) (webhook.Subscription, secret.Text, error) {
@@ -124,7 +125,7 @@ func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string,
 	)
 }
 
-// SetTypes limits a webhook to the required event types and those in optional. Errors are fault.NotFound and
+// SetTypes limits a webhook to the required event types and those in optional. It can fail with fault.NotFound or
 // fault.Conflict.
 func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
 	optional []webhook.Type,
@@ -140,18 +141,18 @@ func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
 	return sub, o.by.record(ctx, tenant, "webhook.types_changed", id)
 }
 
-// SetURL changes a webhook's URL as Change does. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// SetURL changes a webhook's URL as Change does. It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
 func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address string) (webhook.Subscription, error) {
 	return o.Change(ctx, tenant, id, WebhookChange{URL: &address})
 }
 
-// Show returns a webhook. Errors are fault.NotFound.
+// Show returns a webhook. It returns fault.NotFound if there is none.
 func (o Webhooks) Show(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	return findWebhook(ctx, o.rows, tenant, id)
 }
 
-// Disable stops all deliveries to a webhook, which are then held, and notifies its organisation by e-mail. Errors are
-// fault.NotFound, and fault.Conflict if it is disabled.
+// Disable stops all deliveries to a webhook, and notifies its organisation by email. Deliveries are then held. It can
+// fail with fault.NotFound, or fault.Conflict if the webhook is already disabled.
 func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -173,8 +174,9 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 	)
 }
 
-// Enable enables a disabled webhook and returns its former state and the time since which it has missed events, at most
-// 15 days ago: failed and held deliveries wait for a replay. Errors are fault.NotFound and fault.Conflict.
+// Enable enables a disabled webhook. It returns the webhook's former state and the time since which it has missed
+// events, at most 15 days ago. Failed and held deliveries are sent only by a replay. It can fail with fault.NotFound or
+// fault.Conflict.
 func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	id string,
 ) (was webhook.Subscription, missedSince time.Time, err error) {
@@ -185,7 +187,7 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	if !sub.Disabled {
 		return webhook.Subscription{}, time.Time{}, refused("The webhook is not disabled.")
 	}
-	// This precedes the change, so that a caller whose request fails here can repeat it.
+	// missedSince is determined before the change, so that a caller can repeat the request if this fails.
 	if missedSince, err = o.missedSince(ctx, sub); err != nil {
 		return webhook.Subscription{}, time.Time{}, err
 	}
@@ -195,8 +197,8 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id)
 }
 
-// Remove removes a disabled webhook. Its held deliveries stay in the delivery log until they expire, and cannot be
-// sent. Errors are fault.NotFound, and fault.Conflict for one that is not disabled.
+// Remove removes a disabled webhook. Its held deliveries stay in the delivery log until they expire, and can't be sent.
+// It can fail with fault.NotFound, or fault.Conflict if the webhook is not disabled.
 func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -211,8 +213,8 @@ func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) erro
 	return o.by.record(ctx, tenant, "webhook.removed", id)
 }
 
-// missedSince returns the creation time of the oldest failed or held delivery, by which a replay selects. If there is
-// none yet, it returns the time at which the webhook was disabled.
+// missedSince returns the creation time of the oldest failed or held delivery, because a replay selects by creation
+// time. If there is none yet, it returns the time at which the webhook was disabled.
 func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (time.Time, error) {
 	since := sub.DisabledAt
 	for _, status := range []webhook.DeliveryStatus{webhook.Exhausted, webhook.Held} {
@@ -236,7 +238,7 @@ func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (ti
 	return since, nil
 }
 
-// listWebhooks returns a tenant's webhooks; fault.NotFound.
+// listWebhooks returns a tenant's webhooks. It returns fault.NotFound if there is no such tenant.
 func listWebhooks(ctx context.Context, rows WebhookReader, tenant org.Tenant) ([]webhook.Subscription, error) {
 	if err := checkOwner(ctx, rows, tenant); err != nil {
 		return nil, err
@@ -248,7 +250,7 @@ func listWebhooks(ctx context.Context, rows WebhookReader, tenant org.Tenant) ([
 	return all, nil
 }
 
-// findWebhook returns one webhook of a tenant; fault.NotFound.
+// findWebhook returns one of a tenant's webhooks. It returns fault.NotFound if there is none.
 func findWebhook(ctx context.Context, rows WebhookReader, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	all, err := listWebhooks(ctx, rows, tenant)
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// WebhookChange describes a change to a webhook. Nil fields change nothing.
+// WebhookChange describes a change to a webhook. Nil fields are left unchanged.
 type WebhookChange struct {
 	URL      *string
-	Optional []webhook.Type // receives the required types and these
+	Optional []webhook.Type // event types to receive besides the required ones
 	Edit     webhook.Edit
 }
 
-// Change applies change to a webhook in one write. If the URL changes, the organisation is notified by e-mail, and due
-// attempts go to the new URL. If the origin changes, the webhook keeps only the headers in change, because the former
-// ones were meant for the former receiver. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Change applies change to a webhook in one write. If the URL changes, the organisation is notified by email, and due
+// attempts are sent to the new URL. If the origin changes, the webhook keeps only the headers in change, because the
+// former ones were meant for the former receiver. It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
 func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	change WebhookChange,
 ) (webhook.Subscription, error) {
@@ -58,18 +58,19 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	if err = o.rows.MoveSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, changed("webhook", err)
 	}
-	sub.Health = webhook.Health{} // it described the former URL
+	sub.Health = webhook.Health{} // the health was that of the former URL
 	told := notice.WebhookMoved(sub, o.by.now())
 	return sub, errors.Join(notify(ctx, o.notices, owner, told), o.by.record(ctx, tenant, "webhook.moved", id))
 }
 
-// Reveal returns the signing secrets of a webhook that are in use, newest first. Errors are fault.NotFound.
+// Reveal returns a webhook's signing secrets that are in use, newest first. It returns fault.NotFound if there is no
+// webhook.
 func (o Webhooks) Reveal(ctx context.Context, tenant org.Tenant, id string) ([]webhook.Revealed, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return nil, err
 	}
-	// No secret is revealed without an audit row.
+	// The audit row is written first, so that no secret is revealed without one.
 	if err = o.by.record(ctx, tenant, "webhook.secret_revealed", id); err != nil {
 		return nil, err
 	}

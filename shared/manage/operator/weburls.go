@@ -9,7 +9,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// normalURLs sets the URLs that change names, in their normal form. Errors are fault.Invalid.
+// normalURLs sets the organisation's URLs that change names, in normal form. It returns fault.Invalid for an
+// unacceptable URL.
 func normalURLs(own weburl.Own, of *org.Organisation, change OrganisationChange) error {
 	for _, at := range []struct {
 		field string
@@ -40,7 +41,7 @@ func normalURLs(own weburl.Own, of *org.Organisation, change OrganisationChange)
 	return nil
 }
 
-// normalList returns the normal forms of a list's entries, each once.
+// normalList returns the list's distinct entries in normal form.
 func normalList(list []string, normal func(text string) (string, error)) ([]string, error) {
 	if len(list) == 0 {
 		return nil, nil

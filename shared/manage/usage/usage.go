@@ -1,5 +1,5 @@
-// Package usage owns the measurement of organisations' usage: the conversion of events into counts, the days to count,
-// and the monthly totals (docs/adr/0036-the-dashboard.md). It does not depend on AWS.
+// Package usage measures organisations' usage. It converts events into counts, selects the days to count, and adds up
+// the monthly totals (docs/adr/0036-the-dashboard.md). It does not depend on AWS.
 package usage
 
 import (
@@ -18,42 +18,43 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Counts holds the counts of a day or a month of one tenant.
+// Counts holds one tenant's counts for a day or a month.
 type Counts struct {
-	Connections      int64 `json:"connections"` // authorizations, including reconnects
-	Rejections       int64 `json:"rejections"`  // patients who declined
-	Revocations      int64 `json:"revocations"` // detected by the service, not requested by the organisation
+	Connections      int64 `json:"connections"` // authorisations, including reconnects
+	Rejections       int64 `json:"rejections"`  // number of patients who declined
+	Revocations      int64 `json:"revocations"` // revocations detected by the service, not requested by the organisation
 	ExportsSucceeded int64 `json:"exports_succeeded"`
 	ExportsFailed    int64 `json:"exports_failed"`
 	Inquiries        int64 `json:"inquiries"`
 	Deliveries       int64 `json:"deliveries"` // one for each event and webhook, regardless of retries
 }
 
-// Month is a tenant's usage in a calendar month in UTC, so far.
+// Month is a tenant's usage in a calendar month (UTC) so far.
 type Month struct {
 	Counts
 
-	Month string `json:"month"` // 2026-03
+	Month string `json:"month"` // such as 2026-03
 }
 
 const (
 	day = "2006-01-02"
-	// months is the format of a month.
+	// months is the time layout of a month, such as 2026-03.
 	months = "2006-01"
-	// settled is the delay after the end of a day until it is counted, because the event index lags behind the rows.
+	// settled is the delay between the end of a day and its count, because the event index is updated after the rows.
 	settled = time.Hour
-	// catchUp is the number of days for which counting can be made up: events are stored for 15 days, so the first events
-	// of an older day may have expired.
+	// catchUp is the number of past days that can still be counted. Events are stored for 15 days, so some events of an
+	// older day may have expired.
 	catchUp = 14
-	// page is the number of list items that are read at once, at most 100.
+	// page is the number of list items read at once, at most 100.
 	page = 100
 )
 
-// Days stores counted days (store.UsageDays).
+// Days stores the counts of completed days (store.UsageDays).
 type Days interface {
-	// SaveUsage stores a tenant's day, formatted as 2026-03-04; fault.Conflict if it exists.
+	// SaveUsage stores a tenant's counts of a day, which is formatted as 2026-03-04. It returns fault.Conflict if the day
+	// exists.
 	SaveUsage(ctx context.Context, tenant org.Tenant, day string, c Counts, ends time.Time) error
-	// Usage returns a tenant's counted days between two days, both included, at most 62.
+	// Usage returns a tenant's counts from one day to another, both included, for at most 62 days.
 	Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]Counts, error)
 }
 
@@ -73,7 +74,7 @@ type Tenants interface {
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }
 
-// Meter counts usage.
+// Meter counts tenants' usage.
 type Meter struct {
 	Days       Days
 	Events     Events
@@ -81,7 +82,8 @@ type Meter struct {
 	Now        func() time.Time
 }
 
-// Month returns a tenant's usage in a month, such as 2026-03, including today; fault.Invalid for an invalid month.
+// Month returns a tenant's usage in a month, such as 2026-03, including today. It returns fault.Invalid for an invalid
+// month.
 func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Month, error) {
 	first, err := time.Parse(months, month)
 	if err != nil {
@@ -106,8 +108,8 @@ func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Mont
 	return sum, nil
 }
 
-// Run counts the completed days of all tenants that are not counted yet. It stops before the deadline of ctx, and
-// leaves the remainder to the next run. A failure for one tenant does not stop the others.
+// Run counts the completed days of all tenants that have not been counted yet. It stops before the deadline of ctx; the
+// next run counts the remaining days. A failure for one tenant does not stop the others.
 func (m Meter) Run(ctx context.Context, tenants Tenants) error {
 	all, err := tenants.Tenants(ctx)
 	if err != nil {
@@ -128,13 +130,13 @@ func (m Meter) Run(ctx context.Context, tenants Tenants) error {
 	return errors.Join(failures[:min(len(failures), 10)]...)
 }
 
-// isLate reports whether too little time is left for another tenant.
+// isLate reports whether too little time remains for another tenant.
 func (m Meter) isLate(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && deadline.Sub(m.Now()) < time.Minute
 }
 
-// finish counts the outstanding days of one tenant, and returns their number.
+// finish counts one tenant's outstanding days, and returns the number of days.
 func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 	now := m.Now().UTC()
 	first := earliest(now)
@@ -151,7 +153,7 @@ func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 		if err != nil {
 			return counted, err
 		}
-		// A day is written once: a later count would miss the events of connections erased since.
+		// A day is written once, because a later count would miss the events of connections erased since.
 		if err = m.Days.SaveUsage(ctx, tenant, date.Format(day), c, date.AddDate(0, 0, 1)); err != nil &&
 			!errors.Is(err, fault.Conflict) {
 			return counted, fmt.Errorf("save usage: %w", err)
@@ -196,7 +198,7 @@ func (m Meter) count(ctx context.Context, tenant org.Tenant, date time.Time) (Co
 	return c, nil
 }
 
-// addEvent counts an event, except for simulated events and repeated results.
+// addEvent adds an event to the counts, unless it is simulated or repeats a result.
 func (c *Counts) addEvent(e webhook.Event) {
 	var told struct {
 		Data json.RawMessage `json:"data"`

@@ -27,7 +27,7 @@ var (
 	now = time.Date(2026, 3, 3, 15, 4, 5, 0, time.UTC)
 )
 
-// fixture is an event log and its counts. Tests can set its time.
+// fixture holds an event log and its counts. Tests can set its time.
 type fixture struct {
 	meter usage.Meter
 	days  store.UsageDays
@@ -53,7 +53,7 @@ func (*fixture) Tenants(context.Context) ([]org.Tenant, error) {
 	return []org.Tenant{other, tenant}, nil
 }
 
-// tell stores an event at a time, with a delivery created at the same time.
+// tell stores an event, and a delivery, with the given time.
 func (f *fixture) tell(t *testing.T, of org.Tenant, at time.Time, kind webhook.Type, data any) {
 	t.Helper()
 	f.made++
@@ -93,7 +93,7 @@ func connected(status string) webhook.ConnectionSuccess {
 	return webhook.ConnectionSuccess{ConnectionStatus: status}
 }
 
-// tellAll stores an event of every counted kind on a day.
+// tellAll stores one event of every counted kind on a day.
 func (f *fixture) tellAll(t *testing.T, at time.Time) {
 	t.Helper()
 	f.tell(t, tenant, at, webhook.ConnectionSucceeded, connected("authorized"))
@@ -111,7 +111,7 @@ func (f *fixture) tellAll(t *testing.T, at time.Time) {
 	f.tell(t, other, at, webhook.ConnectionSucceeded, connected("authorized"))
 }
 
-// ofOne returns the counts of one tellAll.
+// ofOne returns the counts that one tellAll produces.
 func ofOne() usage.Counts {
 	return usage.Counts{
 		Connections: 1, Rejections: 1, Revocations: 1, ExportsSucceeded: 1, ExportsFailed: 1, Inquiries: 2,
@@ -137,7 +137,7 @@ func TestMonthSumsDaysIncludingToday(t *testing.T) {
 	} {
 		f.tellAll(t, at)
 	}
-	for _, counted := range []bool{false, true, true} { // a second run changes nothing
+	for _, counted := range []bool{false, true, true} { // the second run changes nothing
 		if counted {
 			f.run(t)
 		}
@@ -159,7 +159,7 @@ func TestMonthSumsDaysIncludingToday(t *testing.T) {
 	}
 }
 
-// A day whose events and deliveries exceed one page is counted completely.
+// TestDayOfManyPagesIsCountedCompletely checks a day whose events and deliveries exceed one page.
 func TestDayOfManyPagesIsCountedCompletely(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -173,7 +173,8 @@ func TestDayOfManyPagesIsCountedCompletely(t *testing.T) {
 	}
 }
 
-// A day is counted once its last events are in the index; missed days are made up for as long as events are stored.
+// TestRunCountsDaysOnceAndCatchesUp checks that a day is counted once its last events are in the index, and that missed
+// days are counted later, for as long as events are stored.
 func TestRunCountsDaysOnceAndCatchesUp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -192,7 +193,7 @@ func TestRunCountsDaysOnceAndCatchesUp(t *testing.T) {
 	if got := days(); got != 14 {
 		t.Errorf("%d days, want 14", got)
 	}
-	f.tellAll(t, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)) // hours late, which never happens
+	f.tellAll(t, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)) // hours late, which can't happen in practice
 	f.tellAll(t, time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC))
 	f.at = f.at.AddDate(0, 0, 10)
 	f.run(t)
@@ -206,7 +207,7 @@ func TestRunCountsDaysOnceAndCatchesUp(t *testing.T) {
 
 var errTrouble = errors.New("trouble on our side")
 
-// flawed fails for one tenant.
+// flawed is a store that fails for one tenant.
 type flawed struct{ usage.Days }
 
 func (f flawed) SaveUsage(ctx context.Context, of org.Tenant, day string, c usage.Counts, ends time.Time) error {
@@ -231,7 +232,7 @@ func TestRunContinuesAfterTenantFails(t *testing.T) {
 	}
 }
 
-// nothing is a log without events.
+// nothing is an event log without events.
 type nothing struct{ saved int }
 
 func (*nothing) EventsAfter(context.Context, webhook.Event, time.Time, int) ([]webhook.Event, bool, error) {

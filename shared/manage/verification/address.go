@@ -8,19 +8,20 @@ import (
 )
 
 const (
-	maxAddress = 254 // RFC 5321 section 4.5.3.1.3, without the angle brackets
-	maxLocal   = 64  // RFC 5321 section 4.5.3.1.1
-	maxLabel   = 63  // RFC 1035 section 2.3.4
+	maxAddress = 254 // limit from RFC 5321 section 4.5.3.1.3, without the angle brackets
+	maxLocal   = 64  // limit from RFC 5321 section 4.5.3.1.1
+	maxLabel   = 63  // limit from RFC 1035 section 2.3.4
 )
 
-// Address is an e-mail address that can safely be sent to: one mailbox in ASCII, without a display name, quotes or
+// Address is an email address that is safe to send to. It is one mailbox in ASCII, without a display name, quotes or
 // comments, so that no part of it can be a second recipient or a header.
 type Address struct {
-	local  string // as entered: only its own server knows whether case matters
-	domain string // in lower case
+	local  string // local part as entered, because only its own server can tell whether case matters
+	domain string // domain in lower case
 }
 
-// ParseAddress parses an email address typed by a patient. The error is fault.Invalid and does not repeat it.
+// ParseAddress parses an email address typed by a patient. It returns fault.Invalid for an invalid address; the error
+// does not contain the address.
 func ParseAddress(text string) (Address, error) {
 	text = strings.TrimSpace(text)
 	local, domain, _ := strings.Cut(text, "@")
@@ -35,16 +36,16 @@ func ParseAddress(text string) (Address, error) {
 // String returns the address in its original spelling.
 func (a Address) String() string { return a.local + "@" + a.domain }
 
-// Domain returns the host name after the @, in lower case.
+// Domain returns the part after the @, in lower case.
 func (a Address) Domain() string { return a.domain }
 
-// same returns a form that is equal for two spellings of one address.
+// same returns a form that is equal for two spellings of one email address.
 func (a Address) same() string { return strings.ToLower(a.String()) }
 
 func (a Address) mailbox() string { return maillimit.Mailbox(a.String()) }
 
-// isLocal reports whether text is a dot-atom (RFC 5322 section 3.2.3). The quoted form is refused, because nobody uses
-// it.
+// isLocal reports whether text is a dot-atom (RFC 5322 section 3.2.3). It rejects the quoted form, which is not used in
+// practice.
 func isLocal(text string) bool {
 	if len(text) > maxLocal {
 		return false
@@ -58,8 +59,8 @@ func isLocal(text string) bool {
 	return true
 }
 
-// isDomain reports whether text is a host name of at least two labels, the last of which is not a number; IP addresses
-// are refused.
+// isDomain reports whether text is a host name of at least two labels, the last of which is not a number. It rejects IP
+// addresses.
 func isDomain(text string) bool {
 	labels := strings.Split(text, ".")
 	for _, label := range labels {

@@ -11,14 +11,16 @@ import (
 
 func TestParseAddressAcceptsSingleMailbox(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("a", 64) + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "org" // 254 characters
+	// an address of 254 characters
+	long := strings.Repeat("a", 64) + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "org"
 	const pasted = " \tada@example.com\r\n"
 	for given, want := range map[string]string{
 		"ada@example.com":                  "ada@example.com",
 		pasted:                             "ada@example.com",
 		"Ada.O'Maple+tag@Mail.EXAMPLE.com": "Ada.O'Maple+tag@mail.example.com",
-		"a_b-c=d@xn--mnchen-3ya.example":   "a_b-c=d@xn--mnchen-3ya.example", // an internationalised domain in mail
-		long:                               long,
+		// internationalised domain as it appears in email
+		"a_b-c=d@xn--mnchen-3ya.example": "a_b-c=d@xn--mnchen-3ya.example",
+		long:                             long,
 	} {
 		if a, err := verification.ParseAddress(given); err != nil || a.String() != want {
 			t.Errorf("%q is %q, %v", given, a, err)

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// A caller that requests code after code in order to guess gets few of them, even with other spellings of the address,
-// from other networks, and concurrently.
+// TestMailboxGetsFiveCodesPerHour checks that a caller that requests code after code in order to guess gets only a few,
+// even with other spellings of the address, from other networks, and concurrently.
 func TestMailboxGetsFiveCodesPerHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestMailboxGetsFiveCodesPerHour(t *testing.T) {
 		_, err := o.ask(alder, address)
 		wantWait(t, "a second code at once", err, 30*time.Second)
 		_, err = o.ask(birch, address)
-		expect.NoError(t, err) // organisations do not affect each other's limits
+		expect.NoError(t, err) // organisations do not affect one another's limits
 		for _, spelling := range []string{"ada.maple@example.com", "Ada.Maple+1@example.com", "ADA.MAPLE+2@Example.Com"} {
 			<-time.After(30 * time.Second)
 			o.send(spelling)
@@ -59,8 +59,8 @@ func wantWait(t *testing.T, what string, err error, want time.Duration) {
 	}
 }
 
-// A patient who needs several codes a day gets ten from one network. After ten, from any network, a code allows a
-// single try until the first of them is a day old.
+// TestLaterCodesOfDayAllowOneTry checks that a patient can get ten codes a day from one network. After ten codes from
+// any network, each further code allows a single try until the first code is a day old.
 func TestLaterCodesOfDayAllowOneTry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestLaterCodesOfDayAllowOneTry(t *testing.T) {
 		expect.NoError(t, err)
 		<-time.After(time.Until(began.Add(24 * time.Hour)))
 		o.network = ""
-		if got := o.tries(o.send(address)); got != 1 { // eleven since then
+		if got := o.tries(o.send(address)); got != 1 { // eleven codes since then
 			t.Errorf("the next code of the first network has %d tries", got)
 		}
 		<-time.After(3 * time.Hour)
@@ -94,7 +94,7 @@ func TestLaterCodesOfDayAllowOneTry(t *testing.T) {
 	})
 }
 
-// tries guesses at a code until it is spent, and returns the number of guesses.
+// tries guesses at a code until no tries remain, and returns the number of guesses.
 func (o *office) tries(sent verification.Sent, code string) int {
 	o.t.Helper()
 	for n := 1; ; n++ {
@@ -106,8 +106,8 @@ func (o *office) tries(sent verification.Sent, code string) int {
 	}
 }
 
-// A stranger with one network who guesses for a day, up to the limits, locks nobody out: the patient requests a code
-// every three hours and enters it correctly.
+// TestStrangerCannotLockPatientOut checks that a stranger with one network who guesses for a day, up to the limits,
+// does not lock out the patient. The patient requests a code every three hours and enters it correctly.
 func TestStrangerCannotLockPatientOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,13 +126,13 @@ func TestStrangerCannotLockPatientOut(t *testing.T) {
 			_, err := o.check(alder, sent.ID, code)
 			expect.NoError(t, err)
 		}
-		if guesses < 40 || guesses > 50 { // docs/develop/threat-model.md, "Guessing codes"
+		if guesses < 40 || guesses > 50 { // range from docs/develop/threat-model.md, "Guessing codes"
 			t.Errorf("%d guesses in a day", guesses)
 		}
 	})
 }
 
-// A stranger with a new network for every code guesses for a day.
+// TestDailyGuessesAreLimited simulates a stranger who guesses for a day, with a new network for every code.
 func TestDailyGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -143,14 +143,14 @@ func TestDailyGuessesAreLimited(t *testing.T) {
 			networks++
 			guesses += o.guess()
 		}
-		if want := 10*5 + 110; guesses != want { // docs/develop/threat-model.md
+		if want := 10*5 + 110; guesses != want { // limit from docs/develop/threat-model.md
 			t.Errorf("%d guesses in a day, want %d", guesses, want)
 		}
 	})
 }
 
-// Daily counts are stored for a day, so that waiting does not reset them.
-func TestSendingsAreStoredForDay(t *testing.T) {
+// TestSendingsAreStoredForOneDay checks that daily counts are stored for a day, so that waiting does not reset them.
+func TestSendingsAreStoredForOneDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -166,7 +166,7 @@ func TestSendingsAreStoredForDay(t *testing.T) {
 	})
 }
 
-// guess requests a code, guesses at it, and returns the number of guesses.
+// guess requests a code, uses up its tries, and returns the number of guesses.
 func (o *office) guess() int {
 	o.t.Helper()
 	sent, err := o.ask(alder, address)

@@ -16,15 +16,16 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The limits of docs/adr/0042-mail-is-not-a-relay.md.
+// Limits from docs/adr/0042-mail-is-not-a-relay.md.
 const (
 	patientCodesPerSender  = 200
-	patientCodesPerMailbox = 10 // of one sender
+	patientCodesPerMailbox = 10 // limit of one sender
 	noticeCodesPerSender   = 20
-	noticeCodesPerMailbox  = 3 // of one sender
+	noticeCodesPerMailbox  = 3 // limit of one sender
 )
 
-// noSendings stores each code as the first to its mailbox, so that only the limits across all tenants apply.
+// noSendings is a store in which each code is the first to its mailbox, so that only the limits across all tenants
+// apply.
 type noSendings struct{}
 
 func (noSendings) Sendings(context.Context, org.Tenant, string) (verification.Sendings, error) {
@@ -117,7 +118,8 @@ func TestNoticeAddressCodesWorkDespiteHostileAccount(t *testing.T) {
 	})
 }
 
-// Codes refused by an organisation's own limits must not use up the limits across all organisations.
+// TestRefusedCodeUsesNoMailboxBudget checks that codes refused by an organisation's own limits do not count towards the
+// limits across all organisations.
 func TestRefusedCodeUsesNoMailboxBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

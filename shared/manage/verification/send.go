@@ -25,65 +25,66 @@ const (
 	mailTime = 6 * time.Second
 )
 
-// Mailer sends a mail in both formats to a single address (mail.Sender). It returns fault.Invalid if the address cannot
-// receive mail.
+// Mailer sends an email in text and HTML to a single address (mail.Sender). It returns fault.Invalid if the address
+// can't receive mail.
 type Mailer interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }
 
-// Limits counts e-mails across all tenants; fault.Limited (maillimit.Limiter).
+// Limits counts emails across all tenants, and returns fault.Limited above the limits (maillimit.Limiter).
 type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
 
-// Sender sends codes. Every field is required except Mailer.
+// Sender sends codes by email. Every field is required except Mailer.
 type Sender struct {
 	Store   SendStore
-	Mailer  Mailer // nil: this stack sends no e-mails
+	Mailer  Mailer // nil if this stack sends no email
 	Keys    secret.Keyring
 	Random  io.Reader
 	NewID   ids.Source
 	Now     func() time.Time
-	PerHour int // codes to one mailbox, for one tenant; also determines the daily limit
+	PerHour int // codes per hour to one mailbox, for one tenant; also determines the daily limit
 	Limits  Limits
 }
 
-// Request is a request for a code.
+// Request holds a request to send a code.
 type Request struct {
 	Tenant org.Tenant
-	// Organisation is the name shown in the patient's mail. It is empty for an organisation that is not approved for live
-	// mode: its mails name the service, and their limits are lower.
+	// Organisation is the name shown in the patient's email. It is empty for an organisation that is not approved for live
+	// mode: its emails name the service, and their limits are lower.
 	Organisation string
-	From         maillimit.From // on whose behalf the code is sent
+	From         maillimit.From // party for which the code is sent
 	Email        string
-	Language     string // BCP 47; English if there are no texts in the language
-	Network      string // from which the request comes
+	Language     string // BCP 47 tag; English if there are no texts in the language
+	Network      string // network from which the request comes
 	Occasion     Occasion
-	// Device identifies a known browser of the mailbox's owner, whose codes are counted separately, so that strangers
-	// cannot exhaust the owner's limit. It is empty for an unknown browser.
+	// Device identifies a known browser of the mailbox's owner. Its codes are counted separately, so that strangers can't
+	// exhaust the owner's limit. It is empty for an unknown browser.
 	Device string
 }
 
 // Occasion is the purpose of a code.
 type Occasion string
 
-// The occasions.
+// Occasions for sending a code.
 const (
-	Form          Occasion = "" // a form on one of our pages, filled in by a patient
+	Form          Occasion = "" // form on one of the service's pages, filled in by a patient
 	SignIn        Occasion = "sign_in"
 	NewAddress    Occasion = "new_address"
-	NoticeAddress Occasion = "notice_address" // an organisation's notice address
+	NoticeAddress Occasion = "notice_address" // verification of an organisation's notice address
 )
 
-// Sent is a code on its way.
+// Sent describes a code that was sent.
 type Sent struct {
 	ID          string
 	ExpiresAt   time.Time
 	ResendAfter time.Time
 }
 
-// Send sends a code. The response is the same whoever the address belongs to. It returns fault.Limited if there were
-// too many, and fault.Unavailable if the mail cannot be sent; the code then counts as sent, because it may have been.
+// Send sends a code by email. The response is the same regardless of the owner of the address. It returns fault.Limited
+// if too many codes were sent, and fault.Unavailable if the email can't be sent. The code then still counts as sent,
+// because it may have been.
 func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	to, err := ParseAddress(r.Email)
 	if err != nil {
@@ -114,7 +115,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	return Sent{ID: code.ID, ExpiresAt: code.ExpiresAt, ResendAfter: now.Add(resendAfter)}, nil
 }
 
-// digits returns six digits; all codes are equally likely.
+// digits returns six random digits. All codes are equally likely.
 func (s Sender) digits() (string, error) {
 	n, err := rand.Int(s.Random, big.NewInt(codes))
 	if err != nil {
@@ -123,7 +124,7 @@ func (s Sender) digits() (string, error) {
 	return fmt.Sprintf("%06d", n), nil
 }
 
-// store stores the code, unless too many were sent to its mailbox. Codes that are sent concurrently count too.
+// store stores the code, unless too many codes were sent to its mailbox. Codes that are sent concurrently also count.
 func (s Sender) store(ctx context.Context, code Code, r Request, to Address) error {
 	mailbox, now := hex.EncodeToString(s.Keys.Sign(mailboxText(r.Tenant, to, r.Device)).Sum), s.Now()
 	isCounted := false
@@ -155,7 +156,8 @@ func (s Sender) store(ctx context.Context, code Code, r Request, to Address) err
 	})
 }
 
-// count counts a code across all tenants. Sign-in codes share one tenant, whose own limits do that.
+// count counts a code against the limits across all tenants. Sign-in codes are exempt, because they share one tenant,
+// whose own limits cover all of them.
 func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	m := maillimit.Mail{Purpose: maillimit.PatientCode, From: r.From, To: to.String()}
 	switch {
@@ -174,13 +176,13 @@ func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	return nil
 }
 
-// perDay is the daily number of codes to one mailbox that allow every try, and of codes that one network may request.
-// It keeps guesses few without letting strangers lock anyone out: strangers use up tries, whereas the holder of the
-// mail needs only one (docs/develop/threat-model.md, "Guessing codes").
+// perDay returns the daily number of codes to one mailbox that allow every try, and of codes that one network may
+// request. It limits guesses without letting strangers lock out the owner. Strangers use up tries, but the owner needs
+// only one (docs/develop/threat-model.md, "Guessing codes").
 func (s Sender) perDay() int { return 2 * s.PerHour }
 
-// wait returns the time until another code may be sent to a mailbox after those already sent. One of an hour's codes is
-// reserved for other networks.
+// wait returns the time until another code may be sent to a mailbox, given the codes already sent. It reserves one of
+// an hour's codes for other networks.
 func (s Sender) wait(sent []Sending, next Sending) time.Duration {
 	own := slices.DeleteFunc(slices.Clone(sent), func(one Sending) bool { return one.Network != next.Network })
 	return max(
@@ -191,7 +193,7 @@ func (s Sender) wait(sent []Sending, next Sending) time.Duration {
 	)
 }
 
-// until returns the time until fewer than n of them are within a window.
+// until returns the time until fewer than n of the sendings are within the window.
 func until(sent []Sending, n int, window time.Duration, now time.Time) time.Duration {
 	if len(sent) < n {
 		return 0
@@ -199,7 +201,7 @@ func until(sent []Sending, n int, window time.Duration, now time.Time) time.Dura
 	return max(0, sent[len(sent)-n].At.Add(window).Sub(now))
 }
 
-// unsent returns the error that advises the patient when a mail could not be sent.
+// unsent returns the error shown to the patient if an email could not be sent.
 func unsent(err error) error {
 	if errors.Is(err, fault.Invalid) {
 		return fault.BadRequest("We can't send e-mail to this address. Check it for typos.").About("email").Because(err)

@@ -9,10 +9,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// service is the name that a mail shows if it shows no organisation's.
+// service is the name in an email that shows no organisation's name.
 const service = "Recordbridge"
 
-// wording holds the sentences of a mail in one language. Each %s is the organisation's name. A mail with a code
+// wording holds the sentences of an email in one language. Each %s is the organisation's name. An email with a code
 // contains no link, so that users do not learn to follow links.
 type wording struct {
 	lang    string
@@ -59,8 +59,8 @@ func in(language string) wording {
 	return english()
 }
 
-// signIn returns the wording for signing in to the dashboard, and newAddress that for changing an account's address.
-// Both are in English, like the dashboard.
+// signIn returns the wording for signing in to the dashboard. newAddress returns the wording for changing an account's
+// email address. Both are in English, like the dashboard.
 func signIn() wording {
 	return wording{
 		lang:    "en",
@@ -73,8 +73,8 @@ func signIn() wording {
 	}
 }
 
-// noticeAddress returns the wording for the reader of an address to which an organisation wants its notices sent. It
-// contains none of that organisation's text.
+// noticeAddress returns the wording for verifying an organisation's notice address. It contains no text written by that
+// organisation.
 func noticeAddress() wording {
 	w := signIn()
 	w.subject = "Confirm this address for notices from %s"

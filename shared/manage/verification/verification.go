@@ -1,6 +1,6 @@
-// Package verification owns the proof that a patient owns an e-mail address: six digits are sent there, entering them
-// yields a token, and the token proves ownership for an hour, to one organisation in one mode. The package stores only
-// keyed hashes of addresses and codes. It depends on no HTTP and no AWS.
+// Package verification proves that a patient owns an email address. Six digits are sent to the address; entering them
+// returns a token, which proves ownership for an hour, to one organisation in one mode. The package stores only keyed
+// hashes of addresses and codes. It does not depend on HTTP or AWS.
 package verification
 
 import (
@@ -21,35 +21,35 @@ const (
 	codeLife  = 5 * time.Minute
 	tokenLife = time.Hour
 	tries     = 5
-	// resendAfter is the time before a second code can be sent, because the first may still be under way.
+	// resendAfter is the minimum time between two codes, because the first may still be in transit.
 	resendAfter = 30 * time.Second
 )
 
-// Code is an unused code that was sent.
+// Code is a code that was sent and has not been used.
 type Code struct {
-	ID        string // a UUID, known to the page that requested the code
+	ID        string // UUID, known to the page that requested the code
 	Tenant    org.Tenant
-	Mark      secret.Mark // of the digits
-	Address   secret.Mark // of the recipient
-	Tries     int         // that were made or are not allowed
+	Mark      secret.Mark // keyed hash of the digits
+	Address   secret.Mark // keyed hash of the recipient
+	Tries     int         // number of tries that were made or are not allowed
 	ExpiresAt time.Time
 }
 
 // Sendings holds the codes sent to one mailbox within the last day, oldest first.
 type Sendings struct {
 	Tenant  org.Tenant
-	Mailbox string // keyed hash
+	Mailbox string // keyed hash of the mailbox
 	Sent    []Sending
-	Rev     int64 // compare-and-swap revision, 0 before the first
+	Rev     int64 // revision for compare-and-swap writes; 0 before the first code
 }
 
-// Sending is one code sent to a mailbox.
+// Sending records one code sent to a mailbox.
 type Sending struct {
 	At      time.Time
 	Network string // keyed hash of the requesting network
 }
 
-// Token proves ownership of an email address.
+// Token records a proof of ownership of an email address.
 type Token struct {
 	Hash      string
 	Tenant    org.Tenant
@@ -57,37 +57,38 @@ type Token struct {
 	ExpiresAt time.Time
 }
 
-// SendStore stores codes (store.Flow).
+// SendStore stores codes to be sent (store.Flow).
 type SendStore interface {
-	// Sendings reads the sendings of a mailbox, which are empty at first.
+	// Sendings reads the codes sent to a mailbox. It returns empty Sendings if there are none.
 	Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (Sendings, error)
-	// CreateCode stores a code together with its sending; fault.Conflict if the sendings changed since they were read.
+	// CreateCode stores a code together with its sending. It returns fault.Conflict if the sendings changed since they
+	// were read.
 	CreateCode(ctx context.Context, c Code, s Sendings) error
 }
 
-// CheckStore counts tries of codes and exchanges codes (store.Flow).
+// CheckStore counts tries of codes, and exchanges codes for tokens (store.Flow).
 type CheckStore interface {
-	// TryCode counts a try and returns the code including it; fault.Conflict if there is no such code, it has expired, or
-	// all of most tries are used.
+	// TryCode counts a try and returns the code with the try included. It returns fault.Conflict if there is no such code,
+	// it has expired, or all tries are used.
 	TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time, most int) (Code, error)
-	// ExchangeCode replaces a code with a token; fault.Conflict if that has already happened.
+	// ExchangeCode replaces a code with a token. It returns fault.Conflict if the code was already exchanged.
 	ExchangeCode(ctx context.Context, c Code, t Token) error
 }
 
 // TokenStore reads tokens (store.Flow).
 type TokenStore interface {
-	// EmailToken reads a token of the tenant; fault.NotFound.
+	// EmailToken reads one of the tenant's tokens. It returns fault.NotFound if there is none.
 	EmailToken(ctx context.Context, tenant org.Tenant, hash string) (Token, error)
 }
 
-// Proofs verifies that a token proves ownership of an address. Every field is required.
+// Proofs verifies that a token proves ownership of an email address. Every field is required.
 type Proofs struct {
 	Store TokenStore
 	Keys  secret.Keyring
 	Now   func() time.Time
 }
 
-// Check returns fault.Invalid if the token does not prove ownership of the address to this tenant: it is unknown,
+// Check returns fault.Invalid if the token does not prove ownership of the email address to this tenant: it is unknown,
 // expired, or belongs to another tenant or address.
 func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text, a Address) error {
 	found, err := p.Store.EmailToken(ctx, tenant, hash(token.Reveal()))
@@ -102,7 +103,8 @@ func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text,
 	return nil
 }
 
-// The hashed text contains its purpose and its tenant, so that no hash reveals anything about another.
+// The hashed text contains its purpose and its tenant, so that equal values of different tenants or purposes have
+// different hashes.
 func addressText(t org.Tenant, a Address) []byte { return text("address", t, a.same()) }
 
 func networkText(s Sendings, network string) []byte {
@@ -124,7 +126,7 @@ func text(purpose string, t org.Tenant, parts ...string) []byte {
 	return []byte("email\x00" + purpose + "\x00" + t.Key() + "\x00" + strings.Join(parts, "\x00"))
 }
 
-// hash returns the form in which a token, which cannot be guessed, is stored.
+// hash returns the form in which a token is stored. A plain hash is enough because tokens can't be guessed.
 func hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

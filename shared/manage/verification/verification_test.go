@@ -33,7 +33,7 @@ var (
 	birch = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 )
 
-// sentMail is a mail to one patient.
+// sentMail is an email to one patient.
 type sentMail struct {
 	to                  []string
 	subject, text, html string
@@ -43,7 +43,7 @@ var sixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
 
 func (m sentMail) code() string { return sixDigits.FindString(m.text) }
 
-// post records mails, or fails.
+// post records emails, or fails.
 type post struct {
 	mu   sync.Mutex
 	sent []sentMail
@@ -57,7 +57,7 @@ func (p *post) Send(_ context.Context, to []string, subject, text, html string) 
 	return p.err
 }
 
-// office combines the package's parts over the tables that template.yaml declares.
+// office combines the package's parts with the tables that template.yaml declares.
 type office struct {
 	t       *testing.T
 	tables  tables.Tables
@@ -65,7 +65,7 @@ type office struct {
 	sender  verification.Sender
 	checker verification.Checker
 	proofs  verification.Proofs
-	network string // from which codes are requested
+	network string // network from which codes are requested
 }
 
 func newOffice(t *testing.T) *office {
@@ -92,7 +92,7 @@ func (o *office) ask(of org.Tenant, email string) (verification.Sent, error) {
 	})
 }
 
-// send sends a code and returns it with the values that the page gets.
+// send sends a code and returns it, and the values that the page receives.
 func (o *office) send(email string) (sent verification.Sent, code string) {
 	o.t.Helper()
 	sent, err := o.ask(alder, email)
@@ -111,7 +111,7 @@ func (o *office) prove(of org.Tenant, token secret.Text, email string) error {
 	return o.proofs.Check(o.t.Context(), of, token, a)
 }
 
-// other returns a six-digit code different from this one.
+// other returns a six-digit code that differs from code.
 func other(code string, n int) string {
 	var number int
 	_, _ = fmt.Sscanf(code, "%d", &number)
@@ -193,7 +193,7 @@ func TestFiveWrongCodesRequireNewCode(t *testing.T) {
 		sent, code := o.send(address)
 		for _, typed := range []string{"", "12345", "1234567", "12345a", "１２３４５６", "-12345"} {
 			_, err := o.check(alder, sent.ID, typed)
-			wantKind(t, "what is no code", err, fault.Invalid) // and does not count as a try
+			wantKind(t, "what is no code", err, fault.Invalid) // an invalid code does not count as a try
 		}
 		for n := 1; n <= 4; n++ {
 			_, err := o.check(alder, sent.ID, other(code, n))
@@ -206,7 +206,8 @@ func TestFiveWrongCodesRequireNewCode(t *testing.T) {
 	})
 }
 
-// Concurrent guesses are counted individually, and if several are correct at once, one gets the token.
+// TestConcurrentGuessesAreCounted checks that concurrent guesses are counted individually, and that if several submit
+// the correct code at once, only one gets the token.
 func TestConcurrentGuessesAreCounted(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -219,7 +220,7 @@ func TestConcurrentGuessesAreCounted(t *testing.T) {
 		}
 		return err
 	})
-	if left != 4 { // the fifth must request a new one
+	if left != 4 { // the fifth request must be for a new code
 		t.Errorf("%d wrong codes were compared and may be followed by others, want 4", left)
 	}
 	_, err := o.check(alder, sent.ID, code)
@@ -231,7 +232,7 @@ func TestConcurrentGuessesAreCounted(t *testing.T) {
 	}
 }
 
-// succeeding returns the number of n concurrent calls that succeed.
+// succeeding makes n concurrent calls and returns the number that succeed.
 func succeeding(n int, call func() error) int {
 	var won atomic.Int32
 	var group sync.WaitGroup
@@ -278,7 +279,8 @@ func TestSendReportsFailedMail(t *testing.T) {
 	})
 }
 
-// The table contains no addresses, codes or tokens, nor anything that could be compared with guesses without the key.
+// TestRowsContainNoPersonalData checks that the table contains no email addresses, codes or tokens, nor anything that
+// could be compared with guesses without the key.
 func TestRowsContainNoPersonalData(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

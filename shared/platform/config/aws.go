@@ -18,8 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// Time-outs of AWS calls, chosen for calls within one region. An address that does not respond within them is gone, and
-// waiting longer only delays the attempt on another address.
+// Time-outs of AWS calls within one region. An address that doesn't respond within them is considered dead, and waiting
+// longer would only delay a try with another address.
 const (
 	dialTimeout = time.Second
 	tlsTimeout  = 2 * time.Second
@@ -27,11 +27,11 @@ const (
 	maxBackoff  = 500 * time.Millisecond
 )
 
-// AWS returns the configuration for all SDK clients of a function. Call it once, so that they share connections. It
-// reads the variables that Lambda sets (region, role credentials), and AWS_ENDPOINT_URL with its per-service variants,
-// which alone determine the endpoints (docs/adr/0009-environment-instead-of-the-sdks-loader.md). The SDK's own loader
-// would also look for profiles, single sign-on and instance metadata, none of which exist in a function, and links four
-// more service clients: 1.2 to 1.5 MB.
+// AWS returns the configuration for all of a function's SDK clients. Call it only once, so that the clients share
+// connections. It reads the variables that Lambda sets (region, role credentials), and AWS_ENDPOINT_URL with its
+// per-service variants, which alone determine the endpoints (docs/adr/0009-environment-instead-of-the-sdks-loader.md).
+// The SDK's own loader would also look for profiles, single sign-on and instance metadata, none of which exist in a
+// function, and would link four more service clients, 1.2 to 1.5 MB.
 func AWS() (aws.Config, error) {
 	env, err := Load[environment]()
 	if err != nil {
@@ -51,7 +51,7 @@ func AWS() (aws.Config, error) {
 				o.MaxBackoff = maxBackoff
 			})
 		},
-		// The SDK loader's defaults, which differ from the zero values.
+		// These defaults of the SDK's loader differ from the zero values.
 		AccountIDEndpointMode:      aws.AccountIDEndpointModePreferred,
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
@@ -63,7 +63,7 @@ func AWS() (aws.Config, error) {
 	return cfg, nil
 }
 
-// environment holds the variables that Lambda sets for every function, and the endpoints to call instead of AWS's.
+// environment holds the variables that Lambda sets for every function, and the endpoints that replace AWS's.
 type environment struct {
 	Region       string `env:"AWS_REGION"`
 	KeyID        string `env:"AWS_ACCESS_KEY_ID"`
@@ -72,11 +72,11 @@ type environment struct {
 	Endpoint     string `env:"AWS_ENDPOINT_URL"`
 }
 
-// serviceEndpoints returns per-service endpoints: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_SECRETS_MANAGER and so on (AWS
-// SDKs and Tools Reference Guide, service-specific endpoints).
+// serviceEndpoints returns endpoints for individual services, from variables such as AWS_ENDPOINT_URL_S3 and
+// AWS_ENDPOINT_URL_SECRETS_MANAGER (AWS SDKs and Tools Reference Guide, service-specific endpoints).
 type serviceEndpoints struct{}
 
-// GetServiceBaseEndpoint implements the interface that the SDK looks for in ConfigSources.
+// GetServiceBaseEndpoint implements an interface that the SDK looks for in ConfigSources.
 func (serviceEndpoints) GetServiceBaseEndpoint(_ context.Context,
 	sdkID string,
 ) (endpoint string, found bool, err error) {
@@ -85,18 +85,19 @@ func (serviceEndpoints) GetServiceBaseEndpoint(_ context.Context,
 	return endpoint, endpoint != "", nil
 }
 
-// wholeBody is the maximum length of a request body that is copied, so that it is sent together with the headers.
+// wholeBody is the maximum length in bytes of a request body that is copied into memory in order to be sent along with
+// the headers.
 const wholeBody = 64 << 10
 
-// plainBodies replaces the SDK's request bodies, which net/http handles badly in two ways.
+// plainBodies replaces the SDK's request bodies, which cause two problems with net/http.
 //
-// The SDK's body returns io.EOF from WriteTo once it is closed, although WriterTo must return nil. net/http treats that
-// as a failed upload and closes the connection while the response is still being read. On a fast network this lost
-// about one in a hundred responses of more than 4 KB ("use of closed network connection"), and a lost ReceiveMessage
-// hides its messages for minutes.
+// After it is closed, the SDK's body returns io.EOF from WriteTo, although a WriterTo must return nil. net/http treats
+// that as a failed upload and closes the connection while the response is still being read. On a fast network this lost
+// about one in a hundred responses over 4 KB ("use of closed network connection"). A lost ReceiveMessage response hides
+// its messages for minutes.
 //
-// Unless a body is known to be in memory, net/http sends the headers before it: two writes, packets and TLS records for
-// one call.
+// Unless net/http knows that a body is in memory, it sends the headers separately: two writes, packets and TLS records
+// for one call.
 type plainBodies struct {
 	next aws.HTTPClient
 }
@@ -115,7 +116,7 @@ func (c plainBodies) Do(r *http.Request) (*http.Response, error) {
 	return c.next.Do(r) //nolint:wrapcheck // the SDK reads the error's type to decide on a retry
 }
 
-// inMemory returns r with a copy of its body in a type that net/http knows to be in memory.
+// inMemory returns r with a copy of its body, using a type that net/http recognises as in memory.
 func inMemory(r *http.Request) (*http.Request, error) {
 	body := make([]byte, r.ContentLength)
 	_, err := io.ReadFull(r.Body, body)

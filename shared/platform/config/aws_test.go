@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/platform/config"
 )
 
-// loaded returns the configuration under test, with calls directed to a test server.
+// loaded returns the configuration under test, with its calls redirected to a test server.
 func loaded(tb testing.TB, endpoint string) aws.Config {
 	tb.Helper()
 	cfg, err := config.AWS()
@@ -33,7 +33,8 @@ func loaded(tb testing.TB, endpoint string) aws.Config {
 	return cfg
 }
 
-// Lambda sets these variables for every function, and AWS_ENDPOINT_URL redirects the calls of a local run.
+// TestAWSReadsCredentialsAndEndpointFromEnvironment covers the variables that Lambda sets for every function, and
+// AWS_ENDPOINT_URL, which redirects calls in a local run.
 func TestAWSReadsCredentialsAndEndpointFromEnvironment(t *testing.T) {
 	var got http.Header
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +78,7 @@ func TestAWSReadsCredentialsAndEndpointFromEnvironment(t *testing.T) {
 	}
 }
 
-// writerTo is a request body like the SDK's. It implements io.WriterTo, and fails the test if net/http uses that.
+// writerTo is a request body that implements io.WriterTo, like the SDK's. It fails the test if net/http calls WriteTo.
 type writerTo struct {
 	*bytes.Reader
 
@@ -119,7 +120,7 @@ func TestPlainBodiesHideWriterTo(t *testing.T) {
 	}
 }
 
-func TestPlainBodiesKeepNoBody(t *testing.T) {
+func TestPlainBodiesPreserveMissingBody(t *testing.T) {
 	t.Parallel()
 	var length atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(
@@ -141,21 +142,21 @@ func TestPlainBodiesKeepNoBody(t *testing.T) {
 	}
 }
 
-// onceOnly makes a lost response visible, because with the SDK's retries it would only be slow.
+// onceOnly disables retries, so that a lost response is an error instead of merely a delay.
 type onceOnly struct{ aws.Retryer }
 
 func (onceOnly) MaxAttempts() int { return 1 }
 
-// large responds to every call as DynamoDB would, with more than 4 KB.
+// large responds to every call like DynamoDB, with more than 4 KB.
 func large(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 	_, _ = io.WriteString(w, `{"Item":{"text":{"S":"`+strings.Repeat("x", 16<<10)+`"}}}`)
 }
 
-// TestFiveHundredLargeResponsesArriveComplete is the regression test for connections broken by the SDK's request body;
+// TestAWSClientReadsLargeResponsesCompletely is a regression test for connections broken by the SDK's request body.
 // BenchmarkLostResponses measures how often that happens.
-func TestFiveHundredLargeResponsesArriveComplete(t *testing.T) {
+func TestAWSClientReadsLargeResponsesCompletely(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(large))
 	t.Cleanup(server.Close)
@@ -167,8 +168,8 @@ func TestFiveHundredLargeResponsesArriveComplete(t *testing.T) {
 	}
 }
 
-// BenchmarkLostResponses counts lost responses per 1,000 calls, with the SDK's own request bodies and with plainBodies.
-// The loss is a race inside the SDK, so the first number varies; the second must be zero.
+// BenchmarkLostResponses counts lost responses per 1,000 calls, once with the SDK's own request bodies and once with
+// plainBodies. The loss is caused by a race inside the SDK, so the first count varies. The second must be zero.
 func BenchmarkLostResponses(b *testing.B) {
 	for _, name := range []string{"sdk", "ours"} {
 		b.Run(name, func(b *testing.B) {
@@ -190,7 +191,7 @@ func BenchmarkLostResponses(b *testing.B) {
 	}
 }
 
-// getter returns a call with a large response that is tried only once.
+// getter returns a function that makes a call with a large response, without retries.
 func getter(tb testing.TB, cfg aws.Config) func(context.Context) error {
 	tb.Helper()
 	standard := cfg.Retryer
@@ -210,7 +211,7 @@ func TestAWSClientTimesOutOnUnresponsiveAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := listener.Addr().String()
-	_ = listener.Close() // refused at once: three attempts, at most 500 ms apart
+	_ = listener.Close() // connections are refused immediately: three attempts, at most 500 ms apart
 	started := time.Now()
 	_, err = dynamodb.NewFromConfig(loaded(t, "http://"+address)).ListTables(context.Background(),
 		&dynamodb.ListTablesInput{})

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/platform/config"
 )
 
-// countedWrites counts the writes to a connection.
+// countedWrites counts how often a connection is written to.
 type countedWrites struct {
 	net.Conn
 
@@ -40,7 +40,7 @@ func TestPlainBodiesSendHeadersAndSmallBodyInOneWrite(t *testing.T) {
 			return countedWrites{c, &writes}, err
 		},
 	}})
-	// Like the SDK's, a type that net/http does not know.
+	// Like the SDK's body, this type is unknown to net/http.
 	body := struct{ io.Reader }{strings.NewReader(strings.Repeat("x", 1000))}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body)
 	expect.NoError(t, err)

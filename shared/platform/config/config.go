@@ -1,7 +1,7 @@
-// Package config is the only reader of the process environment. It fills a function's settings struct and creates the
-// AWS configuration that all SDK clients share. It holds no settings itself. The environment never contains a secret
-// value; the sub-packages awssecret and awsparam read those, and are separate so that a function links only the clients
-// that it uses.
+// Package config reads the process environment; no other package does. It fills each function's settings struct and
+// creates the AWS configuration that all SDK clients share. It defines no settings itself. The environment never
+// contains secrets: the sub-packages awssecret and awsparam read secrets and parameters, and are separate so that a
+// function links only the clients it uses.
 package config
 
 import (
@@ -22,14 +22,15 @@ import (
 //	FileLife  time.Duration `env:"FILE_LIFE"`           // in time.ParseDuration's format
 //	Allowed   []netip.Prefix `env:"ALLOWED_RANGES"`     // lists are separated by commas
 //
-// Field types are string, int, bool, time.Duration, []string and []netip.Prefix. An embedded struct adds its own
-// fields, so that functions can share part of their environment. An empty variable counts as missing; a missing
-// optional one leaves the zero value. The error lists every fault of the struct and the environment.
+// Fields have type string, int, bool, time.Duration, []string or []netip.Prefix. Fields of embedded structs are
+// included, so that functions can share part of their environment. An empty variable counts as missing. If an optional
+// variable is missing, its field keeps the zero value. The error lists all problems with the struct and the
+// environment.
 func Load[T any]() (T, error) {
 	return LoadFrom[T](os.LookupEnv) //nolint:forbidigo // this is the one reader
 }
 
-// LoadFrom is like Load but takes the variables from lookup.
+// LoadFrom is like Load but reads variables with lookup.
 func LoadFrom[T any](lookup func(string) (string, bool)) (T, error) {
 	var settings T
 	variables, err := variablesOf(reflect.TypeFor[T]())
@@ -60,7 +61,7 @@ type variable struct {
 	required bool
 }
 
-// variablesOf reads the tags of a settings struct. The error lists every fault of the struct.
+// variablesOf parses the tags of a settings struct. The error lists all problems with the struct.
 func variablesOf(settings reflect.Type) ([]variable, error) {
 	if settings.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("configuration: %v is not a struct", settings)
@@ -83,8 +84,8 @@ func variablesOf(settings reflect.Type) ([]variable, error) {
 	return variables, nil
 }
 
-// fieldsOf lists the fields of a struct, each with its Index from the outermost struct. Embedded structs are replaced
-// by their fields, including those hidden by a field of the same name.
+// fieldsOf returns a struct's fields, each with its Index relative to the outermost struct. Embedded structs are
+// replaced by their fields, even those hidden by a field of the same name.
 func fieldsOf(settings reflect.Type, outer []int) []reflect.StructField {
 	var all []reflect.StructField
 	for i := range settings.NumField() {
@@ -114,7 +115,7 @@ func variableOf(field reflect.StructField) (variable, error) {
 	return variable{}, fmt.Errorf("field %s has the unknown type %v", field.Name, field.Type)
 }
 
-// set parses text into a field. Its errors name the variable but never contain the value.
+// set parses text and stores it in a field. Its errors name the variable but never contain the value.
 func (v variable) set(target reflect.Value, text string) error {
 	value, err := parse(target.Interface(), text)
 	if err != nil {
@@ -124,7 +125,7 @@ func (v variable) set(target reflect.Value, text string) error {
 	return nil
 }
 
-// parse parses text as the type of like; variableOf has already rejected all other types.
+// parse parses text as a value of like's type, which must be one that variableOf accepts.
 func parse(like any, text string) (value any, err error) {
 	switch like.(type) {
 	case int:

@@ -54,13 +54,13 @@ func TestLoadFromAllowsMissingOptionalVariables(t *testing.T) {
 	}
 }
 
-// Limits is a part of the environment that functions share.
+// Limits is an environment struct that several functions embed.
 type Limits struct {
 	FlowTable string `env:"FLOW_TABLE,required"`
 	Quota     int    `env:"QUOTA"`
 }
 
-// Keyed is a shared part that embeds another one.
+// Keyed is a shared environment struct that embeds another one.
 type Keyed struct {
 	Limits
 
@@ -86,7 +86,7 @@ func TestLoadFromFillsEmbeddedStruct(t *testing.T) {
 	}
 }
 
-func TestLoadFromErrorListsAllFaultsWithoutValues(t *testing.T) {
+func TestLoadFromErrorListsAllProblemsWithoutValues(t *testing.T) {
 	t.Parallel()
 	_, err := config.LoadFrom[settings](from(map[string]string{
 		"WORK_TABLE": "", "QUOTA": "SENTINEL", "DEPRECATE": "SENTINEL", "FILE_LIFE": "8 SENTINEL days",
@@ -105,7 +105,7 @@ func TestLoadFromErrorListsAllFaultsWithoutValues(t *testing.T) {
 	}
 }
 
-func TestLoadFromRefusesUntaggedField(t *testing.T) {
+func TestLoadFromRejectsUntaggedField(t *testing.T) {
 	t.Parallel()
 	nothing := from(nil)
 	load := map[string]func() error{

@@ -17,9 +17,9 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-func TestRefusedCallsAreCountedPerTry(t *testing.T) {
+func TestFailedCallsAreCountedPerTry(t *testing.T) {
 	const refused = `{"__type":"com.amazonaws.dynamodb.v20120810#`
-	var answers []string // responses to the coming tries; the last one is repeated
+	var answers []string // responses to successive tries; the last one is repeated
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		answer := answers[0]
 		answers = answers[min(1, len(answers)-1):]
@@ -84,21 +84,21 @@ func TestRefusedCallsAreCountedPerTry(t *testing.T) {
 	})
 }
 
-// counted makes one call and returns the counts in its unit of work.
+// counted makes one call and returns the metrics of its unit of work.
 //
 //nolint:revive // not the test's own context
 func counted(t *testing.T, ctx context.Context, client *dynamodb.Client) map[string]int {
 	t.Helper()
 	var log bytes.Buffer
 	ctx, unit := logx.Begin(ctx)
-	_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{}) // the result is in the metrics
+	_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{}) // the metrics contain the result
 	unit.Emit(ctx, logx.New(&log), "test")
 	return measured.In(t, log.Bytes())
 }
 
-// TestPresigningCountsNoCall checks that presigning counts nothing, because the client requests a download link,
+// TestPresigningIsNotCountedAsCall checks that presigning a URL is not counted, because the client sends the request,
 // not this service.
-func TestPresigningCountsNoCall(t *testing.T) {
+func TestPresigningIsNotCountedAsCall(t *testing.T) {
 	t.Setenv("AWS_REGION", "us-east-1")
 	t.Setenv("AWS_ACCESS_KEY_ID", "x")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "y")

@@ -1,6 +1,7 @@
-// Package due owns references to rows that need work, the bodies of queue messages, and the sweep that finds such rows.
-// A row is its own timer and outbox (docs/develop/architecture.md, "Data"). A message is only a hint to look at a row,
-// so losing, delaying, duplicating or forging it does no harm. It holds ids, never content.
+// Package due defines references to rows that need work, the queue messages that carry them, and the sweep that
+// processes due rows. Each row stores its own due time, so it needs neither a timer nor an outbox
+// (docs/develop/architecture.md, "Data"). A message only prompts a worker to look at a row, so losing, delaying,
+// duplicating or forging one does no harm. References contain IDs, never content.
 package due
 
 import (
@@ -13,26 +14,26 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// LongestDelay is the maximum delay of a message (SQS's limit for DelaySeconds). Messages due later are sent by the
-// sweeper.
+// LongestDelay is the maximum delay of a message, SQS's limit for DelaySeconds. The sweeper sends messages that are due
+// later.
 const LongestDelay = 15 * time.Minute
 
 // Kind is the kind of row that an Item refers to.
 type Kind string
 
-// The kinds.
+// Kinds of rows.
 const (
 	Task     Kind = "task"
 	Event    Kind = "event"
 	Delivery Kind = "delivery"
-	// Connection means that a connection's tokens need to be refreshed, or revoked upstream.
+	// Connection means that a connection's tokens must be refreshed, or revoked at the portal.
 	Connection Kind = "connection"
-	// Notice means that an e-mail to an organisation needs to be sent.
+	// Notice means that an e-mail to an organisation must be sent.
 	Notice Kind = "notice"
-	// Share means that slots in a tenant's share of the export workers may be free for queued exports. The item's id is
-	// the organisation's.
+	// Share means that a tenant's share of the export workers may have free slots for queued exports. The item's ID is the
+	// organisation's.
 	Share Kind = "share"
-	// Attempt means that a TEFCA attempt needs to continue, or that its identity data needs to be deleted.
+	// Attempt means that a TEFCA attempt must continue or that its identity data must be deleted.
 	Attempt Kind = "tefca"
 )
 
@@ -41,7 +42,7 @@ type Item struct {
 	Tenant org.Tenant
 	Kind   Kind
 	ID     string
-	At     time.Time // due time; zero in a message
+	At     time.Time // due time; zero in messages
 }
 
 type message struct {
@@ -51,7 +52,7 @@ type message struct {
 	ID    string   `json:"id"`
 }
 
-// Encode returns the body of the queue message that refers to the item.
+// Encode returns the body of a queue message that refers to the item.
 func (i Item) Encode() (string, error) {
 	body, err := json.Marshal(message{Mode: i.Tenant.Mode, OrgID: i.Tenant.OrgID, Kind: i.Kind, ID: i.ID})
 	if err != nil {
@@ -60,7 +61,7 @@ func (i Item) Encode() (string, error) {
 	return string(body), nil
 }
 
-// Decode parses the body of a queue message. An error is permanent: retrying cannot help.
+// Decode parses the body of a queue message. An error is permanent, so the message must not be retried.
 func Decode(body string) (Item, error) {
 	var m message
 	if err := json.Unmarshal([]byte(body), &m); err != nil {
@@ -75,7 +76,7 @@ func Decode(body string) (Item, error) {
 	return Item{Tenant: org.Tenant{Mode: mode, OrgID: orgID}, Kind: m.Kind, ID: id}, nil
 }
 
-// LogAttrs returns log attributes that name the row and its tenant.
+// LogAttrs returns the log attributes that identify the row and its tenant.
 func (i Item) LogAttrs() []slog.Attr {
 	return []slog.Attr{
 		slog.String("org_id", i.Tenant.OrgID), slog.String("mode", string(i.Tenant.Mode)),
@@ -83,7 +84,7 @@ func (i Item) LogAttrs() []slog.Attr {
 	}
 }
 
-// parseID parses an id in the spelling used in row keys of this kind.
+// parseID validates an ID and returns it as spelled in the keys of rows of this kind.
 func (k Kind) parseID(text string) (id string, ok bool) {
 	switch k {
 	case Task:

@@ -26,7 +26,7 @@ func items() []due.Item {
 	}
 }
 
-func TestDecodeReturnsEncodedItem(t *testing.T) {
+func TestItemRoundTripsThroughEncodeAndDecode(t *testing.T) {
 	t.Parallel()
 	for _, want := range items() {
 		body, err := want.Encode()
@@ -43,7 +43,8 @@ func TestDecodeReturnsEncodedItem(t *testing.T) {
 	}
 }
 
-// During a deployment the queue may contain messages of an older or newer version of the service.
+// TestEncodeFormatIsStable protects deployments, during which the queue may contain messages from an older or newer
+// version of the service.
 func TestEncodeFormatIsStable(t *testing.T) {
 	t.Parallel()
 	const want = `{"mode":"test","org":"` + orgID + `","kind":"task","id":"` + taskID + `"}`
@@ -56,7 +57,7 @@ func TestEncodeFormatIsStable(t *testing.T) {
 	}
 }
 
-func TestDecodeReturnsIDsInRowSpelling(t *testing.T) {
+func TestDecodeNormalisesIDs(t *testing.T) {
 	t.Parallel()
 	got, err := due.Decode(`{"mode":"live","org":"` + strings.ToUpper(orgID) + `","kind":"event","id":"` +
 		strings.ToUpper(uuidID) + `"}`)
@@ -82,7 +83,7 @@ func garbage() []string {
 	}
 }
 
-func TestDecodeRefusesGarbage(t *testing.T) {
+func TestDecodeRejectsInvalidMessage(t *testing.T) {
 	t.Parallel()
 	for _, body := range garbage() {
 		if got, err := due.Decode(body); err == nil {
@@ -91,7 +92,7 @@ func TestDecodeRefusesGarbage(t *testing.T) {
 	}
 }
 
-// Every accepted message gives a valid row key, and encodes to the same message again.
+// FuzzDecode checks that every accepted message yields a valid row key and is encoded to the same message again.
 func FuzzDecode(f *testing.F) {
 	for _, body := range garbage() {
 		f.Add(body)

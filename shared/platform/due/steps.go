@@ -8,29 +8,29 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// stepsLease is a run's lease on its row. It is longer than a function's time-out.
+// stepsLease is the duration of a run's lease on its row. It exceeds the function's time-out.
 const stepsLease = 6 * time.Minute
 
-// Steps advances a row through steps that may need several runs. Only one run at a time holds the row. Its due time
-// serves as the lease and its revision as the fence, because a run that takes the lease saves a newer revision. Steps
-// that a run did not finish are repeated by the next one. All fields are required.
+// Steps advances a row through steps that may take several runs. Only one run at a time leases the row: its due time is
+// the lease, and its revision is the fencing token, because taking the lease increments the revision. If a run does not
+// finish a step, the next run repeats it. All fields are required.
 type Steps[R any] struct {
 	DueAt  func(*R) *time.Time
 	IsOpen func(*R) bool
-	// Save stores the row if its revision is unchanged, and increments the revision; otherwise it returns fault.Conflict.
+	// Save stores the row and increments its revision. If the stored revision has changed, it returns fault.Conflict.
 	Save func(context.Context, *R) error
-	// Step performs one repeatable step and returns the delay before the next one.
+	// Step performs the row's next step, which must be repeatable, and returns the delay before the step after it.
 	Step   func(context.Context, *R) (time.Duration, error)
-	Margin time.Duration // minimum remaining time of a run to begin another step
+	Margin time.Duration // minimum time that a run must have left to begin another step
 	Now    func() time.Time
 }
 
-// Run performs the row's steps until one has to wait or the run's time is nearly over. It does nothing if the row is
-// not due or another run holds it.
+// Run performs the row's steps until one of them has to wait or the run is nearly out of time. It does nothing if the
+// row is not due or is leased by another run.
 func (s Steps[R]) Run(ctx context.Context, row *R) error {
 	at := s.DueAt(row)
 	if !s.IsOpen(row) || at.After(s.Now()) {
-		return nil // the index was out of date
+		return nil // the index was stale
 	}
 	*at = s.Now().Add(stepsLease)
 	if err := s.Save(ctx, row); err != nil {
@@ -45,7 +45,7 @@ func (s Steps[R]) Run(ctx context.Context, row *R) error {
 			return err
 		}
 		if wait == 0 && s.IsLate(ctx) {
-			wait = time.Nanosecond // due as soon as possible
+			wait = time.Nanosecond // due immediately
 		}
 		if wait > 0 {
 			*at = s.Now().Add(wait)
@@ -57,7 +57,7 @@ func (s Steps[R]) Run(ctx context.Context, row *R) error {
 	return nil
 }
 
-// IsLate reports whether the run's time is nearly over.
+// IsLate reports whether the run is nearly out of time.
 func (s Steps[R]) IsLate(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && deadline.Sub(s.Now()) < s.Margin

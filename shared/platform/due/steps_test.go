@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// journey is a row with five steps; after the third it waits for an hour.
+// journey is a row with five steps. It waits for an hour after the third.
 type journey struct {
 	rev   int
 	steps int
@@ -19,7 +19,7 @@ type journey struct {
 
 const journeyEnds = 5
 
-// journeys stores one journey.
+// journeys stores a single journey.
 type journeys struct {
 	stored journey
 	now    time.Time
@@ -54,7 +54,7 @@ func (j *journeys) steps() due.Steps[journey] {
 	}
 }
 
-// run starts a run with a time limit from the row as it was read.
+// run starts a run with a time limit, from the given version of the row.
 func (j *journeys) run(t *testing.T, row journey, within time.Duration) error {
 	t.Helper()
 	ctx, cancel := context.WithDeadline(t.Context(), j.now.Add(within))
@@ -62,7 +62,7 @@ func (j *journeys) run(t *testing.T, row journey, within time.Duration) error {
 	return j.steps().Run(ctx, &row)
 }
 
-func TestStepsRunUntilWaitUnderLease(t *testing.T) {
+func TestStepsRunUnderLeaseUntilStepWaits(t *testing.T) {
 	t.Parallel()
 	j := &journeys{now: time.Now(), took: time.Second}
 	want := func(when string, steps int, dueIn time.Duration) {

@@ -18,34 +18,33 @@ import (
 )
 
 const (
-	// parallel is the number of shards that are read concurrently, and then of rows that are processed concurrently.
+	// parallel is the number of shards that are read concurrently. The same number of rows is then processed concurrently.
 	parallel = 8
-	// reserve is the end of a run in which no further row is begun, so that running ones can finish. Remaining rows are
-	// still due a minute later.
+	// reserve is the period at the end of a run in which no more rows are started, so that running ones can finish. The
+	// remaining rows are still due in the next run, a minute later.
 	reserve = 5 * time.Second
-	// abandon is the time before the deadline at which unfinished rows are cancelled, so that the run ends even if
-	// something hangs.
+	// abandon is how long before the deadline unfinished rows are cancelled, so that the run ends even if something hangs.
 	abandon = time.Second
-	// maxReported limits the failures listed in a run's error; the log line counts all of them.
+	// maxReported is the maximum number of failures listed in a run's error. The log line counts all of them.
 	maxReported = 10
 )
 
-// Rows finds rows that are due (store.Timers).
+// Rows lists and claims due rows (store.Timers).
 type Rows interface {
-	// Due lists a shard's rows that are due before a time, oldest first.
+	// Due returns a shard's rows that are due before a time, oldest first.
 	Due(ctx context.Context, shard int, before time.Time) ([]Item, error)
-	// Postpone claims a due row for the caller by moving its due time to until. It returns fault.Conflict if the row was
-	// handled since it was listed.
+	// Postpone claims a due row by moving its due time to until. It returns fault.Conflict if the row has been handled
+	// since it was listed.
 	Postpone(ctx context.Context, i Item, until time.Time) error
 }
 
-// Queue notifies workers of a row (queue.Queue).
+// Queue sends workers messages about rows (queue.Queue).
 type Queue interface {
 	Send(ctx context.Context, i Item, delay time.Duration) error
 }
 
-// Sweep processes the due rows of one table. Rows are their own timers (docs/develop/architecture.md, "Data"), so
-// running twice at once or after a long pause does no harm.
+// Sweep processes a table's due rows. Each row stores its own due time (docs/develop/architecture.md, "Data"), so
+// concurrent runs and long pauses between runs do no harm.
 type Sweep struct {
 	rows   Rows
 	queue  Queue
@@ -53,23 +52,23 @@ type Sweep struct {
 	now    func() time.Time
 }
 
-// NewSweep returns a Sweep over the given number of shards. All arguments are required.
+// NewSweep returns a Sweep of a table with the given number of shards. All arguments are required.
 func NewSweep(rows Rows, queue Queue, shards int, now func() time.Time) Sweep {
 	return Sweep{rows: rows, queue: queue, shards: shards, now: now}
 }
 
-// Position is the position of a row among those that one run has found, counted from 0.
+// Position is a row's position among the rows of one run, counted from 0.
 type Position struct{ Index, Total int }
 
-// Of returns the position's share of a time span, to spread rows found together over the span.
+// Of returns the position's proportional offset within a time span. It is used to spread rows of one run over the span.
 func (p Position) Of(span time.Duration) time.Duration {
 	return span * time.Duration(p.Index) / time.Duration(p.Total)
 }
 
-// Run calls act for every row that is due before a time, several concurrently. Rows of a shard are ordered oldest first
-// and shards are interleaved, so that a run that is cut short has served every shard. act reports whether it sent a
-// message. A failed row does not stop the others; the error lists the first failures and the log line counts all of
-// them. A run ends by itself, without an error, before the deadline of ctx.
+// Run calls act for every row that is due before a time, several concurrently. Each shard's rows are processed oldest
+// first, and shards are interleaved, so that a run that is cut short has processed some rows of every shard. act
+// reports whether it sent a message. A failed row does not stop the others: the error lists the first failures, and the
+// log line counts all of them. Run returns before ctx's deadline, without an error.
 func (s Sweep) Run(ctx context.Context, before time.Time,
 	act func(ctx context.Context, i Item, place Position) (sent bool, err error),
 ) error {
@@ -94,7 +93,7 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 			return nil
 		})
 	}
-	_ = group.Wait() // failures are recorded in the run
+	_ = group.Wait() // the run records failures
 	logx.Add(ctx, slog.Int("sent", r.sent), slog.Int("failed", r.failed),
 		slog.Int64("oldest_ms", r.oldest.Milliseconds()), slog.Bool("cut_short", r.cutShort))
 	for _, kind := range slices.Sorted(maps.Keys(r.oldestOf)) {
@@ -103,8 +102,8 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 	return errors.Join(r.failures...)
 }
 
-// Send claims a row until a later time and sends a message about it to its worker. It skips a row that was claimed or
-// handled elsewhere. A claimed row whose message was not sent is due again at until.
+// Send claims a row until a later time and sends its worker a message. It skips a row that was claimed or handled
+// elsewhere. If sending fails, the row is due again at until.
 func (s Sweep) Send(ctx context.Context, i Item, until time.Time, delay time.Duration) (sent bool, err error) {
 	err = s.rows.Postpone(ctx, i, until)
 	if errors.Is(err, fault.Conflict) {
@@ -119,7 +118,7 @@ func (s Sweep) Send(ctx context.Context, i Item, until time.Time, delay time.Dur
 	return true, nil
 }
 
-// bound returns a context that ends shortly before ctx's deadline.
+// bound returns a context that is cancelled shortly before ctx's deadline.
 func (s Sweep) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -128,27 +127,27 @@ func (s Sweep) bound(ctx context.Context) (context.Context, context.CancelFunc) 
 	return context.WithDeadline(ctx, deadline.Add(-abandon))
 }
 
-// run is one run of a Sweep.
+// run holds the state of one run of a Sweep.
 type run struct {
 	sweep    Sweep
 	oldest   time.Duration          // delay of the most overdue row
-	oldestOf map[Kind]time.Duration // the same, by kind of row
+	oldestOf map[Kind]time.Duration // delay of the most overdue row of each kind
 	cutShort bool
 
 	mu       sync.Mutex // guards the fields below
 	sent     int
 	failed   int
-	failures []error // the first maxReported failures
+	failures []error // the first failures, up to maxReported
 }
 
-// late reports whether it is too late to begin another row, and records that.
+// late reports whether too little time remains to begin another row, and records it if so.
 func (r *run) late(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	r.cutShort = r.cutShort || ok && deadline.Sub(r.sweep.now()) < reserve-abandon
 	return r.cutShort
 }
 
-// list returns the due rows, taking one row of each shard in turn.
+// list returns the due rows, alternating between shards.
 func (r *run) list(ctx context.Context, before time.Time) []Item {
 	var group errgroup.Group
 	group.SetLimit(parallel)
@@ -179,13 +178,14 @@ func (r *run) list(ctx context.Context, before time.Time) []Item {
 	return all
 }
 
-// logFailure logs a row that could not be processed.
+// logFailure logs that a row could not be processed.
 func logFailure(ctx context.Context, i Item, err error) {
 	line := append(i.LogAttrs(), logx.Failed(), slog.Any("cause", err))
 	logx.Note(ctx, "sweep.row", append(line, logx.Spot(fault.SpotOf(err))...)...)
 }
 
-// done records the result of a row or a shard, and reports whether its failure is among the first.
+// done records the result for a row or a shard. It reports whether this failure is among the first, which are logged
+// individually.
 func (r *run) done(sent bool, err error) (isTold bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

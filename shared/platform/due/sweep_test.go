@@ -24,22 +24,22 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// world is the database and the queue. Calls listed in failing fail.
+// world simulates the database and the queue. Calls listed in failing return an error.
 type world struct {
-	told []map[string]any // log lines about rows, of the last run
-	// measured holds the last run's metrics.
+	told []map[string]any // the last run's log lines about rows
+	// measured holds the metrics of the last run.
 	measured map[string]int
 	start    time.Time
-	rows     [][]due.Item             // by shard
-	failing  map[string]error         // by method and shard or id
-	takes    map[string]time.Duration // duration of a call, by method
+	rows     [][]due.Item             // due rows, by shard
+	failing  map[string]error         // by method and either shard or ID
+	takes    map[string]time.Duration // duration of calls, by method
 
 	mu       sync.Mutex
-	asked    map[string]int // by shard and time
+	asked    map[string]int // number of requests, by shard and time
 	claimed  map[string]time.Duration
 	sent     map[string]due.Position
 	busy     map[string]int // calls in progress, by method
-	together map[string]int // maximum of concurrent calls, by method
+	together map[string]int // maximum number of concurrent calls, by method
 }
 
 func (w *world) Due(ctx context.Context, shard int, before time.Time) ([]due.Item, error) {
@@ -69,7 +69,7 @@ func (w *world) Send(ctx context.Context, i due.Item, delay time.Duration) error
 	return w.call(ctx, "Send", i.ID)
 }
 
-// call simulates a call in progress.
+// call simulates a call that takes some time.
 func (w *world) call(ctx context.Context, method, id string) error {
 	w.mu.Lock()
 	w.busy[method]++
@@ -88,7 +88,7 @@ func (w *world) call(ctx context.Context, method, id string) error {
 	}
 }
 
-// sweep runs once with virtual time and a deadline, and returns the log line. Each row is claimed for an hour.
+// sweep performs one run in virtual time, with a deadline, and returns its log line. Rows are claimed for an hour.
 func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, error) {
 	t.Helper()
 	w.start, w.asked = time.Now(), map[string]int{}
@@ -134,7 +134,8 @@ func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, erro
 	return fields, err
 }
 
-// row is due at an offset from the start of the run, which may be negative. sweep adds the start.
+// row returns an item that is due at an offset from the start of the run. The offset may be negative. sweep adds the
+// start time.
 func row(id string, after time.Duration) due.Item {
 	return due.Item{
 		Tenant: org.Tenant{Mode: org.Test, OrgID: orgID}, Kind: due.Connection, ID: id,
@@ -142,7 +143,7 @@ func row(id string, after time.Duration) due.Item {
 	}
 }
 
-// full returns a number of shards, each with the given number of rows.
+// full returns the given number of shards, each with the given number of rows.
 func full(shards, rows int) [][]due.Item {
 	all := make([][]due.Item, shards)
 	for shard := range all {
@@ -168,7 +169,7 @@ func wantLine(t *testing.T, line map[string]any, sent, failed int, oldest time.D
 	}
 }
 
-func TestSweepSendsDueRowsOfShardsInTurn(t *testing.T) {
+func TestSweepInterleavesDueRowsOfShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: [][]due.Item{
@@ -199,7 +200,7 @@ func TestSweepSendsDueRowsOfShardsInTurn(t *testing.T) {
 	})
 }
 
-func TestSweepSendsNothingWhenNothingIsDue(t *testing.T) {
+func TestSweepSendsNoMessagesWhenNoRowIsDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: make([][]due.Item, 16)}
@@ -211,8 +212,8 @@ func TestSweepSendsNothingWhenNothingIsDue(t *testing.T) {
 	})
 }
 
-// One run can process the largest possible number of due rows in time: eight shards are read, and eight rows sent,
-// concurrently.
+// TestSweepProcessesShardsAndRowsConcurrently checks that one run can process the maximum number of due rows in time,
+// by reading eight shards and sending eight messages concurrently.
 func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -232,8 +233,9 @@ func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 	})
 }
 
-// A run that is cut short ends before its deadline without an error, and has served all shards equally.
-func TestSweepEndsBeforeDeadlineAndServesAllShards(t *testing.T) {
+// TestSweepReturnsBeforeDeadlineAndServesAllShards checks that a run that is cut short ends before its deadline without
+// an error, and has processed rows of all shards equally.
+func TestSweepReturnsBeforeDeadlineAndServesAllShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: full(16, 200), takes: map[string]time.Duration{"Send": time.Second}}
@@ -261,8 +263,8 @@ func TestSweepEndsBeforeDeadlineAndServesAllShards(t *testing.T) {
 	})
 }
 
-// A hanging call is cancelled shortly before the deadline and reported.
-func TestSweepAbandonsHangingCalls(t *testing.T) {
+// TestSweepCancelsHangingCalls checks that a hanging call is cancelled shortly before the deadline and reported.
+func TestSweepCancelsHangingCalls(t *testing.T) {
 	t.Parallel()
 	for _, hanging := range []string{"Due", "Postpone", "Send"} {
 		t.Run(hanging, func(t *testing.T) {
@@ -281,7 +283,7 @@ func TestSweepAbandonsHangingCalls(t *testing.T) {
 	}
 }
 
-func TestSweepClaimsNothingWithoutTime(t *testing.T) {
+func TestSweepClaimsNoRowsWhenTimeIsShort(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: full(2, 2)}
@@ -340,8 +342,9 @@ func TestSweepContinuesAfterFailedRow(t *testing.T) {
 	}
 }
 
-// If the queue is down, the log line must not contain thousands of errors.
-func TestSweepCountsFailuresAndReportsFirst(t *testing.T) {
+// TestSweepCountsAllFailuresAndListsFirst checks that the log line does not list thousands of errors if the queue is
+// down.
+func TestSweepCountsAllFailuresAndListsFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: full(16, 20), failing: map[string]error{}}

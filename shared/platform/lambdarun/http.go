@@ -18,12 +18,12 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// HTTPHandler serves REST proxy events (payload version 1.0).
+// HTTPHandler handles API Gateway REST proxy events (payload version 1.0).
 type HTTPHandler func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 
-// HTTP adapts a handler to Lambda. The request's Pattern is the declared resource, and its PathValues are the path
-// parameters ({proxy+} is "proxy"). Its path begins with the stage, its context holds API Gateway's request id
-// (logx.RequestID), and its RemoteAddr is the client's address as reported by the gateway.
+// HTTP adapts an http.Handler to Lambda. The request's Pattern is the declared resource, and its PathValues are the
+// path parameters ({proxy+} is "proxy"). Its path begins with the stage, its context holds API Gateway's request ID
+// (logx.RequestID), and its RemoteAddr is the client address reported by the gateway.
 func HTTP(logger *slog.Logger, handler http.Handler) HTTPHandler {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		ctx = logx.WithRequestID(traced(ctx), event.RequestContext.RequestID)
@@ -37,7 +37,7 @@ func HTTP(logger *slog.Logger, handler http.Handler) HTTPHandler {
 			handler.ServeHTTP(answer, request)
 			return nil
 		})
-		if err != nil { // in all other cases the handler logs its own line
+		if err != nil { // otherwise the handler writes its own log line
 			logx.Fail(ctx, err)
 			line.Emit(ctx, logger, "http.failed")
 			return events.APIGatewayProxyResponse{}, err
@@ -73,16 +73,16 @@ func requestOf(ctx context.Context, event events.APIGatewayProxyRequest) (*http.
 	if request.Host == "" {
 		request.Host = event.RequestContext.DomainName
 	}
-	request.Pattern = strings.ReplaceAll(event.Resource, "+}", "...}") // in net/http's syntax
+	request.Pattern = strings.ReplaceAll(event.Resource, "+}", "...}") // uses net/http's pattern syntax
 	for name, value := range event.PathParameters {
 		request.SetPathValue(name, value)
 	}
 	return request, nil
 }
 
-// pathOf returns the path as the client sent it, including the stage. The event has two paths. The other one is changed
-// by a custom domain, so it is used only if an emulator such as sam local start-api has put the resource pattern in the
-// first.
+// pathOf returns the path as the client sent it, including the stage. Of the event's two paths, the other one is
+// altered by a custom domain. It is used only if an emulator such as sam local start-api has put the resource pattern
+// in the first.
 func pathOf(event events.APIGatewayProxyRequest) string {
 	path := event.RequestContext.Path
 	if path == "" || strings.Contains(event.Resource, "{") && strings.HasSuffix(path, event.Resource) {
@@ -120,10 +120,10 @@ func queryOf(event events.APIGatewayProxyRequest) string {
 	return query.Encode()
 }
 
-// recorder buffers a response until it can be returned as one event.
+// recorder buffers a response, because Lambda returns it as a single event.
 type recorder struct {
 	header http.Header
-	sent   http.Header // copied when the status is written; later changes have no effect
+	sent   http.Header // copied when the status is written; later changes are ignored
 	status int
 	body   bytes.Buffer
 }
@@ -145,8 +145,8 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return w.body.Write(data) //nolint:wrapcheck // a bytes.Buffer does not fail
 }
 
-// response returns text unchanged and everything else as base64. The API declares all media types as binary: API
-// Gateway then decodes bodies marked as base64 and passes on the rest. Not all emulators decode.
+// response returns text as is and everything else as base64. The API declares all media types as binary, so API Gateway
+// decodes bodies marked as base64 and passes others through. Some emulators never decode bodies.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
 func (w *recorder) response(method string) events.APIGatewayProxyResponse {
 	w.WriteHeader(http.StatusOK)

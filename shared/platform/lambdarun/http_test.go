@@ -66,7 +66,7 @@ func TestHTTPConvertsEventToRequest(t *testing.T) {
 	}
 }
 
-func TestHTTPAcceptsEventWithSingleValues(t *testing.T) {
+func TestHTTPAcceptsEventWithSingleValueFields(t *testing.T) {
 	t.Parallel()
 	event := events.APIGatewayProxyRequest{
 		HTTPMethod: "GET", Path: "/plain", Headers: map[string]string{"accept": "a/b"},
@@ -86,7 +86,8 @@ func TestHTTPAcceptsEventWithSingleValues(t *testing.T) {
 	}
 }
 
-// An emulator puts the resource pattern in place of the path. A path with a brace may also come from the client.
+// TestHTTPIgnoresResourcePatternAsPath covers an emulator that puts the resource pattern in place of the path, and a
+// client that sends a path with a brace.
 func TestHTTPIgnoresResourcePatternAsPath(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ inContext, path, want string }{
@@ -112,7 +113,7 @@ func TestHTTPIgnoresResourcePatternAsPath(t *testing.T) {
 	}
 }
 
-// UTF-8 text arrives unchanged whether or not the gateway decodes base64.
+// TestHTTPEncodesOnlyBinaryBody checks that UTF-8 text arrives unchanged even if the gateway does not decode base64.
 func TestHTTPEncodesOnlyBinaryBody(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, want string }{
@@ -165,7 +166,7 @@ func TestHTTPConvertsResponseToEvent(t *testing.T) {
 	}
 }
 
-func TestHTTPOmitsBodyWhenNotAllowed(t *testing.T) {
+func TestHTTPOmitsBodyWhenStatusForbidsIt(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		method string
@@ -229,7 +230,7 @@ func TestHTTPFailsInvocationOnInvalidBase64(t *testing.T) {
 	}
 }
 
-// FuzzProxyEvent searches for an event that causes a panic outside the handler.
+// FuzzProxyEvent searches for events that cause a panic outside the handler.
 func FuzzProxyEvent(f *testing.F) {
 	document, err := os.ReadFile("testdata/proxy_event.json")
 	if err != nil {

@@ -16,27 +16,27 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// Process is a function's surroundings. Run creates production's and each test its own; all code in between is the
-// same.
+// Process holds a function's environment. Run creates the one used in production, and each test creates its own; all
+// other code is the same.
 type Process struct {
 	AWS    aws.Config // shared by all SDK clients
 	Logger *slog.Logger
 	Now    func() time.Time
-	Dir    string // folder for the process's own files; need not exist
-	Root   string // folder of the binary and the files deployed with it
+	Dir    string // directory for the process's own files; need not exist
+	Root   string // directory of the binary and the files deployed with it
 }
 
-// Handler is the result of HTTP, SQS or Schedule.
+// Handler is the type of the results of HTTP, SQS and Schedule.
 type Handler interface {
 	HTTPHandler | SQSHandler | ScheduleHandler
 }
 
-// Run is the main of a function and does not return. It loads the function's environment, builds the function and
-// serves its events. build runs once per cold start. If it fails, the process logs the reason and exits, and Lambda
-// starts a new one. Only bootstrap/main.go calls Run, directly or through package outbound.
+// Run is the main function of every Lambda function. It loads the environment, calls build and serves events; it does
+// not return. build runs once per cold start. If it fails, the process logs the reason and exits, and Lambda starts
+// another. Only bootstrap/main.go calls Run, either directly or through package outbound.
 func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	ctx, logger := context.Background(), logx.New(os.Stdout)
-	if own, err := config.Load[environment](); err == nil { // on an error, start loads it again and reports it
+	if own, err := config.Load[environment](); err == nil { // if this fails, start loads it again and reports the error
 		logger = logger.With(slog.String(metric.Stack, own.Service))
 	}
 	handler, err := start(ctx, logger, build)
@@ -47,7 +47,7 @@ func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	lambda.Start(handler)
 }
 
-// environment holds the variables common to all functions: the stack's name.
+// environment holds the variable that all functions have: the stack's name.
 type environment struct {
 	Service string `env:"SERVICE,required"`
 }

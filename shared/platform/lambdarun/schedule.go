@@ -10,17 +10,17 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Tick is a schedule's event, reduced to EventBridge's "id" and "time".
+// Tick holds the "id" and "time" fields of an EventBridge schedule event.
 type Tick struct {
 	ID   string    `json:"id"`
 	Time time.Time `json:"time"`
 }
 
-// ScheduleHandler handles the events of a schedule.
+// ScheduleHandler handles a schedule's events.
 type ScheduleHandler func(context.Context, Tick) error
 
-// Schedule adapts a scheduled function; its log lines are named "<name>.run". handle gets the scheduled time of the
-// run, or the current time if the event has none. An error or a panic fails the invocation.
+// Schedule adapts a scheduled function. Its log lines are named "<name>.run". handle receives the run's scheduled time,
+// or the current time if the event has none. An error or a panic fails the invocation.
 func Schedule(p Process, name string, handle func(context.Context, time.Time) error) ScheduleHandler {
 	return func(ctx context.Context, tick Tick) error {
 		started := p.Now()
@@ -38,7 +38,8 @@ func Schedule(p Process, name string, handle func(context.Context, time.Time) er
 	}
 }
 
-// invocationID returns Lambda's request id, which is the same in a retry of the event, or else the event's id.
+// invocationID returns Lambda's request ID, which stays the same when Lambda retries the event. If there is none, it
+// returns the event's ID.
 func invocationID(ctx context.Context, tick Tick) string {
 	if invocation, ok := lambdacontext.FromContext(ctx); ok {
 		return invocation.AwsRequestID

@@ -12,41 +12,41 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Lambda gives an invocation no further messages until its batch is finished. One waiting message, such as for a
-// receiver that does not respond, would therefore occupy a whole invocation, and at the concurrency limit such messages
-// would block everyone (docs/adr/0014-who-waits-works-on.md). So an invocation with waiting messages takes further
-// messages from the queue itself.
+// Lambda delivers no more messages to an invocation until its batch is finished. A single message that waits, for
+// example for a receiver that does not respond, would therefore block its invocation, and once the concurrency limit is
+// reached such messages would block the queue (docs/adr/0014-who-waits-works-on.md). So an invocation with waiting
+// messages receives further messages from the queue itself.
 
-// Backlog is a worker's queue, as read by an invocation with waiting messages.
+// Backlog is a worker's queue. Invocations with waiting messages receive from it.
 type Backlog interface {
-	// Receive returns up to ten messages. If there are none, it waits up to a second for one.
+	// Receive returns up to ten messages. If the queue is empty, it waits up to a second for one.
 	Receive(ctx context.Context) ([]events.SQSMessage, error)
-	// Delete deletes a message returned by Receive.
+	// Delete deletes a message that Receive returned.
 	Delete(ctx context.Context, message events.SQSMessage) error
 }
 
 const (
-	// longestWait is the time that a message may wait for an external party before it frees its slot for another.
+	// longestWait is how long a message may wait for an external party before its slot is given to another message.
 	longestWait = 500 * time.Millisecond
-	// maxMessages limits the messages of an invocation, including waiting ones. Each may have a connection open, and a
-	// Lambda process can have 1,024.
+	// maxMessages limits the number of an invocation's messages, including waiting ones. Each may hold a connection open,
+	// and a Lambda process can open 1,024 files.
 	maxMessages = 500
-	// longestMessage is the minimum remaining time of an invocation to begin a message: twice the time that a receiver may
-	// take.
+	// longestMessage is the minimum time that an invocation must have left to begin a message. It is twice the time-out
+	// for a receiver.
 	longestMessage = time.Minute
-	// stopsWithin is the range over which invocations that began together stop taking messages. If all stopped at once,
-	// none would be left to take any.
+	// stopsWithin is the period over which concurrent invocations stop receiving messages. If all of them stopped at once,
+	// the queue would have no consumer.
 	stopsWithin = 2 * time.Minute
-	// retryDelay is the delay after a failed read of the queue.
+	// retryDelay is the delay after the queue could not be read.
 	retryDelay = time.Second
 )
 
-// messagePool holds the messages that one invocation is processing.
+// messagePool tracks the messages that one invocation is processing.
 type messagePool struct {
-	slots   chan struct{} // one for each message being processed, not counting waiting ones
-	places  chan struct{} // one for each message that has begun and not ended
-	waiting atomic.Int64  // unfinished messages that have freed their slot
-	changed chan struct{} // signals that a message has freed its slot or ended
+	slots   chan struct{} // one entry per message being processed, except waiting ones
+	places  chan struct{} // one entry per unfinished message
+	waiting atomic.Int64  // number of unfinished messages that have released their slot
+	changed chan struct{} // signals that a message has released its slot or finished
 	running sync.WaitGroup
 }
 
@@ -57,7 +57,7 @@ func newMessagePool(concurrency int) *messagePool {
 	}
 }
 
-// begin waits for a free slot and starts processing a message.
+// begin waits for a free slot and then starts processing a message.
 func (s *messagePool) begin(ctx context.Context, work func(context.Context)) {
 	s.places <- struct{}{}
 	s.slots <- struct{}{}
@@ -85,9 +85,9 @@ func (s *messagePool) begin(ctx context.Context, work func(context.Context)) {
 
 type messagePoolKey struct{}
 
-// Waits marks the message of ctx as waiting for an external party until stop is called. If the wait is long, the
-// invocation processes other messages meanwhile, if it has a Backlog. Work that is merely slow on a busy machine frees
-// no slot: more of it would be even slower.
+// Waits marks ctx's message as waiting for an external party until stop is called. If the wait is long and the worker
+// has a Backlog, the invocation processes other messages meanwhile. Don't use it for work that is merely slow on a busy
+// machine, because starting more work would slow it down further.
 func Waits(ctx context.Context) (stop func()) {
 	makeRoom, ok := ctx.Value(messagePoolKey{}).(func())
 	if !ok {
@@ -104,7 +104,7 @@ func (s *messagePool) tell() {
 	}
 }
 
-// awaitWaiting blocks until a message is waiting. It returns false if no message remains.
+// awaitWaiting blocks until a message is waiting. It returns false once no messages remain.
 func (s *messagePool) awaitWaiting() bool {
 	for len(s.places) > 0 {
 		if s.waiting.Load() > 0 {
@@ -115,13 +115,14 @@ func (s *messagePool) awaitWaiting() bool {
 	return false
 }
 
-// takeMore processes further messages from the queue while messages of the batch that begins with first are waiting. It
-// never cancels a receive call: messages that SQS has handed to it would be hidden for a time.
+// takeMore receives and processes further messages while messages of the batch that begins with first are waiting. It
+// never cancels a receive call, because messages that SQS has already returned would stay hidden until their visibility
+// time-out.
 func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *messagePool, first events.SQSMessage) {
 	taking, cancel := untilLate(ctx, first.MessageId)
 	defer cancel()
 	for s.awaitWaiting() && taking.Err() == nil {
-		s.slots <- struct{}{} // wait for a free slot before receiving
+		s.slots <- struct{}{} // wait for a free slot before receiving a message
 		<-s.slots
 		records, err := w.Backlog.Receive(ctx)
 		if err != nil {
@@ -141,8 +142,8 @@ func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *messagePool
 	}
 }
 
-// untilLate returns a context that ends when the invocation must stop taking messages. The end is brought forward by an
-// amount derived from id; message ids are random, so the ends are spread.
+// untilLate returns a context that is cancelled when the invocation must stop receiving messages. The time is brought
+// forward by an amount derived from id. Message IDs are random, so invocations stop at different times.
 func untilLate(ctx context.Context, id string) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -152,7 +153,7 @@ func untilLate(ctx context.Context, id string) (context.Context, context.CancelF
 	return context.WithDeadline(ctx, deadline.Add(-longestMessage-early))
 }
 
-// note logs a failure that only costs time: messages are redelivered, and the sweeper finds overdue rows.
+// note logs a failure that causes only a delay: SQS redelivers messages, and the sweeper processes overdue rows.
 func note(ctx context.Context, p Process, what string, err error) {
 	ctx, line := logx.Begin(ctx)
 	logx.Fail(ctx, err)

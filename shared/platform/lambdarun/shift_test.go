@@ -18,9 +18,9 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// backlog is a queue that returns the results of next, and waits a second if there are none.
+// backlog is a queue that returns the results of next, and waits for a second if there are none.
 type backlog struct {
-	next func(nth int) ([]string, error) // message bodies, which also serve as ids
+	next func(nth int) ([]string, error) // message bodies, which also serve as IDs
 
 	mu       sync.Mutex
 	receives int
@@ -52,7 +52,7 @@ func (b *backlog) Delete(_ context.Context, message events.SQSMessage) error {
 	return nil
 }
 
-// patient returns a worker with a backlog.
+// patient returns a worker that has a backlog.
 func patient(log *bytes.Buffer, concurrency int, b *backlog,
 	handle func(context.Context, string) error,
 ) lambdarun.SQSHandler {
@@ -68,8 +68,9 @@ func wait(ctx context.Context, d time.Duration) {
 	<-time.After(d)
 }
 
-// A message that waits for half a minute delays no other. The invocation takes further messages from its queue and
-// deletes them there; for its own batch it reports the results to Lambda.
+// TestWaitingInvocationReceivesMoreMessages checks that a message that waits for half a minute does not delay others.
+// The invocation receives further messages from its queue and deletes them itself; results of its own batch are
+// reported to Lambda.
 func TestWaitingInvocationReceivesMoreMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,8 +139,8 @@ func TestBusyInvocationReceivesNoMoreMessages(t *testing.T) {
 	})
 }
 
-// Waiting messages are not counted. The number of messages in progress is limited as in any batch, however many are in
-// the queue.
+// TestWaitingMessagesDoNotRaiseConcurrency checks that the number of messages in progress, not counting waiting ones,
+// is limited as in any batch, however many are in the queue.
 func TestWaitingMessagesDoNotRaiseConcurrency(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -173,7 +174,8 @@ func TestWaitingMessagesDoNotRaiseConcurrency(t *testing.T) {
 	})
 }
 
-// An invocation takes no message that Lambda would cut off, and invocations stop taking at different times.
+// TestInvocationsStopReceivingAtDifferentTimes also checks that an invocation receives no message that it would have no
+// time to finish.
 func TestInvocationsStopReceivingAtDifferentTimes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// handled collects messages by their handler.
+// handled records which messages each handler received.
 type handled struct {
 	mu sync.Mutex
 	by map[string][]string
@@ -39,7 +39,7 @@ func (h *handled) as(name string) func(context.Context, string) error {
 	}
 }
 
-func TestTogetherPreparesReadableMessagesOfBatch(t *testing.T) {
+func TestTogetherReceivesDecodableMessagesOfBatch(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	var got handled
@@ -69,7 +69,7 @@ func TestTogetherPreparesReadableMessagesOfBatch(t *testing.T) {
 	}
 }
 
-func TestHandleServesMessagesWhenTogetherPanics(t *testing.T) {
+func TestHandleProcessesMessagesWhenTogetherPanics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	var got handled
@@ -89,7 +89,7 @@ func TestHandleServesMessagesWhenTogetherPanics(t *testing.T) {
 	}
 }
 
-func TestTogetherLogsItsMetrics(t *testing.T) {
+func TestTogetherEmitsMetrics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	var got handled

@@ -21,14 +21,14 @@ const (
 	requestTrace    = "1-67891233-abcdef012345678912345678"
 )
 
-// invoked returns an invocation's context as aws-lambda-go creates it.
+// invoked returns the context of an invocation, as aws-lambda-go creates it.
 func invoked(t *testing.T) context.Context {
 	t.Helper()
 	//nolint:revive,staticcheck // the library's key
 	return context.WithValue(t.Context(), "x-amzn-trace-id", "Root="+invocationTrace+";Parent=53995c3f42cd8ad8;Sampled=1")
 }
 
-// traceIDs returns the trace ids of all lines of a log.
+// traceIDs returns the trace IDs of all lines in a log.
 func traceIDs(t *testing.T, log *bytes.Buffer) []string {
 	t.Helper()
 	var all []string
@@ -44,7 +44,7 @@ func traceIDs(t *testing.T, log *bytes.Buffer) []string {
 	return all
 }
 
-func TestMessageContinuesTraceOfRequest(t *testing.T) {
+func TestMessageContinuesTraceFromRequest(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	var seen []string
@@ -71,7 +71,7 @@ func TestMessageContinuesTraceOfRequest(t *testing.T) {
 	}
 }
 
-func TestRequestAndRunHaveTraceOfInvocation(t *testing.T) {
+func TestRequestAndRunUseTraceOfInvocation(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	failing := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("trouble") })

@@ -132,7 +132,7 @@ func TestSQSLimitsConcurrency(t *testing.T) {
 	})
 }
 
-func TestSQSReturnsMessagesNotBegunByDeadline(t *testing.T) {
+func TestSQSRetriesMessagesNotBegunByDeadline(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	handle := func(context.Context, string) error {

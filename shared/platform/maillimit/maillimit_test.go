@@ -41,7 +41,7 @@ func newLimiter(t *testing.T, buckets maillimit.Buckets) maillimit.Limiter {
 	return maillimit.Limiter{Buckets: buckets, Keys: keys, Now: time.Now}
 }
 
-// admitted returns the number of e-mails out of n that may be sent. Errors other than fault.Limited fail the test.
+// admitted tries to send n e-mails and returns how many are allowed. Errors other than fault.Limited fail the test.
 func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillimit.Mail) (sent int) {
 	t.Helper()
 	for i := range n {
@@ -56,9 +56,9 @@ func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillim
 	return sent
 }
 
-// TestTakeBoundsEachPurpose compares each purpose with its row in docs/adr/0042-mail-is-not-a-relay.md. Zero means no
-// limit.
-func TestTakeBoundsEachPurpose(t *testing.T) {
+// TestTakeEnforcesLimitsOfEachPurpose compares each purpose with its row in docs/adr/0042-mail-is-not-a-relay.md. Zero
+// means unlimited.
+func TestTakeEnforcesLimitsOfEachPurpose(t *testing.T) {
 	t.Parallel()
 	for purpose, want := range map[maillimit.Purpose]struct{ sender, share, mailbox int }{
 		maillimit.Invitation:     {50, 3, 15},
@@ -144,7 +144,7 @@ func TestTakeCountsAccountAndOrganisation(t *testing.T) {
 	})
 }
 
-func TestTakeKeepsPurposesApart(t *testing.T) {
+func TestTakeCountsPurposesSeparately(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, &memory.Buckets{})
@@ -157,8 +157,9 @@ func TestTakeKeepsPurposesApart(t *testing.T) {
 	})
 }
 
-// However an attacker spreads e-mails over addresses and times, an honest sender within its share loses none.
-func TestTakeNeverRefusesHonestSenderBesideHostileOne(t *testing.T) {
+// TestTakeAllowsHonestSenderDuringAttack checks that an honest sender within its share loses no e-mails,
+// however an attacker spreads theirs over addresses and time.
+func TestTakeAllowsHonestSenderDuringAttack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for seed := range uint64(20) {
@@ -209,7 +210,7 @@ func TestTakeStoresKeyedHashesOnly(t *testing.T) {
 	}
 }
 
-func TestTakeHoldsLimitUnderConcurrency(t *testing.T) {
+func TestTakeEnforcesLimitWithConcurrentCallers(t *testing.T) {
 	t.Parallel()
 	made := tables.New(t)
 	l := newLimiter(t, store.Flow{DB: made.DB, Table: made.Name("FlowTable")})
@@ -234,14 +235,14 @@ func TestTakeHoldsLimitUnderConcurrency(t *testing.T) {
 	}
 }
 
-// broken is a table that does not respond.
+// broken is a table whose operations all fail.
 type broken struct{}
 
 func (broken) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
 	return ratelimit.Decision{}, errors.New("no answer")
 }
 
-func TestTakeFailsWhenItsTableDoes(t *testing.T) {
+func TestTakeReturnsErrorWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	err := newLimiter(t, broken{}).Take(t.Context(),
 		maillimit.Mail{Purpose: maillimit.Invitation, From: maillimit.From{Account: "eve", Organisation: ""}, To: victim})
@@ -250,7 +251,7 @@ func TestTakeFailsWhenItsTableDoes(t *testing.T) {
 	}
 }
 
-func TestMailboxIsEqualForSpellingsOfOneMailbox(t *testing.T) {
+func TestMailboxIsEqualForSpellingsOfSameMailbox(t *testing.T) {
 	t.Parallel()
 	for _, spelling := range []string{
 		"victim@cedar.example", "Victim@Cedar.Example", "victim+1@cedar.example",

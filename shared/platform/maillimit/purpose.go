@@ -4,31 +4,31 @@ import "time"
 
 const day = 24 * time.Hour
 
-// Purpose is a kind of e-mail. Each has its own budgets, so that none uses up another's.
+// Purpose is a kind of e-mail. Each purpose has its own budgets, so that one can't use up another's.
 type Purpose string
 
-// The purposes.
+// Purposes of e-mails.
 const (
 	Invitation     Purpose = "invitation"
 	Notice         Purpose = "notice"          // to an organisation's verified addresses
-	Answer         Purpose = "answer"          // to a patient's inquiry
-	NoticeAddress  Purpose = "notice_address"  // code that verifies an organisation's notice address
-	AccountAddress Purpose = "account_address" // code that verifies an account's new address
-	Account        Purpose = "account"         // to an account's own address, about its security
-	PatientCode    Purpose = "patient_code"    // sign-in code of an organisation not approved for live mode
-	ApprovedCode   Purpose = "approved_code"   // sign-in code of an approved organisation
-	SupportTicket  Purpose = "support_ticket"  // to the operator
+	Answer         Purpose = "answer"          // reply to a patient's inquiry
+	NoticeAddress  Purpose = "notice_address"  // code to verify an organisation's notice address
+	AccountAddress Purpose = "account_address" // code to verify an account's new address
+	Account        Purpose = "account"         // security notice to an account's own address
+	PatientCode    Purpose = "patient_code"    // sign-in code for patients of an organisation not approved for live mode
+	ApprovedCode   Purpose = "approved_code"   // sign-in code for patients of an approved organisation
+	SupportTicket  Purpose = "support_ticket"  // support ticket for the operator
 )
 
-// limits holds e-mails per day. The full number can be sent at once; after that the budget refills evenly over the day.
-// Zero means no limit.
+// limits holds the number of e-mails per day. A full budget can be used at once and then refills evenly over a day.
+// Zero means unlimited.
 type limits struct {
-	sender  int // by one account, or by one organisation
-	share   int // by one sender to one mailbox
-	mailbox int // to one mailbox from all senders
+	sender  int // from one account or one organisation
+	share   int // from one sender to one mailbox
+	mailbox int // from all senders to one mailbox
 }
 
-// limits returns the purpose's row of the table in docs/adr/0042-mail-is-not-a-relay.md. An unknown purpose gets the
+// limits returns the purpose's row of the table in docs/adr/0042-mail-is-not-a-relay.md. Unknown purposes get the
 // strictest limits.
 func (p Purpose) limits() limits {
 	switch p {

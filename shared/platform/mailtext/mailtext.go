@@ -1,5 +1,5 @@
-// Package mailtext lays out the service's e-mails as plain text and as HTML, in one uniform style. Text from outside
-// never becomes markup. Callers decide the content and the recipient.
+// Package mailtext formats the service's e-mails as plain text and HTML, in a uniform style. External text is always
+// escaped. Callers decide on the content and the recipient.
 package mailtext
 
 import (
@@ -8,25 +8,25 @@ import (
 	"unicode"
 )
 
-// Message is an e-mail to one reader. Its parts appear in this order; empty ones are omitted.
+// Message is an e-mail to one reader. Its parts appear in the order of the fields; empty parts are omitted.
 type Message struct {
-	Language string // BCP 47
-	Subject  string // one line; no secret, because a locked phone would show it
+	Language string // language tag (BCP 47)
+	Subject  string // one line, without secrets, because it may appear on a locked phone
 	Opening  []string
 	Code     Code
 	Facts    []Fact
 	Link     Link
 	Closing  []string
-	Reason   string // why the reader receives it
+	Reason   string // why the reader receives the e-mail
 }
 
-// Code holds digits for the reader to type.
+// Code holds digits for the reader to enter.
 type Code struct {
 	Label  string
 	Digits string
 }
 
-// Fact is a name and its value.
+// Fact is a label and its value.
 type Fact struct {
 	Name, Value string
 }
@@ -37,7 +37,7 @@ type Link struct {
 	Address string
 }
 
-// Text returns the message as plain text, with a paragraph for each part.
+// Text returns the message as plain text, one paragraph per part.
 func (l Message) Text() string {
 	parts := make([]string, 0, len(l.Opening)+len(l.Closing)+4)
 	parts = append(parts, l.Opening...)
@@ -61,9 +61,9 @@ func (l Message) Text() string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// HTML returns the message as HTML: at most 600 pixels wide, and readable at 375. Styles are inline, because many mail
-// programs drop style sheets. Only the link sets colours, so that a mail program in dark mode can adapt the others.
-// Nothing is loaded from outside.
+// HTML returns the message as HTML, at most 600 pixels wide and readable at 375. Styles are inline, because many mail
+// programs drop style sheets. Only the link has its own colours, so that mail programs in dark mode can adapt the rest.
+// No external resources are loaded.
 func (l Message) HTML() string {
 	var b strings.Builder
 	title := html.EscapeString(l.Subject)
@@ -106,7 +106,7 @@ func paragraphs(b *strings.Builder, texts []string) {
 	}
 }
 
-// Plain puts a user-supplied name on one line.
+// Plain returns a user-supplied name as a single line.
 func Plain(name string) string {
 	return strings.Join(strings.FieldsFunc(name,
 		func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")

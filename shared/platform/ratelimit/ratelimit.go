@@ -1,5 +1,5 @@
-// Package ratelimit implements the arithmetic of rate limits: the definition of a limit and the decision of a bucket.
-// It stores no buckets and handles no requests; the HTTP edge names the buckets and a store keeps them.
+// Package ratelimit implements rate limits: it defines limits and decides whether a bucket allows a request. It neither
+// stores buckets nor handles requests; the HTTP edge names the buckets and a store saves them.
 package ratelimit
 
 import (
@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// Limit is a rate of Quota requests per Window, all of which may arrive at once. A Quota or Window of zero or less
-// means no limit.
+// Limit allows Quota requests per Window, all of which may arrive at once. A Quota or Window of zero or less means
+// unlimited.
 type Limit struct {
-	Name   string // route class in the RateLimit response headers: lower-case letters
+	Name   string // name of the route class in RateLimit response headers, in lower-case letters
 	Quota  int
 	Window time.Duration
 }
 
-// Unlimited reports whether the limit allows every request.
+// Unlimited reports whether every request is allowed.
 func (l Limit) Unlimited() bool { return l.Quota <= 0 || l.Interval() <= 0 }
 
-// Interval returns the time that one request uses up.
+// Interval returns the time in which the bucket recovers one request.
 func (l Limit) Interval() time.Duration { return l.Window / time.Duration(max(l.Quota, 1)) }
 
-// Decision is a bucket's decision about one request.
+// Decision is the outcome of applying a limit to one request.
 type Decision struct {
 	Allowed    bool
-	Remaining  int           // requests still possible at once
-	RetryAfter time.Duration // delay before a retry; zero if allowed
-	Reset      time.Duration // until the bucket is full again
+	Remaining  int           // requests that may still be sent immediately
+	RetryAfter time.Duration // delay before a retry; zero if the request is allowed
+	Reset      time.Duration // time until the bucket is full again
 }
 
-// GCRA applies the generic cell rate algorithm (ITU-T I.371 annex A), a form of token bucket that stores only one time,
-// the theoretical arrival time. tat is the stored time, or zero if there is none; next is the time to store, equal to
+// GCRA applies the generic cell rate algorithm (ITU-T I.371 annex A), a form of token bucket that stores a single time,
+// the theoretical arrival time. tat is the stored time, or zero if there is none. next is the time to store; it equals
 // tat if the request is refused.
 func GCRA(tat, now time.Time, limit Limit) (next time.Time, decision Decision) {
 	if limit.Unlimited() {

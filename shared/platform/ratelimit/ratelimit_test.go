@@ -61,8 +61,8 @@ func TestLimitOfZeroIsUnlimited(t *testing.T) {
 	}
 }
 
-// A bucket allows its quota at once and its rate in the long run, never more. A refused request that waits for
-// RetryAfter is allowed.
+// TestGCRANeverExceedsRate checks that a bucket allows its quota at once and never exceeds its rate in the long run. A
+// refused request that waits for RetryAfter is allowed.
 func TestGCRANeverExceedsRate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

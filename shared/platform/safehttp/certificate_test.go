@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// shown creates a self-signed client certificate.
+// shown returns a self-signed client certificate with the given name.
 func shown(t *testing.T, name string) *tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -36,7 +36,7 @@ func shown(t *testing.T, name string) *tls.Certificate {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// asking starts a server that requests a client certificate and responds with the name in it.
+// asking starts a server that requests a client certificate and returns the name in it.
 func asking(t *testing.T, need tls.ClientAuthType) (*httptest.Server, *x509.CertPool) {
 	t.Helper()
 	s := server(t, func(s *httptest.Server) { s.TLS = &tls.Config{ClientAuth: need}; s.StartTLS() },

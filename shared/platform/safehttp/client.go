@@ -1,7 +1,7 @@
-// Package safehttp is the service's only outbound HTTP client, for webhooks (URLs from customers) and health systems
-// (URLs from a catalogue and from their own responses). It restricts the destination, duration and response size of
-// requests. It does not retry, holds no credentials except an optional client certificate, and follows no redirects:
-// only the caller knows whether its request may follow one.
+// Package safehttp is the service's only outbound HTTP client. It calls webhooks (URLs from customers) and health
+// systems (URLs from a catalogue and from their own responses). It restricts where requests can go, how long they take
+// and how large responses may be. It does not retry, holds no credentials except an optional client certificate, and
+// does not follow redirects, because only the caller knows whether that is safe.
 package safehttp
 
 import (
@@ -20,49 +20,49 @@ import (
 	"time"
 )
 
-// Limits of every request (docs/develop/threat-model.md, "Outbound requests").
+// Limits for every request (docs/develop/threat-model.md, "Outbound requests").
 const (
 	dialTimeout   = 5 * time.Second
 	tlsTimeout    = 5 * time.Second
 	headerTimeout = 30 * time.Second
 	maxHeader     = 32 << 10
-	totalTimeout  = 60 * time.Second // from DNS lookup to the last byte of the body
+	totalTimeout  = 60 * time.Second // from DNS lookup to the last byte of the response body
 	idleTimeout   = 30 * time.Second
 	idlePool      = 64
-	idlePerHost   = 8 // the export sends four concurrent requests to a host
+	idlePerHost   = 8 // exports send four concurrent requests to a host
 )
 
 // Options configures a Client.
 type Options struct {
-	// Allow lists address ranges that may be reached besides public ones, on any port and without TLS. It is empty in
-	// production; the local runner sets loopback.
+	// Allow lists address ranges that may be reached in addition to public addresses, on any port and without TLS. It is
+	// empty in production; the local runner sets it to loopback.
 	Allow []netip.Prefix
-	// Within is the time limit of a complete exchange; zero means one minute. A vendor's list of all its institutions
-	// needs more.
+	// Within is the time limit for a complete exchange; zero means one minute. Downloading a vendor's list of all its
+	// institutions takes longer.
 	Within time.Duration
-	// Certificate is the client certificate for servers that request one, over TLS only; nil means none. A Client with a
-	// certificate must be used only for servers that may see it.
+	// Certificate is the client certificate for servers that request one over TLS; nil means none. Use a Client with a
+	// certificate only for servers that may see it.
 	Certificate *tls.Certificate
-	// Roots replaces the system's certificate authorities; nil means the system's.
+	// Roots replaces the system's certificate authorities; nil means the system's are used.
 	Roots *x509.CertPool
 }
 
 // Client sends requests to public addresses on port 443 over TLS 1.2 or later, and to the allowed ranges. It uses no
-// proxy, because a proxy would resolve names outside the guard's control. A complete exchange ends after
-// Options.Within, or sooner if the request's context does. It is safe for concurrent use.
+// proxy, because a proxy would resolve names beyond the guard's control. An exchange ends after Options.Within, or
+// earlier if the request's context ends. It is safe for concurrent use.
 type Client struct {
 	secure *http.Client
-	plain  *http.Client // for http URLs: only the allowed ranges, so nothing in production
+	plain  *http.Client // for http URLs: reaches only the allowed ranges, so nothing in production
 }
 
-// seams holds the parts that tests replace.
+// seams holds the dependencies that tests replace.
 type seams struct {
-	resolver *net.Resolver  // nil means the system's
-	roots    *x509.CertPool // nil means the system's
+	resolver *net.Resolver  // nil for the system's resolver
+	roots    *x509.CertPool // nil for the system's roots
 	timeout  time.Duration
 }
 
-// New returns a Client. Reuse it, because it pools connections.
+// New returns a Client. Reuse the Client, because it pools connections.
 func New(options Options) *Client {
 	return newClient(options, seams{roots: options.Roots, timeout: cmp.Or(options.Within, totalTimeout)})
 }
@@ -98,9 +98,9 @@ func guarded(guard *guard, shown *tls.Certificate, test seams) *http.Client {
 	}
 }
 
-// Do sends one request and returns the response, whatever its status. Redirects are returned, not followed. URLs with
-// user information or a fragment are refused, as are hosts other than plain ASCII names and addresses. The error is
-// always *Error. The caller must close the body, preferably through ReadAll.
+// Do sends a request and returns its response, whatever the status. It returns redirects instead of following them. It
+// rejects URLs with user information or a fragment, and hosts other than plain ASCII names and IP addresses. Errors are
+// always *Error. The caller must close the body, preferably with ReadAll.
 func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	if !acceptable(request.URL) {
 		if request.Body != nil {
@@ -124,8 +124,8 @@ func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// ReadAll reads the body of a response and closes it. The limit counts bytes after decompression. For a longer body it
-// returns the first limit bytes and an *Error of class TooLarge. All other errors are also *Error.
+// ReadAll reads and closes a response's body. The limit applies to the decompressed body, in bytes. If the body is
+// longer, ReadAll returns the first limit bytes and an *Error of class TooLarge. All other errors are also *Error.
 func ReadAll(response *http.Response, limit int64) ([]byte, error) {
 	defer func() { _ = response.Body.Close() }()
 	var body bytes.Buffer
@@ -148,11 +148,11 @@ func ReadAll(response *http.Response, limit int64) ([]byte, error) {
 	return whole, nil
 }
 
-// largeBody is the length from which a buffer of the full limit is allocated at once. A buffer that grows by doubling
-// would temporarily use three times as much memory.
+// largeBody is the length in bytes above which a buffer of the full limit is allocated at once. A buffer grown by
+// doubling would temporarily use three times as much memory.
 const largeBody = 8 << 20
 
-// readLarge reads the rest of a body whose beginning is head.
+// readLarge reads the rest of a body whose first bytes are head.
 func readLarge(head []byte, rest io.Reader, limit int64) ([]byte, error) {
 	whole := make([]byte, limit+1)
 	length := copy(whole, head)
@@ -162,7 +162,7 @@ func readLarge(head []byte, rest io.Reader, limit int64) ([]byte, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil { // includes a truncated body
+		if err != nil { // including a truncated body
 			return nil, fmt.Errorf("read body: %w", err)
 		}
 	}

@@ -25,7 +25,7 @@ func loopback() safehttp.Options {
 	return safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 }
 
-// server starts a loopback server that does not log connections broken by tests.
+// server starts a loopback server that does not log connections that tests break.
 func server(t *testing.T, start func(*httptest.Server), handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(handler)
@@ -35,7 +35,7 @@ func server(t *testing.T, start func(*httptest.Server), handler http.HandlerFunc
 	return s
 }
 
-// get sends a GET and returns the status, the body and the error of either step.
+// get sends a GET request and returns the status, the body, and any error.
 func get(t *testing.T, client *safehttp.Client, address string, limit int64) (int, string, error) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
@@ -54,7 +54,7 @@ func send(client *safehttp.Client, request *http.Request, limit int64) (int, str
 	return response.StatusCode, string(body), err
 }
 
-// wantClass checks the class of an error, and that its text reveals nothing.
+// wantClass checks an error's class and that its text reveals nothing.
 func wantClass(t *testing.T, err error, class safehttp.Class) {
 	t.Helper()
 	failure, ok := errors.AsType[*safehttp.Error](err)
@@ -99,7 +99,7 @@ func TestClientBlocksLoopbackByDefault(t *testing.T) {
 	}
 }
 
-func TestDoRefusesMisleadingURLs(t *testing.T) {
+func TestDoRejectsMisleadingURLs(t *testing.T) {
 	t.Parallel()
 	client := safehttp.New(loopback())
 	for _, address := range []string{
@@ -137,7 +137,7 @@ func (c *closing) Close() error {
 	return nil
 }
 
-func TestDoRefusesNameReboundToForbiddenAddress(t *testing.T) {
+func TestDoBlocksNameReboundToForbiddenAddress(t *testing.T) {
 	t.Parallel()
 	s := server(t, (*httptest.Server).Start,
 		func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
@@ -174,7 +174,7 @@ func TestDoClassifiesFailures(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	roots := x509.NewCertPool()
-	roots.AddCert(old.Certificate()) // so that only its TLS version is wrong
+	roots.AddCert(old.Certificate()) // leaves the TLS version as the only fault
 	for name, test := range map[string]struct {
 		address string
 		timeout time.Duration
@@ -198,7 +198,7 @@ func TestDoClassifiesFailures(t *testing.T) {
 	}
 }
 
-func TestDoEndsWithinTimeLimit(t *testing.T) {
+func TestDoTimesOut(t *testing.T) {
 	t.Parallel()
 	s := server(t, (*httptest.Server).Start, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	options := loopback()
@@ -207,7 +207,7 @@ func TestDoEndsWithinTimeLimit(t *testing.T) {
 	wantClass(t, err, safehttp.Timeout)
 }
 
-func TestDoEndsWithContext(t *testing.T) {
+func TestDoReturnsWhenContextEnds(t *testing.T) {
 	t.Parallel()
 	s := server(t, (*httptest.Server).Start, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -250,7 +250,7 @@ func TestDoReturnsRedirects(t *testing.T) {
 	}
 }
 
-// hijack responds with raw bytes and closes the connection.
+// hijack returns a handler that sends raw bytes and closes the connection.
 func hijack(raw string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		connection, _, err := http.NewResponseController(w).Hijack()
@@ -262,7 +262,8 @@ func hijack(raw string) http.HandlerFunc {
 	}
 }
 
-// fakeDNS answers every IPv4 lookup with the result of answer; nil means that the name does not exist.
+// fakeDNS returns a resolver that answers IPv4 lookups with the result of answer. A nil result means that the name does
+// not exist.
 func fakeDNS(answer func(name string) net.IP) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, end := net.Pipe()
@@ -271,7 +272,7 @@ func fakeDNS(answer func(name string) net.IP) *net.Resolver {
 	}}
 }
 
-// serveDNS answers queries in the TCP format of RFC 1035 section 4.2.2.
+// serveDNS answers DNS queries over TCP (RFC 1035 section 4.2.2).
 func serveDNS(connection net.Conn, answer func(string) net.IP) {
 	defer func() { _ = connection.Close() }()
 	for {

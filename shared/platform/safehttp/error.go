@@ -7,24 +7,24 @@ import (
 	"os"
 )
 
-// Class is the class of a request's failure, in one word. It is safe for logs, delivery records and support.
+// Class is a single word that classifies a request's failure. It is safe to use in logs, delivery records and support.
 type Class string
 
-// The classes.
+// Classes of failure.
 const (
-	BlockedAddress Class = "blocked_address" // the name resolves to a forbidden address
+	BlockedAddress Class = "blocked_address" // the host resolves to a forbidden address
 	DNS            Class = "dns"
 	Connect        Class = "connect"
 	TLS            Class = "tls"
 	Timeout        Class = "timeout"
-	BadURL         Class = "bad_url"    // refused before the DNS lookup
-	BadAnswer      Class = "bad_answer" // the connection broke, or the response was not HTTP
+	BadURL         Class = "bad_url"    // rejected before the DNS lookup
+	BadAnswer      Class = "bad_answer" // the connection broke, or the response was not valid HTTP
 	TooLarge       Class = "too_large"  // the body exceeds the caller's limit
-	Canceled       Class = "canceled"   // by the caller's context
+	Canceled       Class = "canceled"   // the caller's context was cancelled
 )
 
-// Error is a request without a usable response. It deliberately omits the net/http error, whose text contains the full
-// URL and the resolved address.
+// Error means that a request got no usable response. It deliberately omits the net/http error, whose text contains the
+// full URL and the resolved address.
 type Error struct {
 	Class Class
 	cause error
@@ -33,17 +33,17 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return "outbound request: " + string(e.Class) }
 
-// Failure returns the class for a log line (fault.Spot).
+// Failure returns the class, for a log line (fault.Spot).
 func (e *Error) Failure() (class string, status int) { return string(e.Class), 0 }
 
 // Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// errBlocked is the guard's error to the dialler.
+// errBlocked is the error that the guard returns to the dialler.
 var errBlocked = errors.New("safehttp: address not allowed")
 
-// failed returns the Error for an error of net/http. handshake reports whether a TLS handshake failed, which many
-// errors of crypto/tls do not show.
+// failed converts a net/http error to an Error. handshake reports whether the TLS handshake failed, which many
+// crypto/tls errors do not reveal.
 func failed(err error, handshake bool) *Error {
 	var network net.Error
 	switch {

@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// NewWith is New with a test's resolver, roots and total time-out.
+// NewWith is like New but uses the given resolver, roots and total time-out.
 func NewWith(options Options, resolver *net.Resolver, roots *x509.CertPool, timeout time.Duration) *Client {
 	return newClient(options, seams{resolver: resolver, roots: roots, timeout: timeout})
 }
 
-// IsPublic returns the guard's decision about an address alone.
+// IsPublic reports whether the guard considers an address public.
 func IsPublic(address netip.Addr) bool { return newGuard(nil, true).isPublic(address) }
 
-// Permits returns the guard's decision about a connection, for https URLs if secure is set and for http URLs otherwise.
+// Permits reports whether the guard allows a connection for an https URL if secure is set, or otherwise for an http
+// URL.
 func Permits(allow []netip.Prefix, secure bool, target string) bool {
 	return newGuard(allow, secure).control(context.Background(), "tcp4", target, nil) == nil
 }

@@ -10,23 +10,23 @@ import (
 	"syscall"
 )
 
-// guard decides at dial time whether an address may be connected to. It checks the address of the connection itself, so
-// that DNS rebinding between a check and the connection has no effect.
+// guard decides at dial time whether a connection to an address is allowed. It checks the address actually being
+// dialled, so DNS rebinding can't bypass it.
 type guard struct {
-	allow      []netip.Prefix // any port
-	public     bool           // whether public addresses are also allowed, on port 443
+	allow      []netip.Prefix // allowed on any port
+	public     bool           // whether public addresses are also allowed, on port 443 only
 	forbidden4 []netip.Prefix
 	global6    netip.Prefix
 	forbidden6 []netip.Prefix
 }
 
-// newGuard returns a guard for the allowed ranges, and also for public addresses if public is set.
+// newGuard returns a guard that permits the ranges in allow and, if public is set, public addresses.
 func newGuard(allow []netip.Prefix, public bool) *guard {
 	return &guard{
 		allow:      slices.Clone(allow),
 		public:     public,
 		forbidden4: special4(),
-		global6:    netip.MustParsePrefix("2000::/3"), // all that IANA has allocated for global unicast
+		global6:    netip.MustParsePrefix("2000::/3"), // all ranges that IANA has allocated for global unicast
 		forbidden6: special6(),
 	}
 }
@@ -40,8 +40,8 @@ func (g *guard) control(_ context.Context, network, address string, _ syscall.Ra
 	return nil
 }
 
-// permits reports whether target may be connected to. Addresses with a zone and IPv4-mapped IPv6 addresses are never
-// allowed. The dialler unmaps the latter before the check, so one that arrives here is forged.
+// permits reports whether a connection to target is allowed. Addresses with a zone and IPv4-mapped IPv6 addresses never
+// are. The dialler unmaps mapped addresses before the check, so one that still gets here is forged.
 func (g *guard) permits(target netip.AddrPort) bool {
 	address := target.Addr()
 	if address.Zone() != "" {
@@ -50,8 +50,8 @@ func (g *guard) permits(target netip.AddrPort) bool {
 	return within(g.allow, address) || g.public && target.Port() == 443 && g.isPublic(address)
 }
 
-// MayReach reports whether a client with these options would try target: Do accepts the URL, and the guard permits a
-// literal address in it. Host names are checked when they are resolved, so this function does not check them.
+// MayReach reports whether a client with these options would attempt a request to target. It checks that Do accepts the
+// URL and, if the host is an IP address, that the guard permits it. Host names are only checked once they are resolved.
 func (o Options) MayReach(target *url.URL) bool {
 	if !acceptable(target) {
 		return false
@@ -62,7 +62,7 @@ func (o Options) MayReach(target *url.URL) bool {
 		return g.public || len(g.allow) > 0
 	}
 	port, err := strconv.ParseUint(cmp.Or(target.Port(), defaultPort(target.Scheme)), 10, 16)
-	return err == nil && g.permits(netip.AddrPortFrom(address.Unmap(), uint16(port))) // unmapped, as in the dialler
+	return err == nil && g.permits(netip.AddrPortFrom(address.Unmap(), uint16(port))) // unmapped, as the dialler does
 }
 
 func defaultPort(scheme string) string {
@@ -72,7 +72,7 @@ func defaultPort(scheme string) string {
 	return "443"
 }
 
-// isPublic reports whether address is globally reachable unicast.
+// isPublic reports whether address is a globally reachable unicast address.
 func (g *guard) isPublic(address netip.Addr) bool {
 	if address.Is4() {
 		return !within(g.forbidden4, address)
@@ -84,8 +84,8 @@ func within(ranges []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Contains(address) })
 }
 
-// special4 lists the IPv4 ranges that are not globally reachable unicast: the IANA Special-Purpose Address Registry
-// (RFC 6890) and multicast. Loopback also matters in Lambda, because the Runtime API listens there.
+// special4 returns the IPv4 ranges that are not globally reachable unicast: those in the IANA Special-Purpose Address
+// Registry (RFC 6890) and multicast. Loopback matters even in Lambda, because the Runtime API listens there.
 func special4() []netip.Prefix {
 	return prefixes(
 		"0.0.0.0/8",       // this network
@@ -109,13 +109,13 @@ func special4() []netip.Prefix {
 	)
 }
 
-// special6 lists the exceptions within 2000::/3. Everything outside that range, such as NAT64 (64:ff9b::/96), unique
-// local (fd00::/8) and IPv4-mapped addresses, is never public.
+// special6 returns the exceptions within 2000::/3. Addresses outside that range, such as NAT64 (64:ff9b::/96), unique
+// local (fd00::/8) and IPv4-mapped addresses, are never public.
 func special6() []netip.Prefix {
 	return prefixes(
 		"2001::/23",         // protocol assignments, Teredo
 		"2001:db8::/32",     // documentation
-		"2002::/16",         // 6to4 embeds IPv4 addresses
+		"2002::/16",         // 6to4; embeds IPv4 addresses
 		"2620:4f:8000::/48", // AS112
 		"3fff::/20",         // documentation
 	)

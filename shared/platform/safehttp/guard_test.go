@@ -28,7 +28,7 @@ func TestGuardAgreesWithSSRFLibrary(t *testing.T) {
 		v6 := [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "v6"))
 		compare(t, judge, netip.AddrFrom4(v4))
 		compare(t, judge, netip.AddrFrom16(v6))
-		v6[0] = 0x20 | v6[0]&0x1f // most of IPv6 is forbidden, so half the cases come from the rest
+		v6[0] = 0x20 | v6[0]&0x1f // most of IPv6 is forbidden, so restrict half of the cases to 2000::/3
 		compare(t, judge, netip.AddrFrom16(v6))
 		edge := rapid.SampledFrom(edges).Draw(t, "edge")
 		inside := edge.Masked().Addr().AsSlice()
@@ -77,7 +77,7 @@ func TestGuardPermitsPublicAddressesOnlyAtPort443OverTLS(t *testing.T) {
 		{"[2606:4700::1111]:443", nil, true, false},
 		{"[2606:4700::1111]:22", nil, false, false},
 		{"127.0.0.1:443", nil, false, false},
-		{"127.0.0.1:9001", nil, false, false}, // the Lambda Runtime API
+		{"127.0.0.1:9001", nil, false, false}, // Lambda Runtime API
 		{"127.0.0.1:9001", loopback, true, true},
 		{"[::1]:8080", loopback, true, true},
 		{"[::1]:443", nil, false, false},
@@ -87,7 +87,7 @@ func TestGuardPermitsPublicAddressesOnlyAtPort443OverTLS(t *testing.T) {
 		{"[::ffff:8.8.8.8]:443", nil, false, false},
 		{"169.254.169.254:80", nil, false, false},
 		{"169.254.169.254:443", nil, false, false},
-		{"169.254.79.129:2000", nil, false, false}, // X-Ray
+		{"169.254.79.129:2000", nil, false, false}, // X-Ray daemon
 		{"[fd00:ec2::254]:443", nil, false, false},
 		{"[fe80::1%eth0]:443", nil, false, false},
 		{"[2606:4700::1111%eth0]:443", nil, false, false},
@@ -118,8 +118,8 @@ func TestGuardPermitsPublicAddressesOnlyAtPort443OverTLS(t *testing.T) {
 	}
 }
 
-// An address that the guard would refuse to dial is refused before, in any spelling. Names are not decided until they
-// are resolved.
+// TestMayReachAgreesWithGuard checks that an address, in any spelling, that the guard would not dial is refused
+// beforehand. Names are not checked until they are resolved.
 func TestMayReachAgreesWithGuard(t *testing.T) {
 	t.Parallel()
 	local := safehttp.Options{Allow: []netip.Prefix{
@@ -128,7 +128,7 @@ func TestMayReachAgreesWithGuard(t *testing.T) {
 	}}
 	for address, want := range map[string]struct{ anywhere, onALaptop bool }{
 		"https://hooks.example/in":        {true, true},
-		"https://hooks.example:8443/in":   {true, true}, // the guard checks the port only when it dials
+		"https://hooks.example:8443/in":   {true, true}, // the guard checks a name's port only when it dials
 		"https://8.8.8.8/":                {true, true},
 		"https://8.8.8.8:8443/":           {false, false},
 		"https://[2606:4700::1111]/":      {true, true},

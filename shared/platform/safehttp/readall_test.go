@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-func TestReadAllStopsAtItsLimit(t *testing.T) {
+func TestReadAllStopsAtLimit(t *testing.T) {
 	t.Parallel()
 	s := server(t, (*httptest.Server).Start,
 		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "12345") })
@@ -28,13 +28,13 @@ func TestReadAllStopsAtItsLimit(t *testing.T) {
 	}
 }
 
-func TestReadAllCountsGzipBombAfterDecompression(t *testing.T) {
+func TestReadAllLimitsDecompressedSize(t *testing.T) {
 	t.Parallel()
 	s := server(t, (*httptest.Server).Start, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
 		packed := gzip.NewWriter(w)
 		zeros := make([]byte, 1<<20)
-		for range 1 << 10 { // 1 GiB in about 1 MiB
+		for range 1 << 10 { // 1 GiB, compressed to about 1 MiB
 			if _, err := packed.Write(zeros); err != nil {
 				return
 			}
@@ -70,7 +70,7 @@ func TestReadAllClassifiesBrokenBody(t *testing.T) {
 	}
 }
 
-// broken is a body that ends prematurely.
+// broken is a response body that ends prematurely.
 type broken struct{ left int }
 
 func (b *broken) Read(p []byte) (int, error) {

@@ -9,12 +9,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Organisations finds the organisation behind a public id (org.Directory).
+// Organisations looks up organisations by public ID (org.Directory).
 type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// Setting holds the configuration of a mode: its identity providers, and whether the network and all its records are
+// Setting is the configuration of a mode: its identity providers, and whether its network and all records there are
 // simulated.
 type Setting struct {
 	Providers []identity.Provider
@@ -24,11 +24,11 @@ type Setting struct {
 // Admission decides which organisations may use TEFCA mode. Both fields are required.
 type Admission struct {
 	Organisations Organisations
-	Settings      map[org.Mode]Setting // no entry for a mode without a network
+	Settings      map[org.Mode]Setting // has no entry for a mode without a network
 }
 
-// Offer returns the setting for the mode of a public id. The error is fault.Forbidden if the plan does not include
-// TEFCA mode, and fault.Invalid if no identity provider or network is configured.
+// Offer returns the setting for a public ID's mode. It returns fault.Forbidden if the organisation's plan does not
+// include TEFCA mode, and fault.Invalid if the mode has no identity provider or no network.
 func (d Admission) Offer(ctx context.Context, mode org.Mode, publicID string) (Setting, error) {
 	if mode == org.Live {
 		o, err := d.Organisations.Organisation(ctx, publicID)
@@ -47,7 +47,7 @@ func (d Admission) Offer(ctx context.Context, mode org.Mode, publicID string) (S
 	return setting, nil
 }
 
-// provider returns the provider with an id.
+// provider returns the identity provider with the given ID.
 func (s Setting) provider(id string) (identity.Provider, bool) {
 	at := slices.IndexFunc(s.Providers, func(p identity.Provider) bool { return p.ID == id })
 	if at < 0 {

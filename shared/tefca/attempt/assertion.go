@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// document is the sealed JSON of an assertion.
+// document is the JSON form of an assertion, which is stored encrypted.
 type document struct {
 	Provider  string       `json:"provider"`
 	Issuer    string       `json:"issuer"`
@@ -25,15 +25,15 @@ type document struct {
 	ExpiresAt time.Time    `json:"expires_at"`
 }
 
-// sealAssertion encrypts an assertion, bound to its attempt. A sealed assertion copied to another attempt cannot be
-// opened.
+// sealAssertion encrypts an assertion and binds it to its attempt. If it is copied to another attempt, it can't be
+// decrypted.
 func sealAssertion(ctx context.Context, sealer tokens.Sealer, a Attempt, who tefca.Assertion) ([]byte, error) {
 	plain, err := json.Marshal(document{
 		Provider: who.Provider, Issuer: who.Issuer, Subject: who.Subject, Level: who.Level, Person: who.Person,
 		Token: who.Token.Reveal(), IssuedAt: who.IssuedAt, ExpiresAt: who.ExpiresAt,
 	})
 	if err != nil {
-		return nil, errors.New("encode the assertion") // the underlying error could quote it
+		return nil, errors.New("encode the assertion") // the underlying error could quote the assertion
 	}
 	sealed, err := sealer.Seal(ctx, a.Tenant, assertionBinding(a), plain)
 	if err != nil {
@@ -58,7 +58,7 @@ func openAssertion(ctx context.Context, sealer tokens.Sealer, a Attempt) (tefca.
 	}, nil
 }
 
-// sealLocal encrypts a facility's local identifiers of the person.
+// sealLocal encrypts the facility's identifiers of the person.
 func sealLocal(ctx context.Context, sealer tokens.Sealer, a Attempt, f tefca.Facility) ([]byte, error) {
 	if f.Local.Empty() {
 		return nil, nil
@@ -70,7 +70,7 @@ func sealLocal(ctx context.Context, sealer tokens.Sealer, a Attempt, f tefca.Fac
 	return sealed, nil
 }
 
-// located returns a facility as its network reported it.
+// located decrypts f's identifiers of the person and returns the facility in the form that its network reported.
 func located(ctx context.Context, sealer tokens.Sealer, a Attempt, f Facility) (tefca.Facility, error) {
 	var local []byte
 	if len(f.Local) > 0 {

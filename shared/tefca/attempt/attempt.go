@@ -1,8 +1,8 @@
-// Package attempt owns attempts of TEFCA mode (docs/guide/tefca.md). A person signs in at an identity provider, the
-// network is queried with the verified identity, and each facility that the person chooses becomes a connection. State
-// that must survive a crash is stored in the attempt's row and in one row for each facility. The worker processes due
-// rows and may run repeatedly and concurrently. The package talks to providers and networks through interfaces and is
-// independent of HTTP and AWS. Personal data is never logged, queued or disclosed.
+// Package attempt implements attempts in TEFCA mode (docs/guide/tefca.md). A person signs in at an identity provider,
+// the network is queried with the verified identity, and each facility that the person chooses becomes a connection.
+// State that must survive a crash is stored in one row for the attempt and one per facility. Workers process due rows
+// and may run repeatedly and concurrently. The package accesses providers and networks through interfaces and is
+// independent of HTTP and AWS. It never logs, queues or discloses personal data.
 package attempt
 
 import (
@@ -20,163 +20,165 @@ import (
 )
 
 const (
-	// Path is the path, below the base URL, where the service's pages create and start attempts.
+	// Path is the path, relative to the base URL, at which the service's pages create and start attempts.
 	Path = "/bridge/tefca/identity"
-	// VerifierPurpose is the encryption context of sealed PKCE verifiers.
+	// VerifierPurpose is the encryption context for PKCE verifiers.
 	VerifierPurpose = "identity-verifier"
-	// AssertionPurpose is the encryption context of identities, and of facilities' local identifiers of a person.
+	// AssertionPurpose is the encryption context for identities and for facilities' identifiers of a person.
 	AssertionPurpose = "identity-assertion"
 )
 
-// Attempt is one verification of a person's identity and the queries made with it.
+// Attempt is one verification of a person's identity, along with the network queries made with that identity.
 type Attempt struct {
 	ID            string
 	Tenant        org.Tenant
 	Status        Status
-	TokenHash     string // hex SHA-256 of the page's polling token
-	Provider      string // the identity provider's configured id
+	TokenHash     string // hex-encoded SHA-256 of the page's polling token
+	Provider      string // configured ID of the identity provider
 	ExternalID    string
 	ExternalState string
 	RequestID     string
 	CreatedAt     time.Time
 	ExpiresAt     time.Time
 
-	// Set when the browser leaves for the provider. The verifier is deleted after use.
+	// Authority and Verifier are set when the browser is redirected to the provider. Verifier is deleted after use.
 	Authority identity.Authority
 	NonceHash string
-	Verifier  []byte // sealed PKCE verifier
+	Verifier  []byte // encrypted PKCE verifier
 
-	// Assertion is the sealed identity for querying the network. It is deleted at IdentityEnds, the expiry of the token or
-	// the attempt, whichever is sooner.
+	// Assertion is the encrypted identity used to query the network. It is deleted at IdentityEnds, which is the token's
+	// or the attempt's expiry, whichever is earlier.
 	Assertion    []byte
 	IdentityEnds time.Time
 
-	Ending     Ending    // only of a failed attempt
-	LeaseUntil time.Time // held by the worker that queries the network
-	DueAt      time.Time // next time due for the worker; zero for never
-	Rev        int64     // incremented by every change; a writer must give the revision that it read
+	Ending     Ending    // set only if the attempt failed
+	LeaseUntil time.Time // expiry of the lease held by the worker that queries the network
+	DueAt      time.Time // when a worker must next process the attempt; zero if never
+	Rev        int64     // incremented by every change; writers must pass the revision that they read
 }
 
-// Status is an attempt's progress.
+// Status is the progress of an attempt.
 type Status string
 
-// The statuses. Authorizing and Expired are computed on reading and never stored. An attempt is Authorizing while a
-// chosen facility is not connected yet, and Expired once its time has passed.
+// Statuses of an attempt. Authorizing and Expired are never stored but computed on reading: an attempt is Authorizing
+// while a chosen facility is not connected yet, and Expired after its expiry.
 const (
-	Created     Status = "created"  // the browser has not left yet
-	Open        Status = "open"     // the browser is at the provider
-	Locating    Status = "locating" // the identity is verified and the network is being queried
-	Located     Status = "located"  // facilities may be chosen
+	Created     Status = "created"  // the browser has not been redirected yet
+	Open        Status = "open"     // the browser has been redirected to the provider
+	Locating    Status = "locating" // the identity has been verified and the network is being queried
+	Located     Status = "located"  // the person can choose facilities
 	Authorizing Status = "authorizing"
 	Failed      Status = "failed"
 	Expired     Status = "expired"
 )
 
-// Ending describes the failure of an attempt.
+// Ending describes why an attempt failed.
 type Ending struct {
 	Error       string
 	Description string
 	Cause       string
-	RequestID   string // id of the request that failed; the attempt's own if the worker failed
+	RequestID   string // ID of the request that failed, or the attempt's ID if a worker failed
 }
 
-// Facility is a facility that the network reported, with its status.
+// Facility is a facility reported by the network, with its status in the attempt.
 type Facility struct {
-	ID        string // in the network's directory
+	ID        string // ID in the network's directory
 	Name      string
 	City      string
 	State     string
 	Match     tefca.Match
 	Access    tefca.Access
-	Local     []byte  // the facility's identifiers of the person, sealed; deleted with the assertion
-	Outcome   Outcome // empty if not chosen
-	Reason    Reason  // only if it has failed
+	Local     []byte  // the facility's identifiers of the person, encrypted; deleted along with the assertion
+	Outcome   Outcome // empty unless the facility was chosen
+	Reason    Reason  // set only if the facility failed
 	Connected Connected
-	// LeaseUntil is the expiry of the lease for reading a chosen facility's record; zero if not leased.
+	// LeaseUntil is the expiry of the lease for reading the chosen facility's record. It is zero if no worker holds the
+	// lease.
 	LeaseUntil time.Time
-	ExpiresAt  time.Time // the attempt's expiry
+	ExpiresAt  time.Time // expiry of the attempt
 	Rev        int64
 }
 
-// Outcome is the status of a chosen facility.
+// Outcome is the status of a facility that was chosen.
 type Outcome string
 
-// The outcomes. A failed facility may be chosen again.
+// Outcomes for a chosen facility. A facility that failed can be chosen again.
 const (
 	IsConnecting Outcome = "connecting"
 	IsConnected  Outcome = "connected"
 	HasFailed    Outcome = "failed"
 )
 
-// Connected holds the details of a connection that a page may see.
+// Connected holds the details of a connection that pages may display.
 type Connected struct {
 	ConnectionID     string
 	ConsentExpiresAt time.Time
 }
 
-// Conclusion holds everything that connecting a facility stores, in one transaction.
+// Conclusion holds everything that is stored in one transaction when a facility is connected.
 type Conclusion struct {
 	AttemptID string
-	Facility  Facility // its new state; Rev is the revision that was read
-	// the facility's previous connection under the connection's VaultKey; empty if none
+	Facility  Facility // new state; Rev is the revision that was read
+	// Known is the ID of the facility's previous connection under the same VaultKey. It is empty if there was none.
 	Known      string
-	Erased     time.Time             // last erasure of such a connection, as read
-	Connection connection.Connection // replaces the stored one if it has a revision
+	Erased     time.Time             // time of the last erasure of such a connection, as read
+	Connection connection.Connection // replaces the stored connection if it has a revision
 	Tokens     tokens.Row
 	Events     []webhook.Event
 }
 
 // Attempts reads attempts.
 type Attempts interface {
-	// Attempt returns an attempt with a consistent read; fault.NotFound if it does not exist.
+	// Attempt returns an attempt, using a consistent read. It returns fault.NotFound if the attempt does not exist.
 	Attempt(ctx context.Context, tenant org.Tenant, id string) (Attempt, error)
 }
 
-// Saver replaces attempts.
+// Saver updates stored attempts.
 type Saver interface {
 	Attempts
-	// SaveAttempt replaces revision a.Rev of an attempt; fault.Conflict if it has changed.
+	// SaveAttempt replaces an attempt whose stored revision is a.Rev. It returns fault.Conflict if the attempt has
+	// changed.
 	SaveAttempt(ctx context.Context, a Attempt) error
 }
 
-// Facilities reads attempts and their located facilities.
+// Facilities reads attempts and the facilities located for them.
 type Facilities interface {
 	Attempts
-	// Facilities lists an attempt's facilities with a consistent read, unordered.
+	// Facilities returns an attempt's facilities in no particular order, using a consistent read.
 	Facilities(ctx context.Context, tenant org.Tenant, attemptID string) ([]Facility, error)
 }
 
-// Enqueuer sends workers a message about an attempt. The sweeper makes up for lost messages.
+// Enqueuer sends messages about attempts to workers. If a message is lost, the sweeper sends another.
 type Enqueuer interface {
 	EnqueueAttempt(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Party starts the sign-in at identity providers (oidc.RelyingParty). Its errors are those of package identity.
+// Party starts sign-ins at identity providers (oidc.RelyingParty). It returns errors from package identity.
 type Party interface {
-	// Begin returns the URL for the browser, and the data to store for its return.
+	// Begin returns the URL to redirect the browser to, and the data to store until the browser returns.
 	Begin(ctx context.Context, provider identity.Provider, request identity.Request) (string, identity.Authority, error)
 }
 
-// Exchanger exchanges a browser's return for the identity (oidc.RelyingParty). Its errors are those of package
-// identity. A code is valid once.
+// Exchanger exchanges an authorization code for the person's identity (oidc.RelyingParty). It returns errors from
+// package identity. Each code can be used once.
 type Exchanger interface {
 	Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error)
 }
 
-// verifierBinding returns the data that a sealed verifier is bound to.
+// verifierBinding returns the data that an encrypted verifier is bound to.
 func verifierBinding(a Attempt) string { return "identity-verifier|" + a.Tenant.Key() + "|" + a.ID }
 
-// vaultKey identifies an assertion's person together with the organisation's external id. Each facility has at most one
-// connection per vault key. It uses a plain hash, because keyed hashes change when keys rotate and the same person must
-// get the same vault key for years. Issuer and subject cannot be guessed.
+// vaultKey returns a key derived from an assertion's person and the organisation's external ID. Each facility has at
+// most one connection per vault key. The key is a plain hash rather than a keyed one, because it must remain the same
+// for years, across key rotations. The issuer and subject can't be guessed.
 func vaultKey(who tefca.Assertion, externalID string) string {
 	return binding.Hash(personKey(who.Issuer, who.Subject) + "|" + externalID)
 }
 
-// personKey returns the key under which all connections of a person are found.
+// personKey returns the key that is shared by all of a person's connections.
 func personKey(issuer, subject string) string { return binding.Hash(issuer + "|" + subject) }
 
-// hasToken reports whether token is the attempt's.
+// hasToken reports whether token is the attempt's polling token.
 func (a Attempt) hasToken(token secret.Text) bool { return binding.Holds(a.TokenHash, token) }
 
 // hasExpired reports whether the attempt has expired.
@@ -184,7 +186,7 @@ func (a Attempt) hasExpired(now time.Time) bool {
 	return a.Status != Failed && !now.Before(a.ExpiresAt)
 }
 
-// isVerified reports whether the identity is still valid for querying the network.
+// isVerified reports whether the attempt's identity may still be used to query the network.
 func (a Attempt) isVerified(now time.Time) bool {
 	return len(a.Assertion) > 0 && now.Before(a.IdentityEnds)
 }

@@ -19,13 +19,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// CreateStore stores new attempts.
+// CreateStore stores newly created attempts.
 type CreateStore interface {
-	// CreateAttempt stores a created attempt and its ticket in one transaction; fault.Conflict if the id already exists.
+	// CreateAttempt stores a new attempt and its ticket in one transaction. It returns fault.Conflict if the ID already
+	// exists.
 	CreateAttempt(ctx context.Context, a Attempt, ticket binding.Ticket) error
 }
 
-// Creator creates attempts whose browsers leave later. All fields are required.
+// Creator creates attempts that a browser starts later. All fields are required.
 type Creator struct {
 	Admission
 
@@ -45,15 +46,15 @@ type Request struct {
 	RequestID     string
 }
 
-// Prepared is an attempt whose browser has not left yet.
+// Prepared is an attempt that no browser has started yet.
 type Prepared struct {
 	AttemptID string
 	Token     secret.Text // the page's polling token
-	Start     secret.Text // single-use start value for the browser
+	Start     secret.Text // single-use value with which a browser starts the attempt
 	ExpiresAt time.Time
 }
 
-// Create creates an attempt that one browser can start. It returns the errors of Admission.Offer, and fault.Invalid.
+// Create creates an attempt that a single browser can start. It returns fault.Invalid or an error from Admission.Offer.
 func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	setting, err := c.Offer(ctx, r.Tenant.Mode, r.PublicID)
 	if err != nil {
@@ -86,32 +87,33 @@ func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	return Prepared{AttemptID: a.ID, Token: secret.New(token), Start: start, ExpiresAt: a.ExpiresAt}, nil
 }
 
-// StartStore stores starting attempts.
+// StartStore stores attempts when they are started.
 type StartStore interface {
 	Attempts
-	// Ticket returns a ticket that has not expired at now, with a consistent read; fault.NotFound if there is none.
+	// Ticket returns a ticket that has not expired at time now, using a consistent read. It returns fault.NotFound if
+	// there is none.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
-	// OpenAttempt deletes a ticket, replaces revision a.Rev of its attempt and creates the state, in one transaction;
-	// fault.Conflict if the ticket is gone or the attempt has changed.
+	// OpenAttempt deletes the ticket, replaces revision a.Rev of its attempt and creates the state, all in one
+	// transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has changed.
 	OpenAttempt(ctx context.Context, ticket binding.Ticket, a Attempt, state binding.State) error
 }
 
-// Starter sends browsers to identity providers. All fields are required.
+// Starter starts attempts by redirecting browsers to identity providers. All fields are required.
 type Starter struct {
 	Admission
 
 	Store   StartStore
 	Party   Party
-	Sealer  tokens.Sealer // for VerifierPurpose
-	BaseURL string        // URL of the service's API
+	Sealer  tokens.Sealer // uses VerifierPurpose
+	BaseURL string        // URL of the API
 	Now     func() time.Time
 	Random  io.Reader
 }
 
-// Leave returns the redirect to the identity provider for the browser that sends a start value. The value is valid
-// once, and stays valid if Leave fails. The error is fault.Invalid if the value is unknown, used or expired, or one of
-// package identity. The caller must have verified that the request comes from the service's own page, because the
-// callback trusts the browser that left.
+// Leave starts the attempt that a start value belongs to and returns the redirect to its identity provider. A start
+// value can be used once; it remains valid if Leave fails. Leave returns fault.Invalid if the value is unknown, used or
+// expired, or an error from package identity. The caller must verify that the request comes from the service's own
+// page, because the callback trusts the browser that started the attempt.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
@@ -122,7 +124,7 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 		return binding.Started{}, binding.StartError(err)
 	}
 	note(ctx, a)
-	if a.Status != Created { // only the first browser to leave may continue the attempt
+	if a.Status != Created { // only the browser that started the attempt may continue it
 		return binding.Started{}, binding.StartError(fault.NotFound)
 	}
 	provider, ok := s.Settings[a.Tenant.Mode].provider(a.Provider)

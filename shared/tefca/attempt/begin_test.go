@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// refused checks that an error has a kind and names a field.
+// refused checks that err has the given kind and names the given field.
 func refused(t *testing.T, what string, err error, kind fault.Kind, field string) {
 	t.Helper()
 	if err == nil || !errors.Is(err, kind) || fault.Of(err).Field != field {
@@ -26,7 +26,7 @@ func refused(t *testing.T, what string, err error, kind fault.Kind, field string
 	}
 }
 
-func TestCreateRefusesForbiddenOrInvalidRequest(t *testing.T) {
+func TestCreateRejectsForbiddenOrInvalidRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, c := range map[string]struct {
@@ -72,7 +72,7 @@ func TestCreateStoresRequestWithNewIDAndToken(t *testing.T) {
 	refused(t, "an id that is taken", err, fault.Conflict, "")
 }
 
-func TestLeaveAcceptsStartValueOnce(t *testing.T) {
+func TestLeaveAcceptsStartValueOnlyOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made, err := w.create(t.Context(), attemptID, wanted("x"))
@@ -108,7 +108,7 @@ func TestLeaveAcceptsStartValueOnce(t *testing.T) {
 	}
 }
 
-// between runs a function while a provider is being called.
+// between is a Party that runs a function during the call to the provider.
 type between struct {
 	attempt.Party
 
@@ -138,7 +138,7 @@ func TestCompleteFailsAttemptOnInvalidReturn(t *testing.T) {
 		broken   func(*attempt.Completer)
 		code     fault.Code
 		cause    string
-		action   string // or a part of it
+		action   string // the suggested action or a part of it
 	}{
 		"the patient declines": {
 			exchange: declined, code: "access_denied", cause: "declined",
@@ -182,7 +182,7 @@ func TestCompleteFailsAttemptOnInvalidReturn(t *testing.T) {
 				!a.DueAt.IsZero() || len(w.enqueued) != 0 {
 				t.Errorf("known: %t, %v; the attempt is %+v", known, err, a)
 			}
-			w.pass(time.Hour) // a failed attempt does not expire
+			w.pass(time.Hour) // an attempt that has failed does not expire
 			p, err := w.watcher().Progress(t.Context(), tenant, attemptID, pageToken())
 			expect.NoError(t, err)
 			if f := p.Failure; p.Status != attempt.Failed || f == nil || f.Error != string(c.code) || f.Cause != c.cause ||
@@ -195,8 +195,8 @@ func TestCompleteFailsAttemptOnInvalidReturn(t *testing.T) {
 	}
 }
 
-// TestIdentityExpiresWithTokenOrAttempt checks that the identity is sealed for the attempt and that the
-// network query is queued at once.
+// TestIdentityExpiresWithTokenOrAttempt also checks that the identity is encrypted for its attempt and that the network
+// query is queued immediately.
 func TestIdentityExpiresWithTokenOrAttempt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ lasts, ends time.Duration }{
@@ -207,7 +207,7 @@ func TestIdentityExpiresWithTokenOrAttempt(t *testing.T) {
 		w.lasts = c.lasts
 		w.exchange = func(ctx context.Context, _ identity.Return) error {
 			if _, ok := ctx.Deadline(); !ok {
-				return errTrouble // the function must still respond to the browser
+				return errTrouble // the function must still be able to respond to the browser
 			}
 			return nil
 		}
@@ -227,21 +227,21 @@ func TestIdentityExpiresWithTokenOrAttempt(t *testing.T) {
 	}
 }
 
-// TestCompleteFailsWhenIdentityCannotBeStored checks that the browser does not get a success.
+// TestCompleteFailsWhenIdentityCannotBeStored checks that the browser does not receive a success.
 func TestCompleteFailsWhenIdentityCannotBeStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	back := w.left(t, attemptID, "x")
 	before := w.attempt(t, attemptID)
 	w.exchange = func(ctx context.Context, _ identity.Return) error {
-		return w.rows.SaveAttempt(ctx, before) // a concurrent change
+		return w.rows.SaveAttempt(ctx, before) // simulates a concurrent change
 	}
 	if known, err := w.completer().Complete(t.Context(), back); known || err == nil || len(w.enqueued) != 0 {
 		t.Errorf("known: %t, %v; enqueued are %v", known, err, w.enqueued)
 	}
 }
 
-// brokenSealer always fails.
+// brokenSealer is a tokens.Sealer that always fails.
 type brokenSealer struct {
 	tokens.Sealer
 

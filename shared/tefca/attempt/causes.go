@@ -9,14 +9,15 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// The failure causes in addition to those of package identity.
+// Causes of failure, in addition to those in package identity.
 const (
 	causeRefused  = "identity_refused"
 	causeNetwork  = "network_unavailable"
 	causeInternal = "internal"
 )
 
-// causes returns the table of failure causes of an attempt after the provider has responded. Causes are stable words.
+// causes returns the table of an attempt's possible causes of failure after the provider has responded. The causes are
+// stable words.
 func causes() fault.Causes {
 	return fault.Causes{
 		causeRefused: {
@@ -39,21 +40,21 @@ func causes() fault.Causes {
 	}
 }
 
-// failed returns the error of a cause that is in the table.
+// failed returns the error for a cause listed in the table.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
-// causeOf returns the cause of an attempt's failure. An error in neither table is internal.
+// causeOf returns the cause of an attempt's failure. Errors in neither table are internal failures.
 func causeOf(err error) string { return cmp.Or(identity.CauseOf(err), causeInternal) }
 
-// actionOf returns the remedy for a cause, which may come from another release.
+// actionOf returns the suggested remedy for a cause. The cause may have been stored by a different release.
 func actionOf(cause string) string {
 	return cmp.Or(causes()[cause].Action, identity.ActionOf(cause), causes()[causeInternal].Action)
 }
 
-// Reason is a stable word for why a chosen facility could not be connected (docs/openapi.yaml).
+// Reason is a stable word that explains why a chosen facility could not be connected (docs/openapi.yaml).
 type Reason string
 
-// The reasons.
+// Reasons for a failed facility.
 const (
 	ReasonRefused     Reason = "refused"
 	ReasonUnavailable Reason = "unavailable"
@@ -64,8 +65,8 @@ const (
 	ReasonInternal    Reason = "internal"
 )
 
-// reasonOf returns the reason for an error of a network or facility. known is false for any other error, which is an
-// internal failure.
+// reasonOf returns the reason for an error from a network or facility. known is false for other errors, which are
+// internal failures.
 func reasonOf(err error) (reason Reason, known bool) {
 	for _, of := range []struct {
 		err    error
@@ -75,7 +76,7 @@ func reasonOf(err error) (reason Reason, known bool) {
 		{tefca.ErrRefused, ReasonRefused},
 		{tefca.ErrNotFound, ReasonUnavailable},
 		{tefca.ErrTooLarge, ReasonTooLarge},
-		{tefca.ErrOtherPerson, ReasonOther}, // also an ErrContent
+		{tefca.ErrOtherPerson, ReasonOther}, // must precede ErrContent, which it wraps
 		{tefca.ErrContent, ReasonContent},
 		{tefca.ErrUnavailable, ReasonUnavailable},
 	} {

@@ -13,14 +13,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxChosen limits the facilities chosen at once, because they are stored in one transaction.
+// maxChosen limits how many facilities can be chosen in one request, because they are stored in a single transaction.
 const maxChosen = 50
 
-// ChoiceStore stores choices.
+// ChoiceStore stores a person's choice of facilities.
 type ChoiceStore interface {
 	Facilities
-	// Choose replaces revision a.Rev of an attempt and the facilities' revisions, in one transaction; fault.Conflict if
-	// one of them has changed.
+	// Choose replaces the given revisions of an attempt and of the chosen facilities in one transaction. It returns
+	// fault.Conflict if any of them has changed.
 	Choose(ctx context.Context, a Attempt, chosen []Facility) error
 }
 
@@ -32,10 +32,9 @@ type Chooser struct {
 	Enqueuer Enqueuer
 }
 
-// Choose starts connecting facilities and returns the attempt's progress. It is idempotent: facilities that are
-// connected or being connected stay unchanged. It returns the errors of Progress, fault.Invalid for facilities that
-// cannot be chosen, and fault.Conflict if the attempt accepts no choice because nothing is located yet or the identity
-// has expired.
+// Choose starts connecting the chosen facilities and returns the attempt's progress. It is idempotent: facilities
+// already connected or being connected are unchanged. It returns fault.Invalid for facilities that can't be chosen,
+// fault.Conflict if nothing has been located yet or the identity has expired, or an error from Watcher.Progress.
 func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
 ) (Progress, error) {
@@ -51,7 +50,7 @@ func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, to
 	return c.Progress(ctx, tenant, asked, token)
 }
 
-// choose is one try of Choose.
+// choose makes one try of Choose.
 func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
 ) error {
@@ -96,6 +95,6 @@ func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, to
 	if err := c.Store.Choose(ctx, a, chosen); err != nil {
 		return fmt.Errorf("store the choice: %w", err)
 	}
-	_ = c.Enqueuer.EnqueueAttempt(ctx, tenant, a.ID) // the sweeper makes up for a lost message
+	_ = c.Enqueuer.EnqueueAttempt(ctx, tenant, a.ID) // if the message is lost, the sweeper sends another
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// crowd returns n facility ids.
+// crowd returns n different facility IDs.
 func crowd(n int) []string {
 	all := make([]string, n)
 	for i := range all {
@@ -67,8 +67,8 @@ func TestChooseAcceptsOnlyFoundFacilities(t *testing.T) {
 	chosen("after the identity has expired", "has expired", fault.Conflict, "attempt_id", "f00")
 }
 
-// TestChooseIsIdempotent checks that facilities that are connected or being connected stay unchanged, and that failed
-// ones start again.
+// TestChooseIsIdempotent checks that facilities already connected or being connected are unchanged, and that failed
+// ones are started again.
 func TestChooseIsIdempotent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -95,12 +95,12 @@ func TestChooseIsIdempotent(t *testing.T) {
 	}
 }
 
-// racing is a store that loses against other writers.
+// racing is a store that loses compare-and-swaps to other writers.
 type racing struct {
 	attempt.ChoiceStore
 
 	err   error
-	lost  int // remaining lost writes
+	lost  int // number of writes still to lose
 	tries int
 	reads int
 }
@@ -150,7 +150,7 @@ func TestChooseRetriesLostWrite(t *testing.T) {
 	}
 }
 
-// reversed lists facilities in reverse order, because a store may use any order.
+// reversed returns facilities in reverse order, because a store may return them in any order.
 type reversed struct{ attempt.WorkStore }
 
 // Facilities implements attempt.Facilities.
@@ -212,7 +212,7 @@ func TestProgressRequiresTokenAndSortsFoundFirst(t *testing.T) {
 	w.pass(30*time.Minute - time.Nanosecond)
 	status(attempt.Authorizing)
 	w.pass(time.Nanosecond)
-	status(attempt.Authorizing) // facilities chosen in time are reported until they finish
+	status(attempt.Authorizing) // facilities chosen before the expiry are reported until they finish
 	w.look(t, other)
 	if listed := status(attempt.Expired); listed[1].Reason != attempt.ReasonIdentity || len(w.asked) != 0 {
 		t.Errorf("after the identity has ended it is told of %+v; asked are %v", listed, w.asked)

@@ -25,15 +25,15 @@ import (
 )
 
 const (
-	// facilityTime is the time that a facility has to return a record. keepTime is the time to convert, seal and store it.
-	// facilityLease covers both: if storing outlived the lease, the record would be read over and over.
+	// facilityTime is the time that a facility has to return a record. keepTime is the time to convert, encrypt and store
+	// the record. facilityLease covers both: if storing took longer than the lease, the record would be read over and
+	// over.
 	facilityTime  = 2 * time.Minute
 	keepTime      = time.Minute
 	facilityLease = facilityTime + keepTime
 )
 
-// authorize reads the records of the chosen facilities, a few concurrently. A failure with one does not affect the
-// others.
+// authorize reads the chosen facilities' records, several concurrently. If one facility fails, the others continue.
 func (w Worker) authorize(ctx context.Context, a Attempt) error {
 	known, err := w.Store.Facilities(ctx, a.Tenant, a.ID)
 	if err != nil {
@@ -51,7 +51,7 @@ func (w Worker) authorize(ctx context.Context, a Attempt) error {
 		}
 		group.Go(func() error {
 			if w.isLate(ctx) {
-				return nil // left to the next run
+				return nil // the next run continues
 			}
 			if err := w.connect(ctx, a, f); err != nil {
 				mu.Lock()
@@ -65,14 +65,14 @@ func (w Worker) authorize(ctx context.Context, a Attempt) error {
 	return errors.Join(append(failures, w.reschedule(ctx, a.Tenant, a.ID))...)
 }
 
-// isLate reports whether it is too late to begin another facility.
+// isLate reports whether too little time remains to begin with another facility.
 func (w Worker) isLate(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && deadline.Sub(w.Now()) < facilityLease
 }
 
-// connect reads one facility's record and creates a connection from it, unless another worker does. An error is an
-// internal failure, which the person also sees.
+// connect reads a facility's record and creates a connection from it, unless another worker holds the facility's lease.
+// An error is an internal failure; the person sees that the facility failed.
 func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	began := w.Now()
 	f.LeaseUntil = began.Add(facilityLease)
@@ -114,15 +114,15 @@ func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	return err
 }
 
-// source is the data read from a facility: a record to store, or tokens to read it with.
+// source is the result of reading a facility: either a record to store, or tokens to read the record with.
 type source struct {
 	records.Content
 
 	who tefca.Assertion
-	set tokens.Set // without an expiry if there is a record
+	set tokens.Set // has no expiry if there is a record
 }
 
-// read fetches a facility's record. A refusal is recorded in f.
+// read fetches a facility's record. If the facility refuses, read stores the reason in f.
 func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error) {
 	fail := func(reason Reason) (source, error) {
 		f.Outcome, f.Reason = HasFailed, reason
@@ -163,11 +163,11 @@ func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error
 	return found, nil
 }
 
-// errTaken means that another worker has handled a facility.
+// errTaken means that another worker has already handled the facility.
 var errTaken = errors.New("the facility was dealt with")
 
-// conclude creates the connection. If another attempt has connected the same person at the same facility meanwhile, it
-// authorises that connection again.
+// conclude creates the connection. If another attempt has since connected the same person at the same facility,
+// conclude reauthorises that connection instead.
 func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from source) error {
 	isAgain := false
 	return retry.OnConflict(ctx, retry.Tries, func() error {
@@ -185,7 +185,7 @@ func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from sourc
 	})
 }
 
-// concludeOnce is one try of conclude.
+// concludeOnce makes one try of conclude.
 func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from source) error {
 	vault := vaultKey(from.who, a.ExternalID)
 	known, erased, err := w.Store.Known(ctx, a.Tenant, vault, f.ID)
@@ -199,7 +199,7 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	}
 	if erased.After(a.CreatedAt) || conn.Refresh.Ended == connection.Disconnected &&
 		conn.Refresh.EndedAt.After(a.CreatedAt) {
-		f.Outcome, f.Reason = HasFailed, ReasonRefused // ended or erased by the organisation since, and stays so
+		f.Outcome, f.Reason = HasFailed, ReasonRefused // the organisation ended or erased the connection meanwhile
 		return nil
 	}
 	conn.Generation++
@@ -213,7 +213,7 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	}
 	if err != nil {
 		if held != nil {
-			// any remainder is deleted with the connection, or by the bucket's lifecycle rule
+			// If deletion fails, the record is deleted with the connection or by the bucket's lifecycle rule.
 			_ = w.Remover.Delete(context.WithoutCancel(ctx), conn.Tenant, conn.ID, *held)
 		}
 		return fmt.Errorf("conclude: %w", err)
@@ -221,12 +221,12 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	*f = end.Facility
 	logx.Add(ctx, slog.String("connection_id", conn.ID))
 	for _, event := range end.Events {
-		_ = w.Events.EnqueueEvent(ctx, event.Tenant, event.ID) // the sweeper makes up for a lost message
+		_ = w.Events.EnqueueEvent(ctx, event.Tenant, event.ID) // if the message is lost, the sweeper sends another
 	}
 	return nil
 }
 
-// connectionOf returns the connection to authorise, new or existing, and the version of its tokens.
+// connectionOf returns the new or existing connection to authorise, and its tokens' version.
 func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 	known string,
 ) (connection.Connection, int64, error) {
@@ -237,7 +237,7 @@ func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 		return fresh, 0, nil
 	}
 	conn, err := w.Store.Connection(ctx, a.Tenant, known)
-	if errors.Is(err, fault.NotFound) { // erased
+	if errors.Is(err, fault.NotFound) { // the connection has been erased
 		return fresh, 0, nil
 	}
 	if err != nil {
@@ -250,7 +250,7 @@ func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 	return conn, version, nil
 }
 
-// keep builds a connection's token set and stores the record behind it.
+// keep creates a connection's token set and stores the record that it gives access to.
 func (w Worker) keep(ctx context.Context, conn connection.Connection,
 	from source,
 ) (tokens.Set, *tokens.Records, error) {
@@ -269,7 +269,7 @@ func (w Worker) keep(ctx context.Context, conn connection.Connection,
 	return tokens.Set{Scope: tefca.Scope, AskedScope: tefca.Scope, ExpiresAt: held.Until, Records: &held}, &held, nil
 }
 
-// complete fills in the rows that an authorisation stores.
+// complete fills in the remaining rows to store with an authorised connection.
 func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclusion, conn connection.Connection,
 	set tokens.Set, version int64,
 ) error {

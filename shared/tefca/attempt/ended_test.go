@@ -53,17 +53,17 @@ func TestConnectionExpiresWithCachedRecord(t *testing.T) {
 	if len(a.Assertion)+len(left["not chosen"].Local) != 0 || !a.DueAt.IsZero() || left["a"].Rev != f.Rev {
 		t.Errorf("the identity is still there: %+v, %+v", a, left)
 	}
-	w.look(t, attemptID) // a duplicate message
+	w.look(t, attemptID) // duplicate message
 	if again := w.attempt(t, attemptID); again.Rev != a.Rev {
 		t.Errorf("with nothing to do it becomes %+v", again)
 	}
-	w.look(t, "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32") // and one about a deleted attempt
-	w.pass(-time.Second)                              // also for a function whose clock is slow
+	w.look(t, "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32") // message about a deleted attempt
+	w.pass(-time.Second)                              // covers a function whose clock is slow
 	_, err = w.chooser().Choose(t.Context(), tenant, attemptID, pageToken(), []string{"a"})
 	refused(t, "a choice without an identity", err, fault.Conflict, "attempt_id")
 }
 
-func TestConclusionDoesNotRestoreEndedConnection(t *testing.T) {
+func TestConcludeDoesNotRestoreEndedConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "x", "a")
@@ -82,7 +82,7 @@ func TestConclusionDoesNotRestoreEndedConnection(t *testing.T) {
 		w.connection(t, id).Status != connection.Revoked {
 		t.Errorf("it is %+v", f)
 	}
-	w.located(t, last, "x", "a") // a later sign-in is a new decision
+	w.located(t, last, "x", "a") // a later sign-in is a new decision by the person
 	w.choose(t, last, "a")
 	w.look(t, last)
 	if c = w.connection(t, id); c.Status != connection.Authorized || c.Generation != 2 || c.Refresh.Ended != "" {
@@ -93,7 +93,7 @@ func TestConclusionDoesNotRestoreEndedConnection(t *testing.T) {
 	w.choose(t, more, "a")
 	w.pass(time.Second)
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.AccessEnded, EndedAt: w.time()}
-	expect.NoError(t, w.save(t, c)) // not at anyone's request
+	expect.NoError(t, w.save(t, c)) // ended without a request
 	w.look(t, more)
 	if c = w.connection(t, id); c.Status != connection.Authorized || c.Generation != 3 {
 		t.Errorf("after its record has ended meanwhile it is %+v", c)

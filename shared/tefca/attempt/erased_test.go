@@ -14,19 +14,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// erase removes a connection at its organisation's request, as the eraser does.
+// erase deletes a connection as the eraser does on its organisation's request.
 func (w *world) erase(t *testing.T, id string) {
 	t.Helper()
 	c := w.connection(t, id)
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: w.time()}
 	expect.NoError(t, w.save(t, c))
-	erasures := store.NewErasures(w.conns, w.rows.Work, w.tokens, nil) // lists nothing
+	erasures := store.NewErasures(w.conns, w.rows.Work, w.tokens, nil) // these methods list nothing
 	expect.NoError(t, erasures.RemoveConnection(t.Context(), tenant, id, w.time()))
 }
 
-// TestConclusionDoesNotRestoreErasedConnection covers an erasure before a worker runs and one while it stores
+// TestConcludeDoesNotRestoreErasedConnection covers an erasure before the worker runs and one while the worker stores
 // the record.
-func TestConclusionDoesNotRestoreErasedConnection(t *testing.T) {
+func TestConcludeDoesNotRestoreErasedConnection(t *testing.T) {
 	t.Parallel()
 	for name, isLate := range map[string]bool{"before": false, "while": true} {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestConclusionDoesNotRestoreErasedConnection(t *testing.T) {
 				t.Errorf("it is %+v", f)
 			}
 			w.pass(time.Second)
-			w.located(t, last, "x", "a") // a later sign-in is a new decision
+			w.located(t, last, "x", "a") // a later sign-in is a new decision by the person
 			w.choose(t, last, "a")
 			w.look(t, last)
 			if f := w.facilities(t, last)["a"]; f.Outcome != attempt.IsConnected || f.Connected.ConnectionID == id {
@@ -62,7 +62,7 @@ func TestConclusionDoesNotRestoreErasedConnection(t *testing.T) {
 	}
 }
 
-// meanwhile is a cache that runs a function once during a call.
+// meanwhile is a Cache that runs a function once, during a write.
 type meanwhile struct {
 	attempt.Cache
 

@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/tefca/records"
 )
 
-// TestTimeLimitsEndSilentProviderNetworkAndFacility checks that the call's context ends, and that an error returned
-// after that is ignored.
-func TestTimeLimitsEndSilentProviderNetworkAndFacility(t *testing.T) {
+// TestSilentProviderNetworkAndFacilityTimeOut checks that each call's context ends at its time limit, and that an
+// error returned afterwards is ignored.
+func TestSilentProviderNetworkAndFacilityTimeOut(t *testing.T) {
 	t.Parallel()
 	silent := func(ctx context.Context) error {
 		<-ctx.Done()
@@ -41,7 +41,7 @@ func TestTimeLimitsEndSilentProviderNetworkAndFacility(t *testing.T) {
 		w.verified(t, second, "x")
 		w.locate = func(ctx context.Context, found func(tefca.Facility) error) error {
 			err := silent(ctx)
-			expect.NoError(t, found(facility("late", tefca.Unanswered))) // it is still stored
+			expect.NoError(t, found(facility("late", tefca.Unanswered))) // this late report is still stored
 			return err
 		}
 		waited("a network", 75*time.Second, func() { w.look(t, second) })
@@ -59,9 +59,9 @@ func TestTimeLimitsEndSilentProviderNetworkAndFacility(t *testing.T) {
 	})
 }
 
-// TestWorkerBeginsNoFacilityWithoutTime checks that a run near its deadline skips facilities, which would be cut
-// off while their leases block other runs.
-func TestWorkerBeginsNoFacilityWithoutTime(t *testing.T) {
+// TestWorkerSkipsFacilityWhenTimeIsShort checks that a run near its deadline skips facilities. They would be cut off,
+// and their leases would then block other runs.
+func TestWorkerSkipsFacilityWhenTimeIsShort(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -98,8 +98,8 @@ func TestWorkerReadsFourFacilitiesConcurrently(t *testing.T) {
 	})
 }
 
-// TestWorkerReadsSlowRecordOnce checks that other workers, such as the sweeper's next one, skip
-// the facility meanwhile.
+// TestWorkerReadsSlowRecordOnce checks that other workers, such as the one started by the next sweep, skip the facility
+// meanwhile.
 func TestWorkerReadsSlowRecordOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,33 +14,33 @@ import (
 )
 
 const (
-	// locateTime is the time that the network has to report facilities. Those that have not responded by then are shown as
-	// such.
+	// locateTime is the time that the network has to report facilities. Facilities that have not responded by then are
+	// displayed as unanswered.
 	locateTime = 75 * time.Second
-	// locateLease is the lease on querying the network. It is longer than locateTime.
+	// locateLease is the duration of the lease for querying the network. It exceeds locateTime.
 	locateLease = 90 * time.Second
-	// maxFacilityID limits ids because they become part of a row's key.
+	// maxFacilityID is the maximum length of a facility ID, which becomes part of a row's key.
 	maxFacilityID = 256
 )
 
-// locating is one query of the network.
+// locating is the state of one query of the network.
 type locating struct {
 	worker  Worker
 	attempt Attempt
 	known   map[string]Facility
-	failure error // internal failure
+	failure error // an internal failure
 }
 
-// locate asks the network which facilities have records, and stores each as it is reported.
+// locate queries the network for facilities with records, and stores each one as soon as it is reported.
 func (w Worker) locate(ctx context.Context, a Attempt) error {
 	now := w.Now()
 	if now.Before(a.LeaseUntil) {
-		return nil // another worker holds the lease; the sweeper checks again when it ends
+		return nil // another worker holds the lease; the sweeper returns when it expires
 	}
 	a.LeaseUntil, a.DueAt = now.Add(locateLease), now.Add(locateLease)
 	if err := w.Store.SaveAttempt(ctx, a); err != nil {
 		if errors.Is(err, fault.Conflict) {
-			return nil // another worker was faster
+			return nil // another worker was first
 		}
 		return fmt.Errorf("claim attempt: %w", err)
 	}
@@ -91,7 +91,7 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	asking, cancel := context.WithTimeout(ctx, locateTime)
 	defer cancel()
 	err = network.Locate(asking, who, func(f tefca.Facility) error {
-		// Writes have their own deadline, so that results at the end of the query's time are still stored.
+		// Writes have a separate deadline, so that results that arrive just before the query ends are still stored.
 		l.failure = l.found(context.WithoutCancel(asking), f)
 		return l.failure
 	})
@@ -109,8 +109,8 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	return failed(causeNetwork, err), nil
 }
 
-// found stores a facility that the network reports. A later report replaces an earlier one, except that a facility that
-// has responded is never reset to unanswered.
+// found stores a facility reported by the network. A later report replaces an earlier one, except that a facility that
+// has responded is not changed back to unanswered.
 func (l *locating) found(ctx context.Context, f tefca.Facility) error {
 	was, isKnown := l.known[f.ID]
 	if isKnown && f.Match == tefca.Unanswered {

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestEveryStepIsLoggedWithAttemptID searches by the attempt's id, and checks that the log contains nothing about
-// the person.
+// TestEveryStepIsLoggedWithAttemptID searches the log by the attempt's ID, and also checks that the log contains no
+// data about the person.
 func TestEveryStepIsLoggedWithAttemptID(t *testing.T) {
 	t.Parallel()
 	w, token := newWorld(t), pageToken()
@@ -31,7 +31,7 @@ func TestEveryStepIsLoggedWithAttemptID(t *testing.T) {
 	for _, step := range []struct {
 		name  string
 		act   func(ctx context.Context) error
-		lines []string // expected parts of the line besides the attempt and its owner
+		lines []string // expected parts of the line, apart from the attempt and its owner
 	}{
 		{"create", func(ctx context.Context) (err error) {
 			made,

@@ -40,7 +40,7 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// world is an attempt in the tables declared in template.yaml, with a configurable network and cache.
+// world holds an attempt in the tables declared in template.yaml, with a configurable network and cache.
 type world struct {
 	rows   store.TEFCAConnections
 	conns  store.Connections
@@ -49,16 +49,16 @@ type world struct {
 
 	mu       sync.Mutex
 	now      time.Time
-	request  identity.Request // of the last browser that left
+	request  identity.Request // the last browser's authorization request
 	exchange func(ctx context.Context, back identity.Return) error
-	lasts    time.Duration                   // lifetime of an identity
-	wait     func(ctx context.Context) error // called before a facility responds; may be nil
+	lasts    time.Duration                   // lifetime of identities
+	wait     func(ctx context.Context) error // called before each facility responds; may be nil
 	locate   func(ctx context.Context, found func(tefca.Facility) error) error
-	read     map[string]func() (records.Content, error) // by facility; a missing entry means an empty record
+	read     map[string]func() (records.Content, error) // by facility; a facility without an entry has an empty record
 	open     func() (tokens.Set, error)
-	kept     map[string]records.Content // by batch
+	kept     map[string]records.Content // stored records, by batch name
 	batches  int
-	asked    []string // facilities
+	asked    []string // facilities that were queried
 	enqueued []string // attempts
 	told     []string // events
 }
@@ -97,7 +97,7 @@ func (w *world) Begin(_ context.Context, provider identity.Provider,
 	return "https://id.example/authorize", identity.Authority{Provider: provider, RedirectURI: request.RedirectURI}, nil
 }
 
-// Exchange implements attempt.Exchanger. Like a provider, it checks the return against the browser's request.
+// Exchange implements attempt.Exchanger. Like a provider, it compares the return with the authorization request.
 func (w *world) Exchange(ctx context.Context, pinned identity.Authority,
 	back identity.Return,
 ) (tefca.Assertion, error) {
@@ -126,7 +126,7 @@ func (w *world) Locate(ctx context.Context, who tefca.Assertion, found func(tefc
 
 // Documents implements tefca.Network.
 func (*world) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]tefca.Document, error) {
-	return nil, errTrouble // the test's own reader is used instead
+	return nil, errTrouble // tests use their own reader instead
 }
 
 // Retrieve implements tefca.Network.
@@ -187,7 +187,7 @@ func (w *world) EnqueueAttempt(_ context.Context, _ org.Tenant, id string) error
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.enqueued = append(w.enqueued, id)
-	return errTrouble // the message is lost
+	return errTrouble // simulates a lost message
 }
 
 // EnqueueEvent implements attempt.Events.
@@ -218,7 +218,8 @@ func (w *world) pass(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// admission returns the settings of test mode, and an empty setting of live mode, which requires a paid plan.
+// admission returns an Admission with settings for test mode, and an empty setting for live mode, which requires a paid
+// plan.
 func admission() attempt.Admission {
 	return attempt.Admission{
 		Organisations: plans{"free": org.Free, "paid": org.Paid},
@@ -228,7 +229,7 @@ func admission() attempt.Admission {
 	}
 }
 
-// plans holds organisations' plans, by public id.
+// plans maps public IDs to their organisations' plans.
 type plans map[string]org.Plan
 
 // Organisation implements attempt.Organisations.
@@ -247,7 +248,7 @@ func wanted(externalID string) attempt.Request {
 	}
 }
 
-// thirtyTwo is the randomness from which every page's token is created.
+// thirtyTwo is the random input from which every page's token is generated.
 const thirtyTwo = "the token of every page is this."
 
 func pageToken() secret.Text {
@@ -281,7 +282,7 @@ func (w *world) completer() attempt.Completer {
 	}
 }
 
-// left creates an attempt whose browser has left, and returns the browser's return.
+// left creates an attempt, starts it, and returns the parameters with which its browser returns.
 func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 	t.Helper()
 	made, err := w.create(t.Context(), id, wanted(externalID))
@@ -296,7 +297,7 @@ func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 	}
 }
 
-// verified creates an attempt whose browser has returned with an identity.
+// verified creates an attempt and completes its identity verification.
 func (w *world) verified(t *testing.T, id, externalID string) attempt.Attempt {
 	t.Helper()
 	known, err := w.completer().Complete(t.Context(), w.left(t, id, externalID))
@@ -307,7 +308,7 @@ func (w *world) verified(t *testing.T, id, externalID string) attempt.Attempt {
 	return w.attempt(t, id)
 }
 
-// located creates a verified attempt with facilities that have found the person.
+// located creates a verified attempt with the given facilities, all of which have found the person.
 func (w *world) located(t *testing.T, id, externalID string, facilities ...string) attempt.Attempt {
 	t.Helper()
 	w.verified(t, id, externalID)
@@ -337,7 +338,7 @@ func (w *world) attempt(t *testing.T, id string) attempt.Attempt {
 	return a
 }
 
-// facilities returns an attempt's facilities, by id.
+// facilities returns an attempt's facilities by ID.
 func (w *world) facilities(t *testing.T, id string) map[string]attempt.Facility {
 	t.Helper()
 	all, err := w.rows.Facilities(t.Context(), tenant, id)
@@ -370,7 +371,7 @@ func (w *world) connection(t *testing.T, id string) connection.Connection {
 // batchNames returns the names of the stored batches.
 func (w *world) batchNames() []string { return slices.Sorted(maps.Keys(w.kept)) }
 
-// plainSealer encrypts nothing, but its output opens only for the same tenant and binding.
+// plainSealer does not encrypt, but its output can be opened only with the same tenant and binding.
 type plainSealer struct{}
 
 // Seal implements tokens.Sealer.

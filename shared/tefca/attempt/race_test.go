@@ -18,17 +18,17 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// failing is a store whose writes of one kind fail a few times.
+// failing is a store in which a number of writes of one kind fail.
 type failing struct {
 	attempt.WorkStore
 
-	write string // kind of the failing writes
-	skip  int    // number of writes of that kind that work first
+	write string // kind of write that fails
+	skip  int    // number of such writes that succeed first
 	times int
 	err   error
 
-	erased bool               // reads report all connections as erased
-	end    attempt.Conclusion // the last stored conclusion
+	erased bool               // reads report every connection as erased
+	end    attempt.Conclusion // the last conclusion that was stored
 }
 
 // SaveAttempt implements attempt.WorkStore.
@@ -74,7 +74,8 @@ func (f *failing) fails(write string) error {
 	return nil
 }
 
-// TestPersonHasOneConnectionPerFacility checks that there is one connection per external id, also after an erasure.
+// TestPersonHasOneConnectionPerFacility checks that a person has one connection per facility and external ID, even
+// after an erasure.
 func TestPersonHasOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -99,8 +100,8 @@ func TestPersonHasOneConnectionPerFacility(t *testing.T) {
 	}
 }
 
-// TestFailedRunDeletesCachedRecord checks that a run that could not create a connection deletes the record, even
-// if the run is cut off.
+// TestFailedRunDeletesCachedRecord checks that a run that can't create the connection deletes the record, even if the
+// run is cut off.
 func TestFailedRunDeletesCachedRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -114,14 +115,14 @@ func TestFailedRunDeletesCachedRecord(t *testing.T) {
 	}
 }
 
-// TestWorkerYieldsAfterLostRace checks that a worker retries if it still has something to store. Any
-// other error is an internal failure, and the facility is shown as failed.
-func TestWorkerYieldsAfterLostRace(t *testing.T) {
+// TestWorkerRetriesOrStopsAfterLostRace checks that a worker that loses a race retries if it still has something to
+// store. Other errors are internal failures, and the facility is reported as failed.
+func TestWorkerRetriesOrStopsAfterLostRace(t *testing.T) {
 	t.Parallel()
 	most := retry.Tries
 	for name, c := range map[string]struct {
 		broken  failing
-		refused bool  // by the facility
+		refused bool  // refused by the facility
 		err     error // returned by the run
 		outcome attempt.Outcome
 		reason  attempt.Reason
@@ -181,7 +182,7 @@ func TestWorkerYieldsAfterLostRace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.located(t, attemptID, "x", "a", "b") // b stays unchanged and does not compete
+			w.located(t, attemptID, "x", "a", "b") // b is not chosen and does not compete
 			w.choose(t, attemptID, "a")
 			if c.refused {
 				w.read["a"] = func() (records.Content, error) { return records.Content{}, tefca.ErrRefused }
@@ -234,7 +235,7 @@ func TestConcurrentRunsQueryNetworkOnce(t *testing.T) {
 				stopped != (c.broken.write == "facility") || a.Status != attempt.Locating {
 				t.Errorf("the run ends with %v; the network was asked: %t; the attempt is %s", err, asked, a.Status)
 			}
-			w.pass(90 * time.Second) // after that the sweeper completes it
+			w.pass(90 * time.Second) // the sweeper completes it afterwards
 			w.look(t, attemptID)
 			if a := w.attempt(t, attemptID); a.Status != attempt.Located || !a.LeaseUntil.IsZero() ||
 				len(w.facilities(t, attemptID)) != 1 {
@@ -244,9 +245,9 @@ func TestConcurrentRunsQueryNetworkOnce(t *testing.T) {
 	}
 }
 
-// TestSealedDataOpensOnlyInItsRow checks that data moved to another row is an internal failure whose location is
-// logged.
-func TestSealedDataOpensOnlyInItsRow(t *testing.T) {
+// TestEncryptedDataDecryptsOnlyInItsRow checks that encrypted data moved to another row causes an internal failure, and
+// that its location is logged.
+func TestEncryptedDataDecryptsOnlyInItsRow(t *testing.T) {
 	t.Parallel()
 	const other = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32"
 	w := newWorld(t)

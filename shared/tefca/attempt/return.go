@@ -14,39 +14,39 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// exchangeTime is the time that a provider has to respond to a code exchange, so that the function can still respond to
-// the browser.
+// exchangeTime is the time that a provider has for a code exchange. It is short enough for the function to respond to
+// the browser afterwards.
 const exchangeTime = 20 * time.Second
 
-// EndStore stores attempts whose browser has returned.
+// EndStore stores attempts when their browser returns.
 type EndStore interface {
 	Saver
 	binding.States
 }
 
-// Completer handles browsers that return from a provider. All fields are required.
+// Completer handles browsers that return from an identity provider. All fields are required.
 type Completer struct {
 	Store      EndStore
 	Party      Exchanger
-	Verifiers  tokens.Sealer // for VerifierPurpose
-	Assertions tokens.Sealer // for AssertionPurpose
+	Verifiers  tokens.Sealer // uses VerifierPurpose
+	Assertions tokens.Sealer // uses AssertionPurpose
 	Enqueuer   Enqueuer
 	Now        func() time.Time
 }
 
-// Return holds the parameters of a browser's return (RFC 6749 section 4.1.2, RFC 9207).
+// Return holds the query parameters of a redirect from the provider (RFC 6749 section 4.1.2, RFC 9207).
 type Return struct {
-	Provider  string // the provider in the callback URL
+	Provider  string // provider named in the callback URL
 	State     string
 	Code      secret.Text
-	Issuer    string                   // parameter iss
-	Error     string                   // parameter error
-	Cookie    func(name string) string // the browser's cookies
-	RequestID string                   // id of this request, to be shown with an error
+	Issuer    string                   // iss parameter
+	Error     string                   // error parameter
+	Cookie    func(name string) string // returns the browser's cookie with the given name
+	RequestID string                   // ID of this request, displayed along with an error
 }
 
-// Complete verifies the identity of a browser's return and queues the network query. known reports whether the attempt
-// was found and stores the error; otherwise the error is for a page.
+// Complete verifies the identity with which a browser returns, and queues the network query. known reports whether the
+// attempt was found, in which case the attempt stores the error. Otherwise the caller must display the error on a page.
 func (c Completer) Complete(ctx context.Context, r Return) (known bool, err error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if strayed, unread := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); unread == nil {
@@ -67,18 +67,18 @@ func (c Completer) Complete(ctx context.Context, r Return) (known bool, err erro
 		done.Status, done.Ending = Failed, endingOf(err, r.RequestID)
 		logx.Add(ctx, slog.String("ended", done.Ending.Cause))
 		if unstored := c.Store.SaveAttempt(ctx, done); unstored != nil {
-			logx.Add(ctx, slog.Any("unstored", unstored)) // only the browser learns of the end
+			logx.Add(ctx, slog.Any("unstored", unstored)) // the failure isn't stored, so only this browser gets it
 		}
 		return true, err
 	}
 	if err := c.Store.SaveAttempt(ctx, done); err != nil {
 		return false, fmt.Errorf("store the verified identity: %w", err)
 	}
-	_ = c.Enqueuer.EnqueueAttempt(ctx, done.Tenant, done.ID) // the sweeper makes up for a lost message
+	_ = c.Enqueuer.EnqueueAttempt(ctx, done.Tenant, done.ID) // if the message is lost, the sweeper sends another
 	return true, nil
 }
 
-// verify exchanges a return for the identity and stores it in done.
+// verify exchanges a return for the person's identity and stores it in done.
 func (c Completer) verify(ctx context.Context, a Attempt, done *Attempt, r Return) error {
 	verifier, err := c.Verifiers.Open(ctx, a.Tenant, verifierBinding(a), a.Verifier)
 	if err != nil {
@@ -105,7 +105,7 @@ func (c Completer) verify(ctx context.Context, a Attempt, done *Attempt, r Retur
 	return nil
 }
 
-// endingOf converts an error to an Ending.
+// endingOf returns the Ending that describes err.
 func endingOf(err error, requestID string) Ending {
 	shown := fault.Of(err)
 	if shown.Kind == fault.Internal {

@@ -12,11 +12,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Persons finds the connections of a person (store.Connections).
+// Persons looks up a person's connections (store.Connections).
 type Persons interface {
-	// PersonsConnections lists all connections of a person, current or not, by connection.Connection's PersonKey.
+	// PersonsConnections returns the IDs of all connections with the given PersonKey, active or not.
 	PersonsConnections(ctx context.Context, tenant org.Tenant, person string) ([]string, error)
-	// Connection returns a connection with a consistent read; fault.NotFound if it does not exist.
+	// Connection returns a connection, using a consistent read. It returns fault.NotFound if the connection does not
+	// exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
@@ -25,16 +26,16 @@ type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Revoker ends the connections of a synthetic patient, so that a test can start over. All fields are required.
+// Revoker ends a synthetic patient's connections, so that a test can start over. All fields are required.
 type Revoker struct {
 	Persons      Persons
 	Disconnector Disconnector
-	Issuer       string // the simulated identity provider's issuer
+	Issuer       string // issuer of the simulated identity provider
 }
 
-// Revoke ends all current connections that a tenant has for the synthetic patient with an e-mail address, whatever
-// their external ids, and returns their sorted ids. The error is fault.Forbidden in live mode, and fault.Invalid if no
-// patient has the address.
+// Revoke ends all of a tenant's active connections for the synthetic patient with the given e-mail address, regardless
+// of external ID, and returns their sorted IDs. It returns fault.Forbidden in live mode, and fault.Invalid if no
+// synthetic patient has the address.
 func (r Revoker) Revoke(ctx context.Context, tenant org.Tenant, email string) ([]string, error) {
 	if tenant.Mode != org.Test {
 		return nil, fault.New(fault.Forbidden, fault.CodeForbiddenMode, "This works only with test credentials.")

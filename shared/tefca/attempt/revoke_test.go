@@ -13,10 +13,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ending finds a person's connections and ends them.
+// ending lists a person's connections and ends them.
 type ending struct {
 	w     *world
-	more  []string // ids besides those in the tables
+	more  []string // IDs in addition to those in the tables
 	fails bool
 	ended []string
 }
@@ -24,7 +24,7 @@ type ending struct {
 // PersonsConnections implements attempt.Persons.
 func (e *ending) PersonsConnections(ctx context.Context, of org.Tenant, person string) ([]string, error) {
 	all, err := e.w.conns.PersonsConnections(ctx, of, person)
-	slices.Reverse(all) // the order must not matter
+	slices.Reverse(all) // their order must not matter
 	return append(e.more, all...), err
 }
 
@@ -42,7 +42,7 @@ func (e *ending) Disconnect(_ context.Context, _ org.Tenant, id string) (connect
 	return connection.Connection{}, nil
 }
 
-func TestRevokeEndsCurrentConnections(t *testing.T) {
+func TestRevokeEndsActiveConnections(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "x", "a", "b", "c", "d")
@@ -58,7 +58,7 @@ func TestRevokeEndsCurrentConnections(t *testing.T) {
 	c := w.connection(t, w.facilities(t, attemptID)["a"].Connected.ConnectionID)
 	c.Status = connection.Revoked
 	expect.NoError(t, w.save(t, c))
-	end := &ending{w: w, more: []string{"c0000000-0000-4000-8000-000000000001"}} // erased since then
+	end := &ending{w: w, more: []string{"c0000000-0000-4000-8000-000000000001"}} // a connection that has since been erased
 	revoker := attempt.Revoker{Persons: end, Disconnector: end, Issuer: "https://id.example"}
 	const maple = "Maple.Aster@tefca.example"
 	revoked, err := revoker.Revoke(t.Context(), tenant, maple)

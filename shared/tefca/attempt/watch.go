@@ -16,22 +16,22 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Watcher reports the progress of attempts to pages. All fields are required.
+// Watcher reports attempts' progress to the pages that created them. All fields are required.
 type Watcher struct {
 	Store Facilities
 	Now   func() time.Time
 }
 
-// Progress is an attempt's progress.
+// Progress describes how far an attempt has come.
 type Progress struct {
 	Attempt    Attempt
 	Status     Status
-	Facilities []Facility       // found ones first, then sorted by name
-	Failure    *binding.Failure // only of a failed attempt
+	Facilities []Facility       // facilities with a match first, then by name
+	Failure    *binding.Failure // set only if the attempt failed
 }
 
-// Progress returns an attempt's progress to the holder of its token. An unknown attempt, another organisation's attempt
-// and a wrong token all return fault.NotFound.
+// Progress returns an attempt's progress, given its token. Unknown attempts, other organisations' attempts and wrong
+// tokens all return fault.NotFound.
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
 	a, err := find(ctx, w.Store, tenant, asked, token)
 	if err != nil {
@@ -54,7 +54,8 @@ func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, 
 		}
 	case Created, Open, Authorizing, Expired:
 	}
-	if a.hasExpired(w.Now()) && p.Status != Authorizing { // facilities chosen in time are reported until they finish
+	// facilities chosen before the expiry are reported until they finish
+	if a.hasExpired(w.Now()) && p.Status != Authorizing {
 		p.Status = Expired
 	}
 	slices.SortFunc(p.Facilities, func(a, b Facility) int {
@@ -63,7 +64,7 @@ func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, 
 	return p, nil
 }
 
-// find returns the attempt that a page asks for.
+// find returns the attempt with the given ID if token belongs to it.
 func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, token secret.Text) (Attempt, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
@@ -82,7 +83,7 @@ func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, 
 
 func isConnecting(f Facility) bool { return f.Outcome == IsConnecting }
 
-// rank orders facilities by match: found, ambiguous, unanswered.
+// rank returns a facility's sort order by match: found, ambiguous, unanswered.
 func rank(m tefca.Match) int {
 	return slices.Index([]tefca.Match{tefca.Found, tefca.Ambiguous, tefca.Unanswered}, m)
 }

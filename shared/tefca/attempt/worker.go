@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxConcurrent is the number of facilities of one attempt that are read concurrently.
+// maxConcurrent is the number of an attempt's facilities that are read concurrently.
 const maxConcurrent = 4
 
 // WorkStore stores the worker's results.
@@ -26,25 +26,26 @@ type WorkStore interface {
 	Facilities
 	Saver
 
-	// SaveFacility creates a facility of an attempt, or replaces revision f.Rev; fault.Conflict if it already exists or
-	// has changed.
+	// SaveFacility creates an attempt's facility or replaces revision f.Rev of it. It returns fault.Conflict if the
+	// facility already exists or has changed.
 	SaveFacility(ctx context.Context, tenant org.Tenant, attemptID string, f Facility) error
-	// Known returns the connection stored under a vault key for a facility, or "" if there is none. In that case erased is
-	// the time of an erasure within the last attempt lifetime.
+	// Known returns the ID of the connection stored for a vault key and a facility, or "" if there is none. If such a
+	// connection was erased within the last attempt lifetime, erased is the time of the erasure.
 	Known(ctx context.Context, tenant org.Tenant, vaultKey, facilityID string) (connectionID string,
 		erased time.Time, err error)
-	// Connection returns a connection with a consistent read; fault.NotFound if it does not exist.
+	// Connection returns a connection, using a consistent read. It returns fault.NotFound if the connection does not
+	// exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
-	// TokenVersion returns the version of a connection's token set with a consistent read, even if the connection has
-	// ended; 0 if it never had tokens.
+	// TokenVersion returns the version of a connection's token set, using a consistent read, even if the connection has
+	// ended. It returns 0 if the connection never had tokens.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// Conclude stores a conclusion in one transaction; fault.Conflict if a replaced row has changed since it was read, or
-	// if the person has been connected at the facility since.
+	// Conclude stores a conclusion in one transaction. It returns fault.Conflict if one of the rows has changed since it
+	// was read, or if the person has been connected at the facility since.
 	Conclude(ctx context.Context, c Conclusion) error
 }
 
-// Reader reads a person's record from a facility (fetch.Reader). Network errors are package tefca's; any other error is
-// internal.
+// Reader reads a person's record from a facility (fetch.Reader). It returns package tefca's errors for failures of the
+// network; all other errors are internal.
 type Reader interface {
 	Read(ctx context.Context, network tefca.Network, who tefca.Assertion, at tefca.Facility) (records.Content, error)
 }
@@ -54,35 +55,35 @@ type Cache interface {
 	Write(ctx context.Context, tenant org.Tenant, connectionID string, content records.Content) (tokens.Records, error)
 }
 
-// Remover removes records (records.Remover).
+// Remover deletes stored records (records.Remover).
 type Remover interface {
 	Delete(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records) error
 }
 
-// Events sends the webhook worker a message about an event.
+// Events sends messages about events to the webhook worker.
 type Events interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Worker processes due attempts. All fields are required.
+// Worker processes attempts that are due. All fields are required.
 type Worker struct {
 	Store    WorkStore
-	Networks map[org.Mode]tefca.Network // nil for a mode without TEFCA
+	Networks map[org.Mode]tefca.Network // nil for modes without TEFCA
 	Reader   Reader
 	Cache    Cache
 	Remover  Remover
-	Fixtures map[string]records.Feed // synthetic records stored with those of test mode, by name
-	Sealer   tokens.Sealer           // for AssertionPurpose
+	Fixtures map[string]records.Feed // synthetic records to add to those in test mode, by name
+	Sealer   tokens.Sealer           // uses AssertionPurpose
 	Vault    tokens.Vault
-	Hashing  secret.Keyring // for external ids
+	Hashing  secret.Keyring // hashes external IDs
 	Events   Events
 	Now      func() time.Time
 	NewID    ids.Source
 }
 
-// Process advances an attempt if it is due: it asks the network which facilities have records, reads those of the
-// chosen facilities, and deletes the identity when it has expired. Any number of workers may call it concurrently. An
-// error is an internal failure and contains nothing about the person.
+// Process advances an attempt if it is due. It queries the network for facilities with records, reads the chosen
+// facilities' records, and deletes the identity once it has expired. It may be called concurrently by any number of
+// workers. An error is an internal failure and never contains data about the person.
 func (w Worker) Process(ctx context.Context, tenant org.Tenant, id string) error {
 	a, err := w.Store.Attempt(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -103,8 +104,8 @@ func (w Worker) Process(ctx context.Context, tenant org.Tenant, id string) error
 	return nil
 }
 
-// reschedule stores when an attempt is next due: as soon as the lease of a chosen facility has ended, or else when the
-// identity expires. An expired identity is deleted. The sweeper runs every minute.
+// reschedule stores when an attempt is next due: when the first lease on a chosen facility expires, or otherwise when
+// the identity expires. If the identity has expired, reschedule deletes it. The sweeper runs every minute.
 func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) error {
 	return retry.OnConflict(ctx, retry.Tries, func() error {
 		a, err := w.Store.Attempt(ctx, tenant, id)
@@ -128,7 +129,7 @@ func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) er
 	})
 }
 
-// dueAt returns when a located attempt is next due.
+// dueAt returns the time when a located attempt is next due.
 func dueAt(a Attempt, known []Facility, now time.Time) time.Time {
 	at := a.IdentityEnds
 	for _, f := range known {

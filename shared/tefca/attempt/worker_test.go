@@ -23,7 +23,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestLocateStoresLastReportExceptUnanswered also covers a facility that responded in an earlier run that
+// TestLocateStoresLastReportExceptUnanswered also covers a facility that responded during an earlier run, which then
 // crashed.
 func TestLocateStoresLastReportExceptUnanswered(t *testing.T) {
 	t.Parallel()
@@ -45,7 +45,7 @@ func TestLocateStoresLastReportExceptUnanswered(t *testing.T) {
 		_ = w.worker.Process(t.Context(), tenant, attemptID)
 	}()
 	w.pass(75 * time.Second)
-	w.look(t, attemptID) // the crashed run's lease has not ended, so no other run queries the network
+	w.look(t, attemptID) // the crashed run still holds the lease, so no other run queries the network
 	if a := w.attempt(t, attemptID); a.Status != attempt.Locating || !a.DueAt.Equal(a.LeaseUntil) {
 		t.Fatalf("the attempt is %+v", a)
 	}
@@ -81,13 +81,13 @@ func TestLocateFailsAttemptWhenNetworkFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err    error
-		told   bool // whether a facility was reported before
+		told   bool // whether a facility has been reported already
 		passes time.Duration
-		gone   bool // whether the network is no longer configured
+		gone   bool // whether the network has been removed from the configuration
 		status attempt.Status
 		cause  string
 		code   fault.Code
-		action string // or a part of it
+		action string // the suggested action or a part of it
 	}{
 		"it does not answer": {
 			err: tefca.ErrUnavailable, status: attempt.Failed, cause: "network_unavailable",
@@ -148,7 +148,7 @@ func TestLocateFailsAttemptWhenNetworkFails(t *testing.T) {
 	}
 }
 
-func TestFailedFacilityHasReason(t *testing.T) {
+func TestFailedFacilityStoresReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	reasons := map[string]error{
@@ -187,8 +187,8 @@ func TestFailedFacilityHasReason(t *testing.T) {
 	}
 }
 
-// TestLateWorkerStoresNothing checks the case that another worker has taken the facility.
-func TestLateWorkerStoresNothing(t *testing.T) {
+// TestWorkerStoresNothingWhenLeaseIsLost covers a facility that another worker has leased meanwhile.
+func TestWorkerStoresNothingWhenLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "", "a")
@@ -198,7 +198,7 @@ func TestLateWorkerStoresNothing(t *testing.T) {
 		delete(w.read, "a")
 		w.mu.Unlock()
 		w.pass(2 * time.Minute)
-		w.look(t, attemptID) // the facility may still respond, so a second message changes nothing
+		w.look(t, attemptID) // the facility may still respond, so a duplicate message has no effect
 		if f, a := w.facilities(t, attemptID)["a"], w.attempt(t, attemptID); f.Outcome != attempt.IsConnecting ||
 			!a.DueAt.Equal(f.LeaseUntil) {
 			t.Errorf("it is %+v, of %+v", f, a)
@@ -219,7 +219,7 @@ func TestLateWorkerStoresNothing(t *testing.T) {
 	}
 }
 
-// TestConcurrentSignInsCreateOneConnection checks that the other sign-ins authorise the same connection again.
+// TestConcurrentSignInsCreateOneConnection checks that the other sign-ins reauthorise the same connection.
 func TestConcurrentSignInsCreateOneConnection(t *testing.T) {
 	t.Parallel()
 	const other = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32"
@@ -230,7 +230,7 @@ func TestConcurrentSignInsCreateOneConnection(t *testing.T) {
 	w.choose(t, other, "a")
 	writes := &meddling{Cache: w}
 	w.worker.Cache = writes
-	writes.act = func() { w.look(t, other) } // between the decision and the write
+	writes.act = func() { w.look(t, other) } // runs between the decision and the write
 	w.look(t, attemptID)
 	one, two := w.facilities(t, attemptID)["a"], w.facilities(t, other)["a"]
 	if one.Connected.ConnectionID == "" || one.Connected.ConnectionID != two.Connected.ConnectionID {
@@ -242,7 +242,7 @@ func TestConcurrentSignInsCreateOneConnection(t *testing.T) {
 	}
 }
 
-// meddling is a cache that runs a function once during a write.
+// meddling is a Cache that runs a function once, during a write.
 type meddling struct {
 	attempt.Cache
 
@@ -264,8 +264,7 @@ func (m *meddling) Write(ctx context.Context, of org.Tenant, id string,
 	return m.Cache.Write(ctx, of, id, content)
 }
 
-// TestReadContinuesAfterIdentityExpires checks that the identity is deleted only after the last
-// read.
+// TestReadContinuesAfterIdentityExpires checks that the identity is not deleted before the last read has finished.
 func TestReadContinuesAfterIdentityExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -312,13 +311,13 @@ func TestFixturesAreStoredOnlyInTestMode(t *testing.T) {
 	}
 }
 
-func TestFHIRFacilityNeedsNoCache(t *testing.T) {
+func TestFHIRFacilityStoresNoRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.verified(t, attemptID, "")
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {
 		f := facility("a", tefca.Found)
-		f.Access, f.Local = tefca.FHIR, secret.Text{} // only the server identifies the person
+		f.Access, f.Local = tefca.FHIR, secret.Text{} // with FHIR, only the server identifies the person
 		return found(f)
 	}
 	w.open = func() (tokens.Set, error) {
@@ -338,7 +337,7 @@ func TestFHIRFacilityNeedsNoCache(t *testing.T) {
 	}
 }
 
-// save stores a connection like another function.
+// save stores a connection as another function would.
 func (w *world) save(t *testing.T, c connection.Connection) error {
 	t.Helper()
 	return store.NewRefresh(w.conns, store.Tokens{}, store.Events(w.rows.Work)).SaveConnection(t.Context(), c)

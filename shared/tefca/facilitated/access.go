@@ -13,36 +13,38 @@ import (
 	"recordbridge/shared/tefca/facilitated/udap"
 )
 
-// maxMetadataAge is the maximum time that a facility's metadata is trusted; it may expire sooner. It limits how long a
-// facility with stolen keys is still queried.
+// maxMetadataAge is the maximum time for which a facility's metadata is trusted, unless it expires sooner. It limits
+// how long a facility whose keys were stolen is still queried.
 const maxMetadataAge = time.Hour
 
-// Scopes in the syntax of SMART App Launch 1 and 2. Locating a person needs only the Patient.
+// Scopes in the syntax of SMART App Launch 1 and 2. Locating a person requires access only to the Patient resource.
 const (
 	wholeRecord, wholeRecordV2 = "patient/*.read", "patient/*.rs"
 	patientOnly, patientOnlyV2 = "patient/Patient.read", "patient/Patient.rs"
 )
 
-// errScopes means that a facility supports no scope that gives access to a record.
+// errScopes means that a facility supports no scope that grants access to a record.
 var errScopes = fmt.Errorf("facilitated: no scope of a patient's record: %w", tefca.ErrRefused)
 
-// facility is a Place with the service's client registration there, which is created on first use.
+// facility is a Place with the service's client registration at that facility. The registration is created on first
+// use.
 type facility struct {
 	place Place
 
-	turn  chan struct{} // capacity one; its holder may access known
+	turn  chan struct{} // has capacity one; whoever fills it may access known
 	known registration
 }
 
-// registration is the service's client registration at a facility's authorization server, with the server's metadata.
+// registration is the service's client registration at a facility's authorization server, along with the server's
+// metadata.
 type registration struct {
 	server   udap.Server
 	clientID string
 	until    time.Time
 }
 
-// registered returns the registration at a facility, registering if there is none or it is no longer valid. refused is
-// a registration that the facility has just rejected.
+// registered returns the client registration at a facility. It registers the service if there is no valid registration.
+// refused is a registration that the facility has just rejected.
 func (n *Network) registered(ctx context.Context, f *facility, refused registration) (registration, error) {
 	select {
 	case f.turn <- struct{}{}:
@@ -79,8 +81,8 @@ func (n *Network) registered(ctx context.Context, f *facility, refused registrat
 	return f.known, nil
 }
 
-// token returns a facility's access token for a person. If the facility no longer recognises the client, it registers
-// again.
+// token requests an access token for a person from a facility. If the facility no longer recognises the client, token
+// registers the service again.
 func (n *Network) token(ctx context.Context, f *facility, who tefca.Assertion,
 	toLocate bool,
 ) (udap.Granted, registration, error) {
@@ -106,9 +108,9 @@ func (n *Network) token(ctx context.Context, f *facility, who tefca.Assertion,
 	}
 }
 
-// scopes returns the scopes to request, given those that a server supports: a wildcard only if it is supported (the
-// guide, "Scope negotiation"), and if the server lists none, those that TEFCA mode grants. whole is empty if no usable
-// scope is supported.
+// scopes returns the scopes to request from a server, given those it supports. It requests wildcards only if they are
+// supported (the guide, "Scope negotiation"). If the server lists no scopes, it returns those that TEFCA mode grants.
+// whole is empty if the server supports no usable scope.
 func scopes(known []string) (whole, patient string) {
 	switch {
 	case len(known) == 0, slices.Contains(known, wholeRecord):

@@ -9,25 +9,25 @@ import (
 	"recordbridge/shared/tefca/facilitated/udap"
 )
 
-// The supported authorization extensions and their purpose of use.
+// Supported authorization extensions, with their purposes of use.
 const (
-	extensionB2B = "hl7-b2b"   // the guide, "B2B Authorization Extension Object"
-	extensionIAS = "tefca_ias" // RCE, SOP "Facilitated FHIR Implementation" 2.0 (draft), table 4
+	extensionB2B = "hl7-b2b"   // see the guide, "B2B Authorization Extension Object"
+	extensionIAS = "tefca_ias" // see RCE, SOP "Facilitated FHIR Implementation" 2.0 (draft), table 4
 	purpose      = "urn:oid:2.16.840.1.113883.3.7204.1.5.2.1#T-IAS"
-	purposeIAS   = "T-IAS" // fixed value of tefca_ias
+	purposeIAS   = "T-IAS" // the only value that tefca_ias allows
 )
 
-// Versions of the SOP (Place.SOP). Version 1.0 requires purpose_of_use in tefca_ias; version 2.0 has no such member.
+// Versions of the SOP, as in Place.SOP. Version 1.0 requires purpose_of_use in tefca_ias; version 2.0 removed it.
 const (
 	sop1 = "1.0"
 	sop2 = "2.0"
 )
 
-// errExtensions means that a facility does not support tefca_ias, so that no identity may be sent to it, or requires an
-// unsupported extension.
+// errExtensions means that a facility either does not support tefca_ias, so no identity may be sent to it, or requires
+// an unsupported extension.
 var errExtensions = fmt.Errorf("facilitated: not the authorization extensions that can be given: %w", tefca.ErrRefused)
 
-// satisfies reports whether the extensions that a server requires are supported.
+// satisfies reports whether the network supports all extensions that a server requires.
 func (*Network) satisfies(server udap.Server) bool {
 	others := slices.ContainsFunc(server.Required,
 		func(name string) bool { return name != extensionB2B && name != extensionIAS })
@@ -42,18 +42,19 @@ type b2b struct {
 	Purpose          []string `json:"purpose_of_use"`
 }
 
-// ias omits the optional consent_reference, because the service has no URL where others could read a consent.
+// ias is the tefca_ias extension. It omits the optional consent_reference, because the service has no URL at which
+// others could read a consent.
 type ias struct {
 	Version       string        `json:"version"`
-	Purpose       string        `json:"purpose_of_use,omitempty"` // only in SOP 1.0
+	Purpose       string        `json:"purpose_of_use,omitempty"` // only in version 1.0 of the SOP
 	User          relatedPerson `json:"user_information"`
 	Patient       patient       `json:"patient_information"`
 	ConsentPolicy []string      `json:"consent_policy"`
 	IDToken       string        `json:"id_token"`
 }
 
-// extensions returns the authorization extensions of a token request: the identity as signed by its provider, and the
-// same person as a FHIR resource. hl7-b2b is omitted only if the server does not support it.
+// extensions returns the authorization extensions for a token request: the identity as signed by its provider, and the
+// same person as a FHIR resource. It omits hl7-b2b only if the server does not support it.
 func (n *Network) extensions(at Place, server udap.Server, who tefca.Assertion) map[string]any {
 	stated := ""
 	if at.SOP == sop1 {

@@ -74,7 +74,8 @@ func TestTokenRequestContainsOnlyVerifiedAttributes(t *testing.T) {
 	})
 }
 
-// TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1 also checks that SOP 2.0, which has no such member, omits it.
+// TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1 also checks that the member is omitted for SOP 2.0, which does
+// not define it.
 func TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -130,7 +131,7 @@ func TestIdentityIsNotSentWithoutSupportedExtensions(t *testing.T) {
 	})
 }
 
-func TestScopesAreLimitedToSupportedOnes(t *testing.T) {
+func TestTokenRequestUsesOnlySupportedScopes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for name, test := range map[string]struct {
@@ -154,7 +155,7 @@ func TestScopesAreLimitedToSupportedOnes(t *testing.T) {
 	})
 }
 
-// altered serves the sandbox's metadata with a change outside the signed part.
+// altered returns a handler that serves the sandbox's metadata with changes to the unsigned part.
 func (w *world) altered(change func(map[string]any)) http.HandlerFunc {
 	handler := w.wire.handler
 	return func(out http.ResponseWriter, r *http.Request) {
@@ -167,7 +168,7 @@ func (w *world) altered(change func(map[string]any)) http.HandlerFunc {
 	}
 }
 
-func TestNewRefusesIncompleteConfiguration(t *testing.T) {
+func TestNewRejectsIncompleteConfiguration(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")

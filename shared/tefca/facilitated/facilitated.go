@@ -1,13 +1,14 @@
-// Package facilitated is a network of facilities with FHIR servers (docs/develop/tefca.md, "Facilitated FHIR"). Each
-// facility authorises the service by UDAP with the person's verified identity, and the export engine then reads its
-// FHIR server. The package decides the requests to each facility, validates its responses, and owns its tokens.Set;
-// package udap implements UDAP.
+// Package facilitated implements a network of facilities with FHIR servers (docs/develop/tefca.md, "Facilitated FHIR").
+// Each facility authorises the service by UDAP with the person's verified identity; the export engine then reads the
+// facility's FHIR server. The package decides what is requested from each facility, validates the responses, and
+// defines the contents of its tokens.Set. Package udap implements UDAP.
 //
 // UDAP is a standard (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). The extension
-// tefca_ias is a draft (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026). There is no standard
-// for how a facility reports that it found no person or several; Locate documents this package's choice. There is also
-// no standard way to query a record locator for FHIR endpoints (the operation $rls of networks aligned with CMS has no
-// agreed shape), so the facilities are listed in the configuration. None of this has been tested with a real facility.
+// tefca_ias is a draft (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026). No standard defines
+// how a facility reports that it found no matching person or several; Locate documents this package's interpretation.
+// There is also no standard for querying a record locator for FHIR endpoints: the operation $rls of networks aligned
+// with CMS has no agreed format. The facilities are therefore listed in the configuration. None of this has been tested
+// with a real facility.
 package facilitated
 
 import (
@@ -27,44 +28,44 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Config is an operator's configuration of the network.
+// Config is the operator's configuration of the network.
 type Config struct {
-	ClientURI        string   `json:"client_uri"` // a URI in the certificate; for TEFCA it ends in #T-IAS
+	ClientURI        string   `json:"client_uri"` // URI contained in the certificate; for TEFCA it ends in #T-IAS
 	ClientName       string   `json:"client_name"`
-	Contacts         []string `json:"contacts"`          // URIs, one of them a mailto
-	OrganizationID   string   `json:"organization_id"`   // a URI: the service's home community id
-	OrganizationName string   `json:"organization_name"` // shown to facilities
-	ConsentPolicy    []string `json:"consent_policy"`    // URIs of the policies that name the level of assurance
-	Certificates     string   `json:"-"`                 // PEM, from the secret, with intermediates
-	Anchors          string   `json:"-"`                 // PEM, from the secret
+	Contacts         []string `json:"contacts"`          // URIs, including a mailto
+	OrganizationID   string   `json:"organization_id"`   // a URI: the service's home community ID
+	OrganizationName string   `json:"organization_name"` // displayed to facilities
+	ConsentPolicy    []string `json:"consent_policy"`    // URIs of the policies that state the level of assurance
+	Certificates     string   `json:"-"`                 // PEM, including intermediates; read from the secret
+	Anchors          string   `json:"-"`                 // PEM; read from the secret
 	Places           []Place  `json:"facilities"`
 }
 
-// Place is a facility in the network's directory.
+// Place is a facility listed in the network's directory.
 type Place struct {
-	ID       string   `json:"id"` // a URN
+	ID       string   `json:"id"` // URN that identifies the facility in the directory
 	Name     string   `json:"name"`
 	City     string   `json:"city"`
 	State    string   `json:"state"`
-	FHIRBase string   `json:"fhir_base"` // exactly as in the facility's certificate
-	Origins  []string `json:"origins"`   // of its authorization server, if different from the base's
-	SOP      string   `json:"sop"`       // SOP "Facilitated FHIR Implementation": 1.0 or 2.0, the default
+	FHIRBase string   `json:"fhir_base"` // base URL, spelled exactly as in the facility's certificate
+	Origins  []string `json:"origins"`   // origins of its authorization server, if different from the base URL's
+	SOP      string   `json:"sop"`       // version of the SOP "Facilitated FHIR Implementation": 1.0 or 2.0 (default)
 }
 
 // Deps holds a Network's dependencies.
 type Deps struct {
 	Doer    udap.Doer
-	Portals source.Portals // reads FHIR with a token; reaches only the base URL
+	Portals source.Portals // reads FHIR resources with a token, from the base URL only
 	Now     func() time.Time
 	NewID   func() string
 }
 
-// Network implements tefca.FHIRNetwork. The Access of all its facilities is FHIR.
+// Network implements tefca.FHIRNetwork. All of its facilities have FHIR access.
 type Network struct {
 	config  Config
 	portals source.Portals
 	client  udap.Client
-	known   map[string]*facility // by id
+	known   map[string]*facility // by facility ID
 	now     func() time.Time
 }
 
@@ -78,7 +79,7 @@ var (
 	errNoDocument = fmt.Errorf("facilitated: facilities with FHIR have no list of documents: %w", tefca.ErrRefused)
 )
 
-// New returns a Network. The private key belongs to the first certificate (PKCS #8 in PEM).
+// New returns a Network. key is the private key of the first certificate, as PKCS #8 in PEM.
 func New(config Config, key secret.Text, deps Deps) (*Network, error) {
 	mail := slices.ContainsFunc(config.Contacts, func(c string) bool { return strings.HasPrefix(c, "mailto:") })
 	if !mail || config.ClientName == "" || !isURI(config.OrganizationID) || len(config.ConsentPolicy) == 0 ||
@@ -127,12 +128,12 @@ func isURI(text string) bool {
 	return err == nil && parsed.IsAbs()
 }
 
-// Documents implements tefca.Network. It always returns none.
+// Documents implements tefca.Network. It always returns an empty list.
 func (*Network) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]tefca.Document, error) {
 	return nil, errNoDocument
 }
 
-// Retrieve implements tefca.Network. There are no documents to retrieve.
+// Retrieve implements tefca.Network. It always fails, because there are no documents.
 func (*Network) Retrieve(context.Context, tefca.Assertion, tefca.Facility, tefca.Document, int64) ([]byte, error) {
 	return nil, errNoDocument
 }

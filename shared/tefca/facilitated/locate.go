@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// atOnce is the number of facilities queried concurrently, and maxWait the time limit for each.
+	// atOnce is the number of facilities that are queried concurrently, and maxWait is the time limit for each one.
 	atOnce  = 8
 	maxWait = 20 * time.Second
 )
 
-// Locate implements tefca.Network. It requests a token for the person's Patient from every facility in the directory,
-// reads the Patient and discards it. A facility whose token opens no Patient has no match and is not reported; one
-// whose token opens several is ambiguous. Every other failure is Unanswered, including invalid_grant: servers send it
-// for an untrusted identity provider, an expired token or a missing consent, and no specification defines the response
-// for an unknown person.
+// Locate implements tefca.Network. From every facility in the directory, it requests a token for the person's Patient
+// resource, reads the resource and discards it. A facility whose token gives access to no Patient has no match and is
+// not reported. If the token gives access to several, the match is ambiguous. Every other failure is Unanswered,
+// including invalid_grant: servers return it for an untrusted identity provider, an expired token or a missing consent,
+// and no specification defines the response for an unknown person.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if !n.now().Before(who.ExpiresAt) {
 		return tefca.ErrIdentity
@@ -56,13 +56,13 @@ func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(te
 			continue
 		}
 		if failed = found(facility); failed != nil {
-			cancel() // and wait for the rest, so that no goroutine outlives the call
+			cancel() // then wait for the others, so that no goroutine outlives the call
 		}
 	}
 	return failed
 }
 
-// ask queries one facility. The result has no Match if the person is unknown there.
+// ask queries one facility. The returned facility has no Match if it does not know the person.
 func (n *Network) ask(ctx context.Context, place Place, who tefca.Assertion) tefca.Facility {
 	told := tefca.Facility{ID: place.ID, Name: place.Name, City: place.City, State: place.State, Access: tefca.FHIR}
 	within, cancel := context.WithTimeout(ctx, maxWait)

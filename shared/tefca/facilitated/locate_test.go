@@ -21,7 +21,7 @@ func TestLocateFindsFacilityWithPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "", "no-patient")
 		told := w.located(t, t.Context(), identityProvider().assertion(t, maple(t)))
-		for _, name := range []string{"Facility 1", "Facility 2"} { // the second facility's token responses name no patient
+		for _, name := range []string{"Facility 1", "Facility 2"} { // token responses of the second facility name no patient
 			f := told[name]
 			if f.Match != tefca.Found || f.Access != tefca.FHIR || f.Local.Reveal() != "patient-tefca-p01" ||
 				f.City != "Madison" {
@@ -31,7 +31,7 @@ func TestLocateFindsFacilityWithPerson(t *testing.T) {
 	})
 }
 
-func TestLocateReportsNothingForUnknownPerson(t *testing.T) {
+func TestLocateOmitsFacilityWhenPersonIsUnknown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "no-patient")
@@ -42,15 +42,15 @@ func TestLocateReportsNothingForUnknownPerson(t *testing.T) {
 	})
 }
 
-// TestLocateReportsAndLogsRefusedIdentity covers refusals, which don't show whether the person is unknown or the
-// service is not trusted.
+// TestLocateReportsAndLogsRefusedIdentity covers refusals that don't reveal whether the person is unknown or the
+// service is untrusted.
 func TestLocateReportsAndLogsRefusedIdentity(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		stranger := maple(t)
-		stranger.BirthDate = "1984-03-13" // one day later
+		stranger.BirthDate = "1984-03-13" // one day after the real date
 		for name, test := range map[string]struct {
-			instead http.HandlerFunc // nil means the sandbox, where no patient has that birth date
+			instead http.HandlerFunc // nil for the sandbox, which has no patient with that birth date
 			status  int
 		}{
 			"as the sandbox says it": {nil, http.StatusBadRequest},
@@ -81,7 +81,7 @@ func TestLocateReportsAndLogsRefusedIdentity(t *testing.T) {
 	})
 }
 
-// refusing responds to every request with a status and a document.
+// refusing returns a handler that responds to every request with the given status and body.
 func refusing(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -89,7 +89,7 @@ func refusing(status int, body string) http.HandlerFunc {
 	}
 }
 
-// answering responds to every request with a FHIR document.
+// answering returns a handler that responds to every request with a FHIR resource.
 func answering(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/fhir+json")
@@ -134,7 +134,7 @@ func TestLocateReportsSeveralPatientsAsAmbiguous(t *testing.T) {
 	})
 }
 
-func TestLocateReportsUnresponsiveFacility(t *testing.T) {
+func TestLocateReportsUnresponsiveFacilityAsUnanswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bad := []string{
@@ -158,7 +158,7 @@ func TestLocateReportsUnresponsiveFacility(t *testing.T) {
 	})
 }
 
-func TestLocateEndsWithContextAndCaller(t *testing.T) {
+func TestLocateStopsWhenContextEndsOrFoundFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		portals := slices.Repeat([]string{"udap:slow"}, 20)
@@ -183,7 +183,7 @@ func TestLocateEndsWithContextAndCaller(t *testing.T) {
 	})
 }
 
-func TestLocateRefusesExpiredAssertion(t *testing.T) {
+func TestLocateRejectsExpiredAssertion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")
@@ -197,7 +197,7 @@ func TestLocateRefusesExpiredAssertion(t *testing.T) {
 	})
 }
 
-func TestNetworkHasNoDocuments(t *testing.T) {
+func TestDocumentsReturnsEmptyList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")

@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestOpenReturnsTokensOfPatient(t *testing.T) {
+func TestOpenReturnsTokensForPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "expires-in:text")
@@ -48,7 +48,7 @@ func TestOpenReturnsTokensOfPatient(t *testing.T) {
 	})
 }
 
-func TestTokenIsSentOnlyToFHIRBase(t *testing.T) {
+func TestTokenIsSentOnlyToFHIRBaseURL(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "", "no-patient")
@@ -77,13 +77,13 @@ func TestTokenIsSentOnlyToFHIRBase(t *testing.T) {
 	})
 }
 
-func TestOpenRefusesOtherPatient(t *testing.T) {
+func TestOpenRejectsDifferentPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		who := identityProvider().assertion(t, maple(t))
 		w := newWorld(t, "udap:other-patient", "", "udap:other-patient,no-patient", "")
 		located := w.facility(1)
-		located.Local = secret.New("patient-tefca-p02") // the person who was found before
+		located.Local = secret.New("patient-tefca-p02") // the person that Locate found
 		strange := w.facility(1)
 		strange.ID = "urn:oid:2.999.7.99"
 		for name, at := range map[string]tefca.Facility{
@@ -130,7 +130,7 @@ func TestOpenRefusesOtherPatient(t *testing.T) {
 	})
 }
 
-func TestClientRegistersAgainWhenUnknown(t *testing.T) {
+func TestNetworkRegistersAgainWhenClientIsUnknown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")
@@ -159,8 +159,8 @@ func TestClientRegistersAgainWhenUnknown(t *testing.T) {
 	})
 }
 
-// Each case is a facility's misbehaviour and the resulting error. No identity is sent to a server that has not proven
-// to be the facility.
+// TestOpenFailsOnUntrustedMetadata pairs each misbehaviour of a facility with the resulting error. No identity may be
+// sent to a server that has not proven to be the facility.
 func TestOpenFailsOnUntrustedMetadata(t *testing.T) {
 	t.Parallel()
 	for switches, c := range map[string]struct {
@@ -199,13 +199,13 @@ func TestOpenFailsOnUntrustedMetadata(t *testing.T) {
 	}
 }
 
-func TestErrorsAndLogsHidePerson(t *testing.T) {
+func TestErrorsAndLogsOmitPersonalData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		who := identityProvider().assertion(t, maple(t))
 		w := newWorld(t, "udap:slow", "udap:other-patient", "udap:redirect", "udap:refuses", "udap:wrong-san", "",
 			"no-patient")
-		secretive := func(out http.ResponseWriter, r *http.Request) { // repeats everything that it receives
+		secretive := func(out http.ResponseWriter, r *http.Request) { // echoes everything that it receives
 			_ = r.ParseForm()
 			out.WriteHeader(http.StatusBadRequest)
 			_ = json.NewEncoder(out).Encode(map[string]any{

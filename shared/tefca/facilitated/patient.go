@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// demographics holds the members that a Patient and a RelatedPerson have in common (FHIR R4), with only the data that
-// the identity provider has verified.
+// demographics holds the elements shared by Patient and RelatedPerson (FHIR R4). It contains only data that the
+// identity provider has verified.
 type demographics struct {
 	Name      []name    `json:"name"`
 	Telecom   []telecom `json:"telecom,omitempty"`
@@ -16,7 +16,7 @@ type demographics struct {
 	Address   []address `json:"address,omitempty"`
 }
 
-// patient is a Patient of US Core.
+// patient is a US Core Patient resource.
 type patient struct {
 	demographics
 
@@ -24,7 +24,7 @@ type patient struct {
 	Identifier []identifier `json:"identifier"`
 }
 
-// relatedPerson is the user, who is also the patient.
+// relatedPerson is the user as a RelatedPerson resource. The user is also the patient.
 type relatedPerson struct {
 	demographics
 
@@ -68,7 +68,7 @@ type (
 	}
 )
 
-// patientOf returns the person as the patient, identified by the subject at the identity provider.
+// patientOf returns the person as a patient, identified by the identity provider's subject.
 func patientOf(who tefca.Assertion) patient {
 	return patient{
 		Type: "Patient", Identifier: []identifier{{System: who.Issuer, Value: who.Subject}},
@@ -76,7 +76,7 @@ func patientOf(who tefca.Assertion) patient {
 	}
 }
 
-// userOf returns the person as the user, who requests their own records.
+// userOf returns the person as the user who requests the records.
 func userOf(who tefca.Person) relatedPerson {
 	return relatedPerson{
 		Type: "RelatedPerson", Patient: reference{Type: "Patient", Display: fullName(who)}, demographics: demographicsOf(who),
@@ -104,12 +104,12 @@ func demographicsOf(who tefca.Person) demographics {
 			one.Line = strings.Split(at.Street, "\n")
 		}
 		d.Address = append(d.Address, one)
-		use = "old" // the first is the current address
+		use = "old" // the first address is the current one
 	}
 	return d
 }
 
-// genderOf converts an identity provider's value to an administrative gender.
+// genderOf converts the identity provider's value to a FHIR administrative gender.
 func genderOf(sex string) string {
 	switch word := strings.ToLower(sex); word {
 	case "f", "female":

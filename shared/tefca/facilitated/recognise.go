@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxPatient is the maximum size of a Patient, or of a page of Patients, in bytes.
+// maxPatient is the maximum size in bytes of a Patient resource or a page of them.
 const maxPatient = 1 << 20
 
 var (
@@ -26,9 +26,10 @@ var (
 	errRecord  = fmt.Errorf("facilitated: the Patient cannot be read: %w", tefca.ErrContent)
 )
 
-// verifiedPatient returns the patient whose record a token opens, after comparing the patient with the requested person
-// and before reading anything else. It returns an error if there are several patients, or if the patient is not the
-// person (tefca.Person.Is): a facility's mistake would disclose another person's record.
+// verifiedPatient returns the ID of the patient whose record a token gives access to. Before anything else is read, it
+// compares the patient with the requested person (tefca.Person.Is). It returns an error if there are several patients
+// or if the patient is a different person, because a facility's mistake would otherwise disclose another person's
+// record.
 func (n *Network) verifiedPatient(ctx context.Context, base string, granted udap.Granted,
 	who tefca.Person,
 ) (id string, err error) {
@@ -46,7 +47,7 @@ func (n *Network) verifiedPatient(ctx context.Context, base string, granted udap
 	return id, fault.Spot{Step: fault.StepPatient, Host: fault.HostOf(base)}.Failed(err)
 }
 
-// onlyPatient reads the patient that the token opens, if the token endpoint has not named it.
+// onlyPatient looks up the patient that a token gives access to, for token responses that do not name it.
 func onlyPatient(ctx context.Context, server source.Server) (id string, err error) {
 	page, err := server.Search(ctx, "Patient", nil, maxPatient)
 	if err != nil {
@@ -71,7 +72,7 @@ func onlyPatient(ctx context.Context, server source.Server) (id string, err erro
 	return id, nil
 }
 
-// isPerson reads a Patient and compares it with the person.
+// isPerson reads a Patient resource and compares it with the person.
 func isPerson(ctx context.Context, server source.Server, id string, who tefca.Person) error {
 	answer, err := server.Read(ctx, "Patient", id, maxPatient)
 	if err != nil {
@@ -98,8 +99,8 @@ func isPerson(ctx context.Context, server source.Server, id string, who tefca.Pe
 	return errOther
 }
 
-// unread returns the error for a Patient that could not be read. A server that has no Patient with this id has named a
-// different one before.
+// unread returns the error for a Patient resource that could not be read: tefca.ErrUnavailable for network and server
+// errors, and errRecord otherwise, because the token response named a patient that the server then refused to return.
 func unread(err error) error {
 	failed, ok := errors.AsType[*fhir.RequestError](err)
 	switch {

@@ -45,7 +45,7 @@ const (
 	issuer    = "https://id.example"
 )
 
-// provider is the identity provider that the sandbox trusts.
+// provider is the only identity provider that the sandbox trusts.
 type provider struct{ key *rsa.PrivateKey }
 
 var identityProvider = sync.OnceValue(func() provider {
@@ -64,7 +64,7 @@ func (p provider) Keys(_ context.Context, of string) (jose.JSONWebKeySet, error)
 	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: "1", Algorithm: "RS256"}}}, nil
 }
 
-// assertion returns a person's verified identity, valid for a quarter of an hour.
+// assertion returns a person's verified identity, which is valid for 15 minutes.
 func (p provider) assertion(t *testing.T, who tefca.Person) tefca.Assertion {
 	t.Helper()
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: p.key},
@@ -86,7 +86,7 @@ func (p provider) assertion(t *testing.T, who tefca.Person) tefca.Assertion {
 	}
 }
 
-// maple returns a synthetic patient of TEFCA mode.
+// maple returns Maple, a synthetic patient of TEFCA mode.
 func maple(t *testing.T) tefca.Person {
 	t.Helper()
 	found, ok := people.Named("maple.aster@tefca.example")
@@ -96,8 +96,8 @@ func maple(t *testing.T) tefca.Person {
 	return found.Person
 }
 
-// ehr is the sandbox, shared by all tests; each uses its own label in the URLs. It is created in a synctest bubble, and
-// all bubbles begin at the same time.
+// ehr returns the sandbox, which all tests share. Each test uses its own label in the URLs. The sandbox is created in a
+// synctest bubble, and all bubbles start at the same time.
 var ehr = sync.OnceValues(func() (http.Handler, error) {
 	return sandbox.New(sandbox.Deps{
 		BaseURL: mount, Personas: persona.Builtin(),
@@ -107,11 +107,11 @@ var ehr = sync.OnceValues(func() (http.Handler, error) {
 	})
 })
 
-// wire is the in-process connection between the service and external servers.
+// wire connects the service to external servers within the process.
 type wire struct {
 	mu      sync.Mutex
-	asked   []*http.Request             // received requests, with parsed forms
-	instead map[string]http.HandlerFunc // responses instead of the sandbox's, by path suffix
+	asked   []*http.Request             // requests received, with their forms parsed
+	instead map[string]http.HandlerFunc // handlers that replace the sandbox's, by path suffix
 	handler http.Handler
 	shown   []string
 }
@@ -147,14 +147,14 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	return answer.Result(), nil
 }
 
-// recorded returns the body of a handler's response.
+// recorded returns the body of handler's response.
 func recorded(handler http.Handler, r *http.Request) []byte {
 	answer := httptest.NewRecorder()
 	handler.ServeHTTP(answer, r)
 	return answer.Body.Bytes()
 }
 
-// count returns the number of requests whose path has this suffix.
+// count returns the number of requests whose path ends in end.
 func (w *wire) count(end string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -167,7 +167,7 @@ func (w *wire) count(end string) int {
 	return n
 }
 
-// hosts returns the hosts that received a bearer token, and those that received an identity.
+// hosts returns the hosts that received a bearer token and those that received an identity.
 func (w *wire) hosts() (bearer, identity []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,7 +179,7 @@ func (w *wire) hosts() (bearer, identity []string) {
 	return bearer, w.shown
 }
 
-// world is a network of facilities, each a portal of the sandbox with the given switches.
+// world is a network whose facilities are portals of the sandbox with the given switches.
 type world struct {
 	*facilitated.Network
 
@@ -210,7 +210,7 @@ func newWorld(t *testing.T, portals ...string) *world {
 	return w
 }
 
-// network creates the network, with a certificate issued by the sandbox.
+// network creates the network with a certificate that the sandbox issued.
 func (w *world) network(t *testing.T, change func(*facilitated.Config)) (*facilitated.Network, error) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -250,12 +250,12 @@ func (w *world) fetch(t *testing.T, method, path string, body []byte) string {
 	return answer.Body.String()
 }
 
-// facility returns a facility as it would be chosen.
+// facility returns a facility in the form in which a person would choose it.
 func (w *world) facility(number int) tefca.Facility {
 	return tefca.Facility{ID: w.places[number].ID, Name: w.places[number].Name, Match: tefca.Found, Access: tefca.FHIR}
 }
 
-// located queries the network and returns the results by facility.
+// located queries the network and returns the reported facilities by name.
 //
 //nolint:revive // t first, as helpers have it
 func (w *world) located(t *testing.T, ctx context.Context, who tefca.Assertion) map[string]tefca.Facility {
@@ -267,7 +267,7 @@ func (w *world) located(t *testing.T, ctx context.Context, who tefca.Assertion) 
 	return told
 }
 
-// nobody stands for the client authentication, which reading does not need.
+// nobody is a placeholder for client authentication, which reading does not need.
 type nobody struct{}
 
 func (nobody) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

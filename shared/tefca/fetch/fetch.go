@@ -1,5 +1,5 @@
-// Package fetch reads a person's documents from a facility of a network while the person's assertion is valid. It lists
-// and retrieves the documents, and converts them into one record without duplicate facts. It stores nothing.
+// Package fetch reads a person's documents from a network facility while the person's assertion is valid. It lists and
+// retrieves the documents and converts them into one record without duplicate facts. It stores nothing.
 package fetch
 
 import (
@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	// maxDocuments and maxBytes limit the documents of one facility, retrieved or in transit, so that several facilities
-	// fit into the worker's memory at once. The newest documents are read first.
+	// maxDocuments and maxBytes limit the documents of one facility, including those in transit, so that several
+	// facilities fit into the worker's memory at once. The newest documents are retrieved first.
 	maxDocuments = 200
 	maxBytes     = 48 << 20
 	// maxDocument is the maximum size of a document in bytes.
 	maxDocument = 16 << 20
-	// atOnce is the number of a facility's documents that are retrieved concurrently, if they are small.
+	// atOnce is the number of a facility's documents that are retrieved concurrently, provided they are small.
 	atOnce = 4
 )
 
-// Reader reads facilities that provide documents.
+// Reader reads records from facilities that provide documents.
 type Reader struct{}
 
-// Read builds a record from those of a facility's documents that are about the person. Missing documents are counted by
-// reason (export.LossReason). If the documents cannot be listed, or none can be retrieved, the error is the network's
-// or tefca.ErrOtherPerson. An empty list is not an error. Documents that are not CDA according to the list are skipped
-// and counted as unsupported.
+// Read creates a record from the facility's documents that are about the person. It counts missing documents by reason
+// (export.LossReason). If it can't list the documents or retrieve any of them, it returns the network's error or
+// tefca.ErrOtherPerson. An empty list is not an error. Documents that the list does not declare as CDA are skipped and
+// counted as unsupported.
 func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Assertion,
 	at tefca.Facility,
 ) (records.Content, error) {
@@ -63,7 +63,7 @@ func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Asserti
 			return nil
 		})
 	}
-	_ = group.Wait() // failures are counted
+	_ = group.Wait() // failures are counted separately
 	r.logOtherPersons(ctx)
 	if r.taken == 0 && r.last != nil {
 		return records.Content{}, fmt.Errorf("retrieve documents: %w", r.last)
@@ -71,8 +71,8 @@ func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Asserti
 	return records.Content{Resources: r.feed(), Documents: r.taken, Lost: r.lost}, nil
 }
 
-// feed returns the resources of the documents. The first call converts them, and counts documents that were converted
-// only in part as lost.
+// feed returns the resources in the documents. The first call converts the documents. A document that can be converted
+// only in part is counted as a loss.
 func (r *reading) feed() records.Feed {
 	var converted *ccda.Converted
 	var own names
@@ -100,7 +100,7 @@ func (r *reading) feed() records.Feed {
 	}
 }
 
-// Converted returns the record of a single document, converted on use.
+// Converted returns the record in a single document, which is converted when first used.
 func Converted(document []byte) records.Feed {
 	return func(put func(resource []byte) error) error {
 		if _, err := ccda.Convert(document, func(r ccda.Resource) error { return put(r.JSON) }); err != nil {

@@ -23,13 +23,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// network lists and retrieves the documents that a test configures.
+// network returns the documents that a test has configured.
 type network struct {
 	tefca.Network
 
 	listed []tefca.Document
 	err    error
-	bodies map[string]any // content or error, by id
+	bodies map[string]any // content or error by ID
 }
 
 func (n network) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]tefca.Document, error) {
@@ -56,7 +56,7 @@ func of(bodies map[string]any) network {
 	return n
 }
 
-// fenn returns the person of the document alder.
+// fenn returns the identity of the person in the document alder.
 func fenn(t *testing.T) tefca.Assertion {
 	t.Helper()
 	known, ok := people.Named("alder.fenn@tefca.example")
@@ -94,7 +94,7 @@ func TestReaderCountsLossesByReason(t *testing.T) {
 	if got.Documents != 2 || !maps.Equal(got.Lost, want) {
 		t.Errorf("%d documents, lost %v, want %v", got.Documents, got.Lost, want)
 	}
-	for range 2 { // a repeated conclusion gives the same result
+	for range 2 { // repeated conversion gives the same result
 		patients, resources := 0, 0
 		expect.NoError(t, got.Resources(func(resource []byte) error {
 			resources++
@@ -109,7 +109,7 @@ func TestReaderCountsLossesByReason(t *testing.T) {
 	}
 }
 
-func TestDocumentOverItsBudgetIsCountedAsLost(t *testing.T) {
+func TestReaderCountsOversizedDocumentAsLost(t *testing.T) {
 	t.Parallel()
 	entry := `<entry><observation><value><originalText><reference value="all"/></originalText></value>` +
 		`</observation></entry>`
@@ -131,7 +131,7 @@ func TestDocumentOverItsBudgetIsCountedAsLost(t *testing.T) {
 	}
 }
 
-func TestDocumentWithPartsOutsideFHIRIsCountedAsLost(t *testing.T) {
+func TestReaderCountsPartlyConvertedDocumentAsLost(t *testing.T) {
 	t.Parallel()
 	goal := `<component><section><code code="61146-7" codeSystem="2.16.840.1.113883.6.1"/><entry>` +
 		`<observation classCode="OBS" moodCode="GOL"><code code="29463-7" codeSystem="2.16.840.1.113883.6.1"/>` +
@@ -163,7 +163,7 @@ func TestDocumentWithPartsOutsideFHIRIsCountedAsLost(t *testing.T) {
 	}
 }
 
-func TestReaderFailsWhenNothingIsRetrieved(t *testing.T) {
+func TestReaderFailsWhenNoDocumentIsRetrieved(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		of   network
@@ -209,12 +209,12 @@ func TestReaderPrefersNewestDocuments(t *testing.T) {
 	}
 }
 
-// crowded takes a second for each document, and records the limits of the documents in transit and the size of those
+// crowded takes a second for each document, and records the limits of documents in transit and the size of those
 // retrieved.
 type crowded struct {
 	network
 
-	padded   bool // documents are as large as allowed
+	padded   bool // makes documents as large as allowed
 	mu       sync.Mutex
 	had, now int64
 	atOnce   int
@@ -247,7 +247,7 @@ func (c *crowded) Retrieve(_ context.Context, _ tefca.Assertion, _ tefca.Facilit
 	return body, nil
 }
 
-func TestReaderReservesRoomForDocumentsInTransit(t *testing.T) {
+func TestReaderReservesMemoryForDocumentsInTransit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		of                         *crowded
@@ -269,7 +269,8 @@ func TestReaderReservesRoomForDocumentsInTransit(t *testing.T) {
 	}
 }
 
-// TestSimulatedDocumentsAreAboutRequestedPerson checks that no document is lost as another person's.
+// TestSimulatedDocumentsAreAboutRequestedPerson checks that no simulated document is lost for belonging to another
+// person.
 func TestSimulatedDocumentsAreAboutRequestedPerson(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)

@@ -8,13 +8,13 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// names maps the converter's ids and references to facility-specific ids. In a resource, each occurs only as a complete
-// string.
+// names maps the converter's IDs and references to facility-specific IDs. Within a resource, each occurs only as a
+// complete JSON string.
 type names map[string]string
 
-// namesIn derives facility-specific ids for resources, each named as "Type/id". Several facilities may state the same
-// fact about a patient with the same identifiers, and an organisation stores their exports side by side. The same
-// documents of a facility always get the same ids.
+// namesIn derives facility-specific IDs for resources, each given as "Type/id". Facilities may state the same fact
+// about a patient with the same identifiers, and an organisation stores their exports side by side. The same documents
+// from a facility always yield the same IDs.
 func namesIn(facility string, resources iter.Seq[string]) names {
 	own := names{}
 	for reference := range resources {
@@ -25,7 +25,7 @@ func namesIn(facility string, resources iter.Seq[string]) names {
 	return own
 }
 
-// replace overwrites the ids in a resource: its own and those in its references.
+// replace overwrites a resource's own ID and the IDs in its references.
 func (own names) replace(resource []byte) {
 	for rest := resource; ; {
 		end := bytes.IndexByte(rest, '"')
@@ -33,7 +33,7 @@ func (own names) replace(resource []byte) {
 			return
 		}
 		if id, known := own[string(rest[:end])]; known {
-			copy(rest[end-len(id):end], id) // both are UUIDs of equal length
+			copy(rest[end-len(id):end], id) // both are UUIDs, so their lengths are equal
 		}
 		rest = rest[end+1:]
 	}

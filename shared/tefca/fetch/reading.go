@@ -14,18 +14,18 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// reading holds one facility's documents while they are read.
+// reading holds a facility's documents while they are retrieved.
 type reading struct {
 	facility string
 
 	mu    sync.Mutex
-	room  *sync.Cond // signals freed room
+	room  *sync.Cond // signals that room has been freed
 	set   ccda.Set
-	bytes int64 // size of the retrieved documents
+	bytes int64 // total size of the retrieved documents
 	asked int64 // bytes reserved for documents in transit
 	taken int
 	lost  map[string]int
-	last  error // error of the last missing document
+	last  error // the last missing document's error
 }
 
 func newReading(who tefca.Person, facility string) *reading {
@@ -34,8 +34,8 @@ func newReading(who tefca.Person, facility string) *reading {
 	return r
 }
 
-// convertible removes and counts documents that are not CDA according to the list. Lists also contain scans and
-// pictures, and retrieving one can make the facility generate it.
+// convertible returns the documents that the list declares as CDA, and counts the others. Lists also contain scans and
+// pictures, and retrieving such a document may cause the facility to generate it.
 func (r *reading) convertible(listed []tefca.Document) []tefca.Document {
 	return slices.DeleteFunc(listed, func(d tefca.Document) bool {
 		kind := strings.ToLower(d.Type)
@@ -47,8 +47,8 @@ func (r *reading) convertible(listed []tefca.Document) []tefca.Document {
 	})
 }
 
-// reserve waits until there is room for a document of a listed size, and returns the maximum size to retrieve. If the
-// document cannot fit, it is counted as lost and the result is 0.
+// reserve waits until there is room for a document of the listed size and returns the maximum size to retrieve. If the
+// document can't fit, it is counted as a loss and reserve returns 0.
 func (r *reading) reserve(listed int64) (room int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,7 @@ func (r *reading) reserve(listed int64) (room int64) {
 	return room
 }
 
-// atMost returns the maximum size of a document given its listed size, which may be unknown (0) or inexact.
+// atMost returns the maximum size of a document, given its listed size, which may be unknown (0) or inexact.
 func atMost(listed int64) int64 {
 	const small = 1 << 20
 	if listed <= 0 || listed > maxDocument/4 {
@@ -74,13 +74,13 @@ func atMost(listed int64) int64 {
 	return max(small, 4*listed)
 }
 
-// take adds a document with reserved room, or counts it as lost.
+// take adds a document for which room was reserved, or counts it as a loss.
 func (r *reading) take(document tefca.Document, room int64, body []byte, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked -= room
 	r.room.Broadcast()
-	// too large because of the other documents, not by itself
+	// The document exceeds the room left by the others, not the limit for a single document.
 	if errors.Is(err, tefca.ErrTooLarge) && room < atMost(document.Size) {
 		r.lost["limit"]++
 		return
@@ -96,8 +96,8 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 	r.taken++
 }
 
-// loseListed counts the entries missing from the facility's list; without a tefca.ListError their number is unknown. It
-// logs the faulty attribute, which the facility has to correct, but no id of a document or patient.
+// loseListed counts the entries missing from the facility's list. Without a tefca.ListError, their number is unknown.
+// It logs the faulty attribute, which the facility must correct, but no document or patient ID.
 func (r *reading) loseListed(ctx context.Context, err error) {
 	list, ok := errors.AsType[*tefca.ListError](err)
 	if !ok {
@@ -107,13 +107,13 @@ func (r *reading) loseListed(ctx context.Context, err error) {
 	r.last = err
 	for _, l := range list.Lost {
 		r.lost[lossOf(l.Err)] += l.Count
-		if !errors.Is(l.Err, tefca.ErrOtherPerson) { // logged by logOtherPersons
+		if !errors.Is(l.Err, tefca.ErrOtherPerson) { // logOtherPersons logs these
 			r.tell(ctx, l)
 		}
 	}
 }
 
-// logOtherPersons logs the number of documents that are another person's according to the list or their own header.
+// logOtherPersons logs how many documents belong to another person, according to the list or to their own header.
 func (r *reading) logOtherPersons(ctx context.Context) {
 	if others := r.lost["other_person"]; others > 0 {
 		r.tell(ctx, tefca.Loss{Err: tefca.ErrOtherPerson, Attribute: "", Count: others})
@@ -131,7 +131,7 @@ func (r *reading) tell(ctx context.Context, lost tefca.Loss) {
 	logx.Note(ctx, "tefca.document", line...)
 }
 
-// countLoss counts a missing document.
+// countLoss counts a missing document by reason.
 func (r *reading) countLoss(err error) {
 	switch {
 	case errors.Is(err, ccda.ErrSubject):
@@ -143,7 +143,7 @@ func (r *reading) countLoss(err error) {
 	r.lost[lossOf(err)]++
 }
 
-// lossOf returns the reason why a document is missing from a record (export.LossReason).
+// lossOf returns the reason why a document is missing from the record (export.LossReason).
 func lossOf(err error) string {
 	for _, of := range []struct {
 		err    error
@@ -159,5 +159,5 @@ func lossOf(err error) string {
 			return of.reason
 		}
 	}
-	return "unavailable" // also if the identity has expired meanwhile or the time is up
+	return "unavailable" // also if the identity has since expired or no time is left
 }

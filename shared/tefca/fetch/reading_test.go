@@ -21,9 +21,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestReaderGivesFacilitiesDistinctResourceIDs reads two simulated hospitals whose documents state the same
+// TestReaderDerivesDistinctResourceIDsPerFacility reads two simulated hospitals with documents that state the same
 // facts.
-func TestReaderGivesFacilitiesDistinctResourceIDs(t *testing.T) {
+func TestReaderDerivesDistinctResourceIDsPerFacility(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 	n := sim.Network{Now: func() time.Time { return now }, Wait: func(context.Context, time.Duration) error { return nil }}
@@ -34,7 +34,7 @@ func TestReaderGivesFacilitiesDistinctResourceIDs(t *testing.T) {
 		facilities[f.ID] = f
 		return nil
 	}))
-	holder := map[string]string{} // by id
+	holder := map[string]string{} // by resource ID
 	for _, f := range facilities {
 		first := readIDs(t, n, who, f)
 		if again := readIDs(t, n, who, f); !slices.Equal(again, first) || len(first) < 40 {
@@ -52,7 +52,7 @@ func TestReaderGivesFacilitiesDistinctResourceIDs(t *testing.T) {
 	}
 }
 
-// TestReaderChangesOnlyIDsAndReferences compares a record with the converter's output for its documents.
+// TestReaderChangesOnlyIDsAndReferences compares a record with the converter's output for the same documents.
 func TestReaderChangesOnlyIDsAndReferences(t *testing.T) {
 	t.Parallel()
 	var set ccda.Set
@@ -89,7 +89,7 @@ func TestReaderChangesOnlyIDsAndReferences(t *testing.T) {
 	}
 }
 
-// readIDs reads a facility and returns its resources' ids. Each reference must lead to one of them.
+// readIDs reads a facility's record and returns the IDs of its resources. Every reference must point to one of them.
 func readIDs(t *testing.T, n tefca.Network, who tefca.Assertion, at tefca.Facility) []string {
 	t.Helper()
 	content, err := fetch.Reader{}.Read(t.Context(), n, who, at)
@@ -111,8 +111,8 @@ func readIDs(t *testing.T, n tefca.Network, who tefca.Assertion, at tefca.Facili
 	return ids
 }
 
-// TestReaderCountsAndLogsListLosses checks the counts by reason. If no listed document is readable, the reader
-// returns the network's error.
+// TestReaderCountsAndLogsListLosses also checks that the reader returns the network's error if no listed document is
+// readable.
 func TestReaderCountsAndLogsListLosses(t *testing.T) {
 	t.Parallel()
 	n := of(map[string]any{"good": alder(), "another person's": birch()})

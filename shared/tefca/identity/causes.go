@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// The causes that code refers to by name; all others are only in the table below.
+// Causes that code refers to by name. All others appear only in the table below.
 const (
 	causeDeclined     = "declined"
 	causeUnavailable  = "provider_unavailable"
@@ -21,14 +21,14 @@ const (
 	causeDemographics = "demographics_missing"
 )
 
-// causes returns the complete table of failure causes of a verification. Causes are stable words.
+// causes returns the complete table of causes for which a verification can fail. The causes are stable words.
 func causes() fault.Causes {
 	all := unanswered()
 	maps.Copy(all, unusable())
 	return all
 }
 
-// unanswered returns the causes for which the provider confirmed nothing.
+// unanswered returns the causes for which the provider did not confirm an identity.
 func unanswered() fault.Causes {
 	const misfit = "The identity service could not be used. Nothing was shared. Please tell the application's " +
 		"support team."
@@ -65,7 +65,7 @@ func unanswered() fault.Causes {
 	}
 }
 
-// unusable returns the causes for responses that cannot be trusted or that confirm too little.
+// unusable returns the causes for responses that can't be trusted or that confirm too little.
 func unusable() fault.Causes {
 	return fault.Causes{
 		causeIssuer: {
@@ -108,13 +108,13 @@ func unusable() fault.Causes {
 	}
 }
 
-// failed returns the error of a cause that is in the table.
+// failed returns the error for a cause listed in the table.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
-// invalid returns the error for an id_token that fails a check.
+// invalid returns the error for an id_token that failed the named check.
 func invalid(check string) error { return failed(causeToken, checkError(check)) }
 
-// checkError names the check that an id_token failed; a word for the log, never shown.
+// checkError names the check that an id_token failed. It is only logged, never displayed.
 type checkError string
 
 // Error implements error.
@@ -123,22 +123,22 @@ func (e checkError) Error() string { return string(e) }
 // Failure returns the class for a log line (fault.Spot).
 func (e checkError) Failure() (class string, status int) { return "id_token_" + string(e), 0 }
 
-// Unavailable returns the error for a provider that did not respond, or not with a usable response.
+// Unavailable returns the error for a provider that sent no response or an unusable one.
 func Unavailable(because error) error { return failed(causeUnavailable, because) }
 
-// Unproven returns the error for a client that cannot authenticate itself.
+// Unproven returns the error for a client that can't authenticate itself to the provider.
 func Unproven(because error) error { return failed(causeUnproven, because) }
 
 // Expired returns the error for an expired identity.
 func Expired() error { return failed(causeExpired, nil) }
 
-// Incomplete returns the error for an identity with fewer verified attributes than a network requires.
+// Incomplete returns the error for an identity that lacks verified attributes required by a network.
 func Incomplete(because error) error { return failed(causeDemographics, because) }
 
 // NoToken returns the error for a token response without an id_token.
 func NoToken() error { return invalid("missing") }
 
-// Refused returns the error for an RFC 6749 or OpenID Connect error code of a provider.
+// Refused returns the error for a provider's RFC 6749 or OpenID Connect error code.
 func Refused(code string, because error) error {
 	switch code {
 	case "access_denied":
@@ -151,8 +151,8 @@ func Refused(code string, because error) error {
 	return failed(causeRefused, because)
 }
 
-// CauseOf returns the stable word for why a verification failed, or "" if err has none.
+// CauseOf returns the cause of a failed verification as a stable word, or "" if err has none.
 func CauseOf(err error) string { return fault.Of(err).Cause }
 
-// ActionOf returns the remedy for a cause, for the operator of the integration.
+// ActionOf returns the remedy that is suggested to the integration's operator for a cause.
 func ActionOf(cause string) string { return causes()[cause].Action }

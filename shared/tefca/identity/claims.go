@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// skew is the maximum difference between clocks.
+	// skew is the tolerated difference between clocks.
 	skew = time.Minute
 	// maxLife is the maximum lifetime of a token. Providers use minutes; a token valid for a month proves nothing about
 	// today.
@@ -21,18 +21,18 @@ const (
 	maxSubject = 255
 )
 
-// claims holds the members of a JSON object. Members are read individually; one of the wrong type counts as missing.
+// claims holds a JSON object's members. Each is parsed when it is read; a member of the wrong type counts as missing.
 type claims map[string]any
 
 func (c claims) has(name string) bool { _, there := c[name]; return there }
 
-// text returns a string member, or "".
+// text returns a string member, or "" if it is missing or not a string.
 func (c claims) text(name string) string {
 	text, _ := c[name].(string)
 	return text
 }
 
-// objects returns a member that is an object or a list of objects.
+// objects returns the objects in a member that is an object or a list of objects.
 func (c claims) objects(name string) []claims {
 	switch member := c[name].(type) {
 	case map[string]any:
@@ -49,7 +49,8 @@ func (c claims) objects(name string) []claims {
 	return nil
 }
 
-// texts returns a member that is a string or a list of strings; nil if it contains anything else.
+// texts returns the strings in a member that is a string or a list of strings, and nil if the member contains anything
+// else.
 func (c claims) texts(name string) []string {
 	if text := c.text(name); text != "" {
 		return []string{text}
@@ -66,7 +67,7 @@ func (c claims) texts(name string) []string {
 	return all
 }
 
-// date returns a NumericDate (RFC 7519 section 2).
+// date returns a member that is a NumericDate (RFC 7519 section 2).
 func (c claims) date(name string) (time.Time, bool) {
 	seconds, ok := c[name].(float64)
 	if !ok || seconds < 0 || seconds > 1<<40 {
@@ -76,8 +77,8 @@ func (c claims) date(name string) (time.Time, bool) {
 	return time.Unix(int64(whole), int64(part*float64(time.Second))).UTC(), true
 }
 
-// Assert verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7) with the keys of the pinned issuer, and returns
-// the person's identity, which has identity assurance level 2 or higher.
+// Assert verifies an id_token with the pinned issuer's keys (OpenID Connect Core 1.0 section 3.1.3.7) and returns the
+// person's identity. The identity has assurance level 2 or higher.
 func (a Authority) Assert(token Token, keys jws.Keys, nonceHash string, now time.Time) (tefca.Assertion, error) {
 	said, err := token.verify(keys)
 	if err != nil {
@@ -105,7 +106,7 @@ func (a Authority) Assert(token Token, keys jws.Keys, nonceHash string, now time
 	return made, err
 }
 
-// mismatch names the claim of a token that does not match the request, or returns "".
+// mismatch returns the name of a claim that does not match the request, or "" if all match.
 func (p Provider) mismatch(said claims, nonceHash string) string {
 	subject, nonce := said.text("sub"), said.text("nonce")
 	switch {
@@ -123,24 +124,24 @@ func (p Provider) mismatch(said claims, nonceHash string) string {
 	return ""
 }
 
-// addressed reports whether a token is for this service. A token with further audiences must name this service as the
-// authorized party.
+// addressed reports whether the token's audience includes this service. If the token has other audiences, its
+// authorized party must be this service.
 func (p Provider) addressed(said claims) bool {
 	named := said.texts("aud")
 	ours := slices.DeleteFunc(slices.Clone(named), func(one string) bool { return !slices.Contains(p.Audiences, one) })
 	return len(ours) > 0 && (len(ours) == len(named) || said.text("azp") == p.ClientID)
 }
 
-// signedIn reports whether the person signed in after the browser left, or at most max_age before that. A provider that
-// is sent max_age must return auth_time (OpenID Connect Core 1.0 section 2, auth_time), and not every provider honours
-// max_age.
+// signedIn reports whether the person signed in after the browser was redirected, or at most max_age before. Providers
+// that receive max_age must return auth_time (OpenID Connect Core 1.0 section 2, auth_time), but not all providers
+// enforce max_age.
 func (a Authority) signedIn(said claims, now time.Time) bool {
 	oldest := a.AskedAt.Add(-time.Duration(a.Provider.MaximumAge()) * time.Second)
 	at, ok := said.date("auth_time")
 	return ok && !at.Before(oldest.Add(-skew)) && !at.After(now.Add(skew))
 }
 
-// lifetime returns the start and end of a token's validity, and an error if it is not valid now.
+// lifetime returns a token's issue and expiry times. It returns an error if the token is not currently valid.
 func lifetime(said claims, now time.Time) (issued, expires time.Time, err error) {
 	issued, issuedOK := said.date("iat")
 	expires, expiresOK := said.date("exp")

@@ -10,12 +10,12 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestAssertChecksTokenClaims covers OpenID Connect Core 1.0 section 3.1.3.7.
+// TestAssertChecksTokenClaims covers the checks in OpenID Connect Core 1.0 section 3.1.3.7.
 func TestAssertChecksTokenClaims(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		changes object // nil removes a claim
-		check   string // "" for a valid token
+		changes object // a nil value removes a claim
+		check   string // the failed check; "" if the token is valid
 	}{
 		"as they are":                    {object{}, ""},
 		"the client id":                  {object{"aud": clientID}, ""},
@@ -78,10 +78,10 @@ func TestAssertChecksTokenClaims(t *testing.T) {
 	}
 }
 
-// null stands for JSON's null, because nil removes a claim.
+// null represents JSON's null, because a nil value removes a claim.
 type null struct{}
 
-func TestAssertRefusesTokenOfOtherSignIn(t *testing.T) {
+func TestAssertRejectsTokenFromOtherSignIn(t *testing.T) {
 	t.Parallel()
 	parsed, err := identity.Parse(secret.New(token(t, shapes()["CMS-aligned"])))
 	if err != nil {
@@ -93,12 +93,12 @@ func TestAssertRefusesTokenOfOtherSignIn(t *testing.T) {
 	}
 }
 
-// TestAssertChecksTimesToSecond tests each limit and a second on either side of it.
+// TestAssertChecksTimesToSecond tests each limit, one second before it and one second after it.
 func TestAssertChecksTimesToSecond(t *testing.T) {
 	t.Parallel()
 	const second, skew = time.Second, time.Minute
 	for name, test := range map[string]struct {
-		issued, starts, ends time.Duration // relative to now; starts is omitted if 0
+		issued, starts, ends time.Duration // relative to now; a starts of 0 omits the claim
 		cause, check         string
 	}{
 		"just issued, ahead of us":    {skew, 0, time.Hour, "", ""},
@@ -139,15 +139,15 @@ func TestAssertChecksTimesToSecond(t *testing.T) {
 	}
 }
 
-// TestAssertRefusesSignInOlderThanMaxAge tests each limit and a second on either side of it. A long stay of the browser
-// at the provider does not make the sign-in older.
-func TestAssertRefusesSignInOlderThanMaxAge(t *testing.T) {
+// TestAssertRejectsSignInOlderThanMaxAge tests each limit, one second before it and one second after it. The time that
+// the browser spends at the provider does not make the sign-in older.
+func TestAssertRejectsSignInOlderThanMaxAge(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute
 	asked := now.Add(-20 * minute)
 	for name, test := range map[string]struct {
 		maxAge int
-		said   any // nil omits the claim
+		said   any // nil to omit the claim
 		good   bool
 	}{
 		"while the browser was away":  {0, asked.Add(minute).Unix(), true},

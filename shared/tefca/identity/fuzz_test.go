@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// FuzzClaims has the issuer sign arbitrary claims. Accepted ones meet every condition of an assertion; all others fail
-// with a cause.
+// FuzzClaims signs arbitrary claims with the issuer's key. Accepted claims must meet every condition for an assertion;
+// all others must fail with a cause.
 func FuzzClaims(f *testing.F) {
 	for _, said := range shapes() {
 		raw, err := json.Marshal(said)
@@ -50,7 +50,7 @@ func FuzzClaims(f *testing.F) {
 	})
 }
 
-// FuzzToken tries arbitrary tokens. Only tokens signed by the issuer are accepted.
+// FuzzToken parses arbitrary tokens. Only tokens signed by the issuer may be accepted.
 func FuzzToken(f *testing.F) {
 	good := token(f, shapes()["CMS-aligned"])
 	f.Add(good)

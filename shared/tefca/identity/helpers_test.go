@@ -35,7 +35,8 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 type object = map[string]any
 
-// authority returns the pinned data of a provider whose tokens state their level, except those in the SOP's form.
+// authority returns the pinned data of a provider. Its tokens state their assurance level, except those in the SOP's
+// form.
 func authority() identity.Authority {
 	return identity.Authority{Provider: identity.Provider{
 		ID: "example", Name: "Example", Mode: org.Live, Issuer: issuer, ClientID: clientID,
@@ -44,7 +45,7 @@ func authority() identity.Authority {
 	}, AskedAt: now}
 }
 
-// signer is a key pair with the members of its public JWK.
+// signer is a key pair, along with the members of its public JWK.
 type signer struct {
 	crypto.Signer
 
@@ -70,7 +71,7 @@ var signers = sync.OnceValue(func() map[string]signer {
 	return made
 })
 
-// keySet holds the issuer's published keys; the other RSA key is not among them.
+// keySet returns the issuer's published keys. They do not include the second RSA key.
 var keySet = sync.OnceValue(func() jws.Keys {
 	var set jose.JSONWebKeySet
 	for _, id := range []string{"rsa", "ec", "p384"} {
@@ -87,7 +88,7 @@ var keySet = sync.OnceValue(func() jws.Keys {
 	return keys
 })
 
-// signed returns a token with a raw header and payload, signed by one of the keys.
+// signed returns a token with the given header and payload, signed with one of the keys.
 func signed(tb testing.TB, by string, header object, payload []byte) string {
 	tb.Helper()
 	head, err := json.Marshal(header)
@@ -124,7 +125,7 @@ func token(tb testing.TB, said object) string {
 	return signed(tb, "rsa", object{"alg": "RS256", "kid": "rsa", "typ": "JWT"}, payload)
 }
 
-// assert verifies a token as a Party does.
+// assert verifies a token in the same way as a Party.
 func assert(a identity.Authority, text string, at time.Time) (tefca.Assertion, error) {
 	parsed, err := identity.Parse(secret.New(text))
 	if err != nil {
@@ -133,7 +134,7 @@ func assert(a identity.Authority, text string, at time.Time) (tefca.Assertion, e
 	return a.Assert(parsed, keySet(), binding.Hash(nonce), at)
 }
 
-// about returns the claims about the token itself, valid for a quarter of an hour, merged with others.
+// about returns claims about the token itself, valid for 15 minutes, merged with others.
 func about(others object) object {
 	said := object{
 		"iss": issuer, "sub": "subject-1", "aud": audience, "nonce": nonce, "iat": now.Unix(),
@@ -144,7 +145,8 @@ func about(others object) object {
 	return said
 }
 
-// shapes returns the forms of tokens, each with every claim about a person that it supports, equal in all forms.
+// shapes returns tokens in each of the accepted forms. Each contains all claims about a person that its form supports,
+// with the same values.
 func shapes() map[string]object {
 	home := object{
 		"street_address": "1 Example Street\nApt 2", "locality": "Madison", "region": "WI",
@@ -178,7 +180,7 @@ func shapes() map[string]object {
 	}
 }
 
-// maple returns the person described by every shape.
+// maple returns the person that every shape describes.
 func maple() tefca.Person {
 	return tefca.Person{
 		Given: "Maple", Middle: "Rose", Family: "Aster", BirthDate: "1984-03-12", Sex: "female",
@@ -190,7 +192,7 @@ func maple() tefca.Person {
 	}
 }
 
-// cloned returns a deep copy of claims.
+// cloned returns a deep copy of said.
 func cloned(tb testing.TB, said object) object {
 	tb.Helper()
 	raw, err := json.Marshal(said)
@@ -204,7 +206,7 @@ func cloned(tb testing.TB, said object) object {
 	return copied
 }
 
-// refused checks that an error has a cause, and names a check if one is given.
+// refused checks that err has the given cause and, if check is not empty, names that check.
 func refused(tb testing.TB, err error, cause, check string) {
 	tb.Helper()
 	class := cause

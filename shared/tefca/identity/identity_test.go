@@ -14,11 +14,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestProviderCheckRefusesUnsafeConfiguration(t *testing.T) {
+func TestProviderCheckRejectsUnsafeConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(p *identity.Provider)
-		member string // "" for a valid one
+		member string // the invalid member; "" if the configuration is valid
 	}{
 		"as it is": {func(*identity.Provider) {}, ""},
 		"http in test mode": {func(p *identity.Provider) {
@@ -60,7 +60,7 @@ func TestProviderCheckRefusesUnsafeConfiguration(t *testing.T) {
 	}
 }
 
-func TestProviderEndpointMustBeAsSecureAsIssuer(t *testing.T) {
+func TestProviderEndpointRequiresHTTPSUnlessIssuerIsHTTP(t *testing.T) {
 	t.Parallel()
 	for address, good := range map[string]bool{
 		"https://id.example/a?b=c": true, "https://other.example/": true, "http://id.example/a": false,
@@ -94,7 +94,7 @@ func TestAuthorityRoundTripsAsJSON(t *testing.T) {
 	}
 }
 
-func TestAuthorityCheckRefusesOtherProvidersReturn(t *testing.T) {
+func TestAuthorityCheckRejectsReturnFromOtherProvider(t *testing.T) {
 	t.Parallel()
 	code := secret.New("code")
 	for name, test := range map[string]struct {
@@ -148,7 +148,7 @@ func TestAuthorityCheckRefusesOtherProvidersReturn(t *testing.T) {
 }
 
 // TestEveryCauseHasPublicTextAndAction checks that each cause has a public text of one or two sentences without jargon,
-// and an action for the operator of the integration.
+// and an action for the integration's operator.
 func TestEveryCauseHasPublicTextAndAction(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
@@ -181,8 +181,8 @@ func TestEveryCauseHasPublicTextAndAction(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestErrorsHidePerson uses a rejected token with every claim.
-func TestErrorsHidePerson(t *testing.T) {
+// TestErrorsOmitPersonalData rejects a token that contains every claim and checks the error.
+func TestErrorsOmitPersonalData(t *testing.T) {
 	t.Parallel()
 	said := shapes()["CMS-aligned"]
 	said["birthdate"] = "1984"

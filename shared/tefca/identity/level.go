@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// requiredLevel is the minimum level for TEFCA's Individual Access Services (RCE, SOP "Individual Access Services
-// Provider Requirements").
+// requiredLevel is the minimum assurance level for TEFCA's Individual Access Services (RCE, SOP "Individual Access
+// Services Provider Requirements").
 const requiredLevel = 2
 
-// nist is the trust framework of NIST SP 800-63A (OpenID Connect for Identity Assurance 1.0, predefined values). Its
-// level is in a separate member or, with ial, at the end of the name. Case is ignored.
+// nist is the trust framework of NIST SP 800-63A (OpenID Connect for Identity Assurance 1.0, predefined values). The
+// level is either in a separate member or, with ial, a suffix of the name. Case is ignored.
 const (
 	nist = "nist_800_63a"
 	ial  = nist + "_ial_"
 )
 
-// verified returns the verified claims of a token and their level. If there are verified_claims, all other claims are
-// self-asserted and ignored. If verified_claims has several elements, only the first that reaches the required level is
-// used: an element with a lower level neither lowers it nor adds claims.
+// verified returns a token's verified claims and their level. If the token contains verified_claims, all other claims
+// are self-asserted and are ignored. If verified_claims has several elements, only the first one that reaches the
+// required level is used. Elements with a lower level neither reduce the level nor add claims.
 func (a Assurance) verified(said claims) (vouched claims, level int) {
 	stated, isStated := a.stated(said)
 	if !said.has("verified_claims") {
@@ -44,14 +44,14 @@ func (a Assurance) verified(said claims) (vouched claims, level int) {
 	return nil, 0
 }
 
-// stated returns the level in the token's own claim; an unreadable level is 0.
+// stated returns the level stated in the token's own claim. A level that can't be parsed is 0.
 func (a Assurance) stated(said claims) (level int, ok bool) {
 	name := cmp.Or(a.Claim, "identity_assurance_level")
 	return levelOf(said[name]), said.has(name)
 }
 
-// framework returns the level of a verification: the stated one if its trust framework has levels, or else the level
-// that the framework is configured to mean.
+// framework returns the level of a verification. This is the stated level if the trust framework defines levels, or
+// otherwise the level configured for the framework.
 func (a Assurance) framework(verification claims) int {
 	trust := verification.text("trust_framework")
 	lower, hasLevel := strings.ToLower(trust), verification.has("assurance_level")
@@ -69,8 +69,8 @@ func (a Assurance) framework(verification claims) int {
 	return 0
 }
 
-// levelOf parses a level in the spellings that providers use: 2, "2", and in either case "IAL2", "IAL-2", "IAL_2", "IAL
-// 2". Anything else is level 0.
+// levelOf parses a level in the spellings used by providers: 2, "2" and, in either case, "IAL2", "IAL-2", "IAL_2" or
+// "IAL 2". Any other value is level 0.
 func levelOf(value any) int {
 	switch value := value.(type) {
 	case float64:
@@ -89,5 +89,5 @@ func levelOf(value any) int {
 	return 0
 }
 
-// digit parses a level written as a single digit.
+// digit parses a one-digit level. Any other text is level 0.
 func digit(text string) int { return max(0, slices.Index([]string{"0", "1", "2", "3"}, text)) }

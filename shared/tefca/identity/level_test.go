@@ -44,7 +44,7 @@ func TestAssertAcceptsLevelSpellings(t *testing.T) {
 	}
 }
 
-func TestAssertNeverAssumesLevel(t *testing.T) {
+func TestAssertRequiresStatedOrConfiguredLevel(t *testing.T) {
 	t.Parallel()
 	framework := func(trust string, level any) object {
 		verification := object{"trust_framework": trust}
@@ -227,7 +227,7 @@ func TestAssertNeverAssumesLevel(t *testing.T) {
 	}
 }
 
-// TestAssertDoesNotMixVerifiedClaims checks that the claims of an element with a low level are not used with another
+// TestAssertDoesNotMixVerifiedClaims checks that claims from an element with a low level are not combined with another
 // element's level.
 func TestAssertDoesNotMixVerifiedClaims(t *testing.T) {
 	t.Parallel()

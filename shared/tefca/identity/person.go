@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// maxText is the maximum length of a name, street and so on, in bytes.
+	// maxText is the maximum length in bytes of a name, a street and similar values.
 	maxText = 200
-	// maxAddresses is the maximum number of a person's addresses, including the current one.
+	// maxAddresses is the maximum number of addresses per person, including the current one.
 	maxAddresses = 10
 	// oldest is the earliest accepted year of birth.
 	oldest = 1850
 )
 
-// person reads the demographics for querying a network. It accepts three forms of claims, whose members have mostly the
-// same names: the flat ones of CMS-aligned networks and of the RCE's SOP, and those inside verified_claims
-// (docs/operate/tefca.md). isVouched means that e-mail addresses and telephone numbers are verified even if no claim
-// states it.
+// person extracts the demographics used to query a network. It accepts three forms of claims, which mostly use the same
+// names: the flat claims of CMS-aligned networks, those of the RCE's SOP, and those inside verified_claims
+// (docs/operate/tefca.md). If isVouched is set, e-mail addresses and telephone numbers count as verified even if no
+// claim states it.
 func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	found := tefca.Person{
 		Given: said.clean("given_name"), Middle: said.clean("middle_name"), Family: said.clean("family_name"),
@@ -35,7 +35,7 @@ func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	return found, nil
 }
 
-// clean returns a one-line text without surrounding space, or "" if it is not usable.
+// clean returns a member as a single line of trimmed text, or "" if it is not usable.
 func (c claims) clean(name string) string {
 	text := strings.TrimSpace(c.text(name))
 	strange := func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }
@@ -45,7 +45,7 @@ func (c claims) clean(name string) string {
 	return text
 }
 
-// contact returns a verified e-mail address or telephone number. Unverified ones are self-asserted and may not be sent
+// contact returns a verified e-mail address or telephone number. Unverified ones are self-asserted and must not be sent
 // to a network. Some providers send true as a string.
 func (c claims) contact(name string, isVouched bool) string {
 	if flag := name + "_verified"; c.has(flag) {
@@ -57,19 +57,20 @@ func (c claims) contact(name string, isVouched bool) string {
 	return c.clean(name)
 }
 
-// birthDate returns a complete date of birth. OpenID Connect lets providers omit the year, or everything except the
-// year; such a date cannot identify anyone.
+// birthDate returns the date of birth if it is complete. OpenID Connect allows providers to omit the year, or
+// everything but the year; such a date can't identify a person.
 func birthDate(said claims, now time.Time) string {
 	text := said.clean("birthdate")
 	born, err := time.Parse(time.DateOnly, text)
-	// it is already tomorrow in some time zones
+	// in some time zones it is already tomorrow
 	if err != nil || born.Year() < oldest || born.After(now.Add(24*time.Hour)) {
 		return ""
 	}
 	return text
 }
 
-// addresses returns the current and former addresses; none if the current one has neither a state nor a postal code.
+// addresses returns the current and former addresses. It returns none if the current address has neither a state nor a
+// postal code.
 func addresses(said claims) []tefca.Address {
 	current := said.objects("address")
 	if len(current) == 0 || !isPlace(address(current[0])) {
@@ -87,8 +88,8 @@ func addresses(said claims) []tefca.Address {
 
 func isPlace(a tefca.Address) bool { return a.State != "" || a.PostalCode != "" }
 
-// address parses an address (OpenID Connect Core 1.0 section 5.1.1). The table of the RCE's SOP has region, its example
-// regionality.
+// address parses an address claim (OpenID Connect Core 1.0 section 5.1.1). The RCE's SOP has region in its table, but
+// regionality in its example.
 func address(said claims) tefca.Address {
 	street := strings.NewReplacer("\r\n", ", ", "\n", ", ").Replace(strings.TrimSpace(said.text("street_address")))
 	return tefca.Address{
@@ -98,7 +99,7 @@ func address(said claims) tefca.Address {
 	}
 }
 
-// first returns the first non-empty text among the members.
+// first returns the first of the named members that is not empty.
 func (c claims) first(names ...string) string {
 	for _, name := range names {
 		if text := c.clean(name); text != "" {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/tefca/identity"
 )
 
-func TestAssertReadsEveryShapeAlike(t *testing.T) {
+func TestAssertReturnsSamePersonForEveryTokenForm(t *testing.T) {
 	t.Parallel()
 	for shape, said := range shapes() {
 		text := token(t, said)
@@ -36,7 +36,8 @@ func TestAssertReadsEveryShapeAlike(t *testing.T) {
 	}
 }
 
-// members returns a person's members by their path in a shape, with the result if they have no usable value.
+// members lists a person's members by their path in a shape, with the expected result if the member has no usable
+// value.
 func members() []struct {
 	path     string
 	required bool
@@ -64,7 +65,7 @@ func members() []struct {
 	}
 }
 
-// odd returns values that are invalid for every member, including absent.
+// odd returns values that are invalid for every member, including a missing one (absent).
 func odd() []any {
 	return []any{
 		absent{},
@@ -76,10 +77,10 @@ func odd() []any {
 	}
 }
 
-// absent stands for a missing member.
+// absent represents a missing member.
 type absent struct{}
 
-// TestAssertIgnoresInvalidMembers tries every shape, member and odd value.
+// TestAssertIgnoresInvalidMembers combines every shape, member and odd value.
 func TestAssertIgnoresInvalidMembers(t *testing.T) {
 	t.Parallel()
 	for shape, whole := range shapes() {
@@ -108,13 +109,13 @@ func TestAssertIgnoresInvalidMembers(t *testing.T) {
 	}
 }
 
-// change sets a member by its name in the shape.
+// change sets the member at the given path of a shape.
 func change(t *testing.T, said object, path string, value any) {
 	t.Helper()
 	if verified, ok := said["verified_claims"].(object); ok {
 		said = verified["claims"].(object)
 	}
-	if path == "historical_address" && said[path] == nil { // in a list after the current address
+	if path == "historical_address" && said[path] == nil { // in a list that begins with the current address
 		list := said["address"].([]any)
 		if _, gone := value.(absent); gone {
 			said["address"] = list[:1]
@@ -171,7 +172,7 @@ func TestAssertRequiresStateOrPostalCodeInAddress(t *testing.T) {
 		`{"locality":"Madison","street_address":"1 Example Street","country":"US"}`: 0,
 		`{"formatted":"1 Example Street, Madison, WI"}`:                             0,
 		`[]`:                                 0,
-		`[{"country":"US"},{"region":"WI"}]`: 0, // a former address alone is not enough
+		`[{"country":"US"},{"region":"WI"}]`: 0, // a former address is not sufficient on its own
 		`[{"region":"WI"},{"country":"US"}]`: 1,
 		`[{"region":"WI"},{"region":"AZ"}]`:  2,
 		`["text",{"region":"WI"}]`:           1,
@@ -193,7 +194,7 @@ func TestAssertRequiresStateOrPostalCodeInAddress(t *testing.T) {
 	}
 }
 
-func TestAssertReadsFormerAddressesUnderBothNames(t *testing.T) {
+func TestAssertReadsFormerAddressesFromBothClaims(t *testing.T) {
 	t.Parallel()
 	said := shapes()["CMS-aligned"]
 	said["historical_addresses"] = []any{object{"region": "TX"}, "text", object{"postal_code": "80202"}}
@@ -207,15 +208,15 @@ func TestAssertReadsFormerAddressesUnderBothNames(t *testing.T) {
 	}
 }
 
-// TestAssertReturnsOnlyVerifiedContacts checks that the verified claim decides if there is one, and otherwise
-// verified_claims or the contract.
+// TestAssertReturnsOnlyVerifiedContacts checks that the verified claim takes precedence. If there is none,
+// verified_claims or the contract decides.
 func TestAssertReturnsOnlyVerifiedContacts(t *testing.T) {
 	t.Parallel()
 	contract := authority()
 	contract.Provider.Assurance.Contacts = true
 	for name, test := range map[string]struct {
 		flag                     any
-		flat, byContract, nested bool // whether the value is used
+		flat, byContract, nested bool // whether the contact is returned
 	}{
 		"true":             {true, true, true, true},
 		"a text":           {"true", true, true, true},
@@ -262,8 +263,8 @@ func TestAssertReturnsOnlyVerifiedContacts(t *testing.T) {
 	}
 }
 
-// TestAssertIgnoresClaimsOutsideVerifiedClaims checks that flat claims are ignored, because they are self-asserted if
-// there are verified_claims.
+// TestAssertIgnoresClaimsOutsideVerifiedClaims checks that flat claims are ignored if there are verified_claims,
+// because they are then self-asserted.
 func TestAssertIgnoresClaimsOutsideVerifiedClaims(t *testing.T) {
 	t.Parallel()
 	said := cloned(t, shapes()["OIDC4IDA"])

@@ -12,11 +12,11 @@ import (
 const (
 	maxName    = 100
 	maxAddress = 2 << 10
-	maxMaxAge  = 3600 // seconds
+	maxMaxAge  = 3600 // in seconds
 )
 
-// Check refuses a configuration that cannot work or that would trust too much. The error is fault.Invalid and names the
-// member.
+// Check rejects a configuration that can't work or that would trust too much. The error is fault.Invalid and names the
+// faulty member.
 func (p Provider) Check() error {
 	for _, member := range []struct {
 		name string
@@ -39,21 +39,23 @@ func (p Provider) Check() error {
 	return nil
 }
 
-// hasIssuer reports whether the issuer is valid (OpenID Connect Core 1.0 section 2, "iss"): an https URL with scheme,
-// host and path. In test mode it may be http; the outbound client's guard then decides whether it can be reached.
+// hasIssuer reports whether the issuer is valid (OpenID Connect Core 1.0 section 2, "iss"). It must be an https URL
+// with a scheme, a host and optionally a path. In test mode http is also allowed; the outbound client's guard then
+// decides whether it can be reached.
 func (p Provider) hasIssuer() bool {
 	address, ok := parse(p.Issuer)
 	return ok && address.RawQuery == "" && !strings.HasSuffix(p.Issuer, "?") &&
 		(address.Scheme == "https" || address.Scheme == "http" && p.Mode == org.Test)
 }
 
-// Endpoint checks a URL in the issuer's metadata: it must be https, or may be http if the issuer is.
+// Endpoint reports whether a URL from the issuer's metadata is acceptable. It must be https, unless the issuer itself
+// is http.
 func (p Provider) Endpoint(text string) bool {
 	address, ok := parse(text)
 	return ok && (address.Scheme == "https" || address.Scheme == "http" && strings.HasPrefix(p.Issuer, "http://"))
 }
 
-// parse accepts absolute URLs that every parser interprets alike.
+// parse parses an absolute URL. It accepts only URLs that all parsers interpret alike.
 func parse(text string) (*url.URL, bool) {
 	address, err := url.Parse(text)
 	if err != nil || len(text) > maxAddress {
@@ -63,7 +65,7 @@ func parse(text string) (*url.URL, bool) {
 	return address, plain
 }
 
-// isName reports whether text can be used in URLs, rows and log lines without escaping.
+// isName reports whether text can be used unescaped in URLs, rows and log lines.
 func isName(text string) bool {
 	return text != "" && len(text) <= maxName && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/json" // refuses objects with duplicate members and matches names by case
+	"github.com/go-jose/go-jose/v4/json" // rejects objects with duplicate members and matches names case-sensitively
 
 	"recordbridge/shared/words/secret"
 	"recordbridge/shared/words/secret/jws"
@@ -19,16 +19,16 @@ func verifier() jws.Verifier {
 	return jws.Verifier{Algorithms: []jose.SignatureAlgorithm{jose.RS256, jose.ES256}, MaxBytes: maxToken}
 }
 
-// Token is an id_token whose signature has not been verified yet.
+// Token is a parsed id_token whose signature has not been verified.
 type Token struct {
-	KeyID string // id of the key that signed it, according to its header
+	KeyID string // ID of the signing key, according to the token's header
 
 	text   secret.Text
 	signed jws.Token
 }
 
-// Parse parses an id_token. It refuses a token that no key could verify before any key is fetched, and a token that
-// brings its own key (RFC 8725 section 3.10).
+// Parse parses an id_token. Before any key is fetched, it rejects tokens that no key could verify and tokens that
+// contain their own key (RFC 8725 section 3.10).
 func Parse(token secret.Text) (Token, error) {
 	signed, err := verifier().Parse(token)
 	if err != nil {
@@ -40,15 +40,15 @@ func Parse(token secret.Text) (Token, error) {
 	return Token{KeyID: signed.KeyID, text: token, signed: signed}, nil
 }
 
-// checkHeader names the check that a header fails, or returns "".
+// checkHeader returns the name of the check that a header fails, or "" if it passes.
 func checkHeader(token jws.Token) string {
 	header := claims(token.Header)
 	switch {
 	case slices.ContainsFunc([]string{"jwk", "jku", "x5u", "x5c"}, header.has):
-		// only the pinned issuer's keys are used
+		// Only the pinned issuer's keys may be used.
 		return "own_key"
 	case header.has("typ") && !strings.EqualFold(header.text("typ"), "JWT"):
-		// such as at+jwt, signed with the same keys (RFC 8725 section 3.11)
+		// Other types, such as at+jwt, may be signed with the same keys (RFC 8725 section 3.11).
 		return "type"
 	case token.KeyID == "":
 		return string(jws.ErrUnknownKey)
@@ -59,7 +59,7 @@ func checkHeader(token jws.Token) string {
 // ParseKeys parses an issuer's key set.
 func ParseKeys(document []byte) (jws.Keys, error) { return verifier().ParseKeys(document) }
 
-// verify returns the claims of a token signed by the key that it names.
+// verify returns the token's claims if it was signed with the key that it refers to.
 func (t Token) verify(keys jws.Keys) (claims, error) {
 	payload, err := t.signed.Verify(keys)
 	if err != nil {
@@ -72,7 +72,7 @@ func (t Token) verify(keys jws.Keys) (claims, error) {
 	return read, nil
 }
 
-// flawed returns the error for an id_token with a flaw.
+// flawed converts an error from package jws to the error for an invalid id_token.
 func flawed(err error) error {
 	flaw, _ := errors.AsType[jws.FlawError](err)
 	return invalid(string(flaw))

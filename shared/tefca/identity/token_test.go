@@ -40,8 +40,8 @@ func TestAssertAcceptsIssuersKeys(t *testing.T) {
 	}
 }
 
-// TestParseAndAssertRefuseForgedTokens covers the attacks of RFC 8725 section 2 that apply to a relying party.
-func TestParseAndAssertRefuseForgedTokens(t *testing.T) {
+// TestParseAndAssertRejectForgedTokens covers the attacks in RFC 8725 section 2 that apply to a relying party.
+func TestParseAndAssertRejectForgedTokens(t *testing.T) {
 	t.Parallel()
 	payload := payloadOf(t, shapes()["CMS-aligned"])
 	good := object{"alg": "RS256", "kid": "rsa", "typ": "JWT"}
@@ -143,13 +143,14 @@ func TestParseKeysSkipsWeakAndSlowKeys(t *testing.T) {
 	}
 }
 
-// sameBits returns a different last character that most decoders read as the same bits of a 256-byte signature.
+// sameBits returns a different last character that most decoders decode to the same bits of a 256-byte signature.
 func sameBits(last string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return string(alphabet[strings.Index(alphabet, last)^1])
 }
 
-// sharedSecret signs with the text of the public key, which anyone can get (RFC 8725 section 2.1).
+// sharedSecret signs a token with the public key's text as a symmetric key. Anyone can obtain that text (RFC 8725
+// section 2.1).
 func sharedSecret(t *testing.T, payload []byte) string {
 	t.Helper()
 	public, err := x509.MarshalPKIXPublicKey(signers()["rsa"].Public())
@@ -162,7 +163,7 @@ func sharedSecret(t *testing.T, payload []byte) string {
 	return text + "." + encode(mac.Sum(nil))
 }
 
-// twice inserts members at the beginning of an object.
+// twice inserts members at the start of a JSON object.
 func twice(payload []byte, members string) []byte {
 	return append([]byte("{"+members), payload[1:]...)
 }
@@ -190,9 +191,10 @@ func TestKeyVerifiesOnlyMatchingUseAlgorithmAndKeyID(t *testing.T) {
 		"of another algorithm": {jose.JSONWebKey{Key: &private.PublicKey, KeyID: "rsa", Algorithm: "PS256"}, false},
 		"under another id":     {jose.JSONWebKey{Key: &private.PublicKey, KeyID: "RSA"}, false},
 		"without an id":        {jose.JSONWebKey{Key: &private.PublicKey}, false},
-		"with its other half":  {jose.JSONWebKey{Key: private, KeyID: "rsa"}, false}, // a published key is compromised
-		"a shared secret":      {jose.JSONWebKey{Key: []byte("hush"), KeyID: "rsa"}, false},
-		"no key":               {"rsa", false},
+		// a published private key is compromised
+		"with its other half": {jose.JSONWebKey{Key: private, KeyID: "rsa"}, false},
+		"a shared secret":     {jose.JSONWebKey{Key: []byte("hush"), KeyID: "rsa"}, false},
+		"no key":              {"rsa", false},
 	} {
 		document, err := json.Marshal(map[string]any{"keys": []any{object{"kty": "unheard-of", "kid": "rsa"}, test.key}})
 		if err != nil {

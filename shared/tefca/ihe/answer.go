@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// maxParts limits the parts of an MTOM response: the message and the one requested document. Some gateways add an empty
-// part.
+// maxParts is the maximum number of parts in an MTOM response: the message and the single requested document. It allows
+// for gateways that add an empty part.
 const maxParts = 4
 
 var (
@@ -22,22 +22,22 @@ var (
 	errRelation = errors.New("the response to another message")
 )
 
-// answer is the response to a call.
+// answer is a gateway's parsed response to a call.
 type answer struct {
-	id          string            // id of the request message
-	body        *element          // content of soap:Body
-	attachments map[string][]byte // by content id
+	id          string            // ID of the request message
+	body        *element          // contents of soap:Body
+	attachments map[string][]byte // by content ID
 }
 
-// fault is a SOAP fault. Its texts are dropped, because they may quote the request.
+// fault is a SOAP fault. Its texts are discarded, because they may quote the request.
 type fault struct {
-	sender   bool // the sender is at fault, not the receiver
-	security bool // a WS-Security code: the assertion was rejected
+	sender   bool // the sender caused the fault, not the receiver
+	security bool // has a WS-Security code: the assertion was rejected
 }
 
 func (fault) Error() string { return "a SOAP fault" }
 
-// open parses a response to the message with the given id.
+// open parses the response to the message with the given ID.
 func open(contentType string, content []byte, message string) (answer, error) {
 	root, attachments, err := unpack(contentType, content)
 	if err != nil {
@@ -67,7 +67,7 @@ func open(contentType string, content []byte, message string) (answer, error) {
 	return answer{id: message, body: body.children[0], attachments: attachments}, nil
 }
 
-// faulty parses a fault by its codes (W3C, SOAP 1.2 Part 1, 5.4.6; OASIS, WS-Security 1.1, 12).
+// faulty parses a fault's codes (W3C, SOAP 1.2 Part 1, 5.4.6; OASIS, WS-Security 1.1, 12).
 func faulty(e *element) fault {
 	code := e.only(soapSpace, "Code")
 	_, sub, _ := strings.Cut(code.optionalChild(soapSpace, "Subcode").optionalChild(soapSpace, "Value").words(), ":")
@@ -79,8 +79,8 @@ func faulty(e *element) fault {
 	return fault{sender: isSender, security: security[sub]}
 }
 
-// unpack returns the message and its attachments, from a plain response or an MTOM package (IHE ITI TF-2, Appendix
-// V.3.6 requires support for both).
+// unpack returns the message and the attachments in a plain response or an MTOM package (IHE ITI TF-2, Appendix V.3.6
+// requires support for both).
 func unpack(contentType string, content []byte) (root []byte, attachments map[string][]byte, err error) {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	switch {
@@ -110,7 +110,7 @@ func unpack(contentType string, content []byte) (root []byte, attachments map[st
 		if isRoot := start != "" && id == start || start == "" && first; isRoot && root == nil {
 			root = data
 		} else if _, twice := attachments[id]; twice || isRoot {
-			return nil, nil, errPackage // ambiguous: readers would disagree about which one is meant
+			return nil, nil, errPackage // ambiguous: readers might disagree about which part is meant
 		} else {
 			attachments[id] = data
 		}
@@ -122,13 +122,14 @@ func unpack(contentType string, content []byte) (root []byte, attachments map[st
 	return root, attachments, nil
 }
 
-// isPackage reports whether a multipart body can be read as MTOM. Some gateways omit the type that RFC 2387 requires.
+// isPackage reports whether a multipart body can be read as MTOM. Some gateways omit the type parameter that RFC 2387
+// requires.
 func isPackage(parameters map[string]string) bool {
 	kind := parameters["type"]
 	return parameters["boundary"] != "" && (kind == "" || strings.EqualFold(kind, xopMedia))
 }
 
-// decoded decodes a part by its declared transfer encoding.
+// decoded returns a part's content after decoding its declared transfer encoding.
 func decoded(part io.Reader, header textproto.MIMEHeader) ([]byte, error) {
 	switch strings.ToLower(header.Get("Content-Transfer-Encoding")) {
 	case "", "7bit", "8bit", "binary":
@@ -137,15 +138,15 @@ func decoded(part io.Reader, header textproto.MIMEHeader) ([]byte, error) {
 	default:
 		return nil, errPackage
 	}
-	data, err := io.ReadAll(part) // the response is already in memory and limited in size
+	data, err := io.ReadAll(part) // the response is already in memory and its size is limited
 	if err != nil {
 		return nil, errPackage
 	}
 	return data, nil
 }
 
-// binary returns an element's content: base64, or an attachment that it includes (W3C, XOP, 2.1). Including anything
-// that is not attached is an error.
+// binary returns the content of an element, which is either base64 or a reference to an attachment (W3C, XOP, 2.1). A
+// reference to anything that is not attached is an error.
 func (a answer) binary(e *element) ([]byte, error) {
 	if include := e.optionalChild(xopSpace, "Include"); include != nil {
 		escaped, isAttached := strings.CutPrefix(include.attribute("href"), "cid:")

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/tefca/ihe"
 )
 
-// answers holds hand-written responses in forms that gateways use but the profiles do not define, each together with
-// records that follow the profiles.
+// answers contains handwritten responses in forms that gateways use but the profiles do not define. Each also contains
+// records that conform to the profiles.
 //
 //go:embed testdata/answers
 var answers embed.FS
@@ -27,15 +27,15 @@ func answerOf(t *testing.T, name string) []byte {
 	return content
 }
 
-// TestListLosesAtMostTheEntryAtFault uses lists with three documents. The second deviates from the profile.
-func TestListLosesAtMostTheEntryAtFault(t *testing.T) {
+// TestDocumentsSkipsOnlyFaultyEntry uses lists of three documents, the second of which deviates from the profile.
+func TestDocumentsSkipsOnlyFaultyEntry(t *testing.T) {
 	t.Parallel()
 	first, second, third := "2.999.7.1", "2.999.7.2", "2.999.7.3"
 	whole := []string{first, second, third}
 	for name, want := range map[string]struct {
 		documents []string
-		reason    error  // reason of the loss; nil if nothing is lost
-		attribute string // the faulty attribute
+		reason    error  // reason of the loss; nil if no entry is lost
+		attribute string // name of the faulty attribute
 	}{
 		"list-home-of-subcommunity.xml":        {whole, nil, ""},
 		"list-home-without-scheme.xml":         {whole, nil, ""},
@@ -69,8 +69,9 @@ func TestListLosesAtMostTheEntryAtFault(t *testing.T) {
 	}
 }
 
-// TestDocumentIsReadWhenItsIDsAreSpelledDifferently covers responses that spell ids differently from the list.
-func TestDocumentIsReadWhenItsIDsAreSpelledDifferently(t *testing.T) {
+// TestRetrieveAcceptsDifferentlySpelledIDs covers retrieve responses whose IDs are spelled differently from
+// those in the list.
+func TestRetrieveAcceptsDifferentlySpelledIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ media, repository, document string }{
 		"document-ids-with-scheme.xml": {soap, "2.999.8", "2.999.7.2^SUMMARY"},
@@ -80,7 +81,7 @@ func TestDocumentIsReadWhenItsIDsAreSpelledDifferently(t *testing.T) {
 		},
 	} {
 		content := answerOf(t, name)
-		for _, repository := range []string{c.repository, ""} { // the list may omit the repository
+		for _, repository := range []string{c.repository, ""} { // lists may omit the repository
 			if data, err := ihe.RetrievedAs(c.media, content, message, home, repository, c.document,
 				100); string(data) != "content" || err != nil {
 				t.Errorf("%s, repository %q: %q, %v", name, repository, data, err)
@@ -100,7 +101,7 @@ func TestDocumentIsReadWhenItsIDsAreSpelledDifferently(t *testing.T) {
 	}
 }
 
-func TestDiscoveryLosesAtMostTheRecordAtFault(t *testing.T) {
+func TestDiscoverySkipsOnlyFaultyRecord(t *testing.T) {
 	t.Parallel()
 	const other = "urn:oid:2.999.3"
 	from := leads(home, "https://gateway.example", ihe.Community{Home: other, Name: "Other"})
@@ -117,9 +118,10 @@ func TestDiscoveryLosesAtMostTheRecordAtFault(t *testing.T) {
 	}
 }
 
-// TestCommunityWithAnUnreadableRecordIsUnanswered covers a community with another, readable record: it is unknown which
-// one is the person's. An unreadable record of an unknown community is attributed to its gateway.
-func TestCommunityWithAnUnreadableRecordIsUnanswered(t *testing.T) {
+// TestLocateReportsUnansweredWhenRecordIsUnreadable covers a community that also returns a readable record, because it
+// is unknown which of the two is the person's. An unreadable record from an unknown community is attributed to its
+// gateway.
+func TestLocateReportsUnansweredWhenRecordIsUnreadable(t *testing.T) {
 	t.Parallel()
 	const other = "urn:oid:2.999.3"
 	from := leads(home, "https://gateway.example", ihe.Community{Home: other, Name: "Other"})
@@ -128,7 +130,7 @@ func TestCommunityWithAnUnreadableRecordIsUnanswered(t *testing.T) {
 	for name, c := range map[string]struct {
 		record string
 		want   map[string]tefca.Match
-		doubt  string // community with a rejection
+		doubt  string // community that is rejected
 	}{
 		"beside its own": {
 			subject("", "2", "2.999.3"),
@@ -164,9 +166,9 @@ func TestCommunityWithAnUnreadableRecordIsUnanswered(t *testing.T) {
 	}
 }
 
-// TestListCountsEntriesAtFaultByAttribute uses entries with one faulty attribute each, next to a valid entry that is
-// listed.
-func TestListCountsEntriesAtFaultByAttribute(t *testing.T) {
+// TestDocumentsCountsFaultyEntriesByAttribute uses lists with a valid entry and entries that have one faulty attribute
+// each.
+func TestDocumentsCountsFaultyEntriesByAttribute(t *testing.T) {
 	t.Parallel()
 	odd := listedEntry("6")
 	for name, c := range map[string]struct {

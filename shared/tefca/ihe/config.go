@@ -7,44 +7,45 @@ import (
 	"regexp"
 )
 
-// Config lists the gateways and the service's identity at them. It is part of TEFCA mode's configuration
-// (docs/operate/tefca.md); without it there is no live network.
+// Config lists the gateways and the identity that the service has there. It is part of TEFCA mode's configuration
+// (docs/operate/tefca.md). Without it there is no live network.
 type Config struct {
-	Home         string `json:"home"`         // this service's home community id (HCID): urn:oid:…
-	Organization string `json:"organization"` // name in the network's directory
-	// PEM certificates of the only authorities trusted for gateways, from the secret
+	Home         string `json:"home"`         // the service's home community ID (HCID): urn:oid:…
+	Organization string `json:"organization"` // the service's name in the network's directory
+	// Anchors holds the certificates, in PEM, of the only authorities trusted for gateways. It is read from the secret.
 	Anchors  string    `json:"-"`
 	Gateways []Gateway `json:"gateways"`
 }
 
-// Gateway is a Responding Gateway (IHE ITI TF-1, 18.1 and 27.1), either of a single community or of a QHIN with many
-// communities behind it.
+// Gateway is a Responding Gateway (IHE ITI TF-1, 18.1 and 27.1). It serves either one community or a QHIN that
+// represents many communities.
 type Gateway struct {
 	Community
 
-	Discovery   string      `json:"discovery"` // URL of ITI-55, https
-	Query       string      `json:"query"`     // URL of ITI-38
-	Retrieve    string      `json:"retrieve"`  // URL of ITI-39
+	Discovery   string      `json:"discovery"` // https URL for ITI-55
+	Query       string      `json:"query"`     // URL for ITI-38
+	Retrieve    string      `json:"retrieve"`  // URL for ITI-39
 	Communities []Community `json:"communities,omitempty"`
 }
 
-// Community is a community whose records a gateway serves. The gateway's statements about any other community are not
+// Community is a community whose records a gateway serves. What a gateway states about any other community is not
 // trusted.
 type Community struct {
-	Home  string `json:"home"` // home community id, urn:oid:…; the facility's tefca_directory_id
+	Home  string `json:"home"` // home community ID, urn:oid:…; equals the facility's tefca_directory_id
 	Name  string `json:"name"`
 	City  string `json:"city"`
-	State string `json:"state"` // two letters
+	State string `json:"state"` // two-letter code
 
-	// Settings adapts requests to the community. A missing setting is the gateway's, or the default.
+	// Settings adapts requests to the community. For a missing setting, the gateway's value or the default applies.
 	Settings Settings `json:"settings,omitempty"`
 }
 
-// homeID matches a home community id (IHE ITI TF-3, 4.2.3.2: homeCommunityId, an OID as a URN).
+// homeID matches home community IDs (IHE ITI TF-3, 4.2.3.2: homeCommunityId, an OID as a URN).
 var homeID = regexp.MustCompile(`^urn:oid:[0-2](\.(0|[1-9][0-9]*)){2,30}$`)
 
-// check returns the communities by their ids. No two gateways may serve the same community, because the last response
-// would then decide. An error names the invalid member and quotes no value.
+// check validates the configuration and returns the communities by ID. No two gateways may serve the same community,
+// because the result would then depend on which one responds last. An error names the invalid member but quotes no
+// value.
 func (c Config) check() (map[string]place, error) {
 	if !homeID.MatchString(c.Home) {
 		return nil, errors.New("ihe: home is not a home community id")

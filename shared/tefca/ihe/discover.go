@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// discoverBody builds a query to a gateway for a person (IHE ITI TF-2, 3.55.4.1.2: demographic query only mode). It
-// contains everything that the identity provider has verified, and nothing else (RCE, SOP "Exchange Purpose
-// Implementation: Individual Access Services" v3.0, 4.4 (e)).
+// discoverBody builds a query for a person (IHE ITI TF-2, 3.55.4.1.2: demographic query only mode). The query contains
+// all attributes that the identity provider has verified and no others (RCE, SOP "Exchange Purpose Implementation:
+// Individual Access Services" v3.0, 4.4 (e)).
 func (n *Network) discoverBody(message string, who tefca.Person, to place) *etree.Element {
 	ours := to.format.root(id(n.config.Home))
 	root := etree.NewElement(discoverMessage)
@@ -40,7 +40,7 @@ func (n *Network) discoverBody(message string, who tefca.Person, to place) *etre
 	return root
 }
 
-// demographics adds the parameters of a query, in the schema's order (HL7 v3, PRPA_MT201306UV02).
+// demographics adds the query parameters in the order that the schema requires (HL7 v3, PRPA_MT201306UV02).
 func demographics(list *etree.Element, who tefca.Person) {
 	parameter := func(name, meaning string, values ...func(value *etree.Element)) {
 		p := list.CreateElement(name)
@@ -90,7 +90,7 @@ func demographics(list *etree.Element, who tefca.Person) {
 	parameter("patientTelecom", "Patient.telecom", reached...)
 }
 
-// with adds an element with attributes, given as names and values.
+// with adds an element. attributes alternates names and values.
 func with(parent *etree.Element, tag string, attributes ...string) *etree.Element {
 	e := parent.CreateElement(tag)
 	for i := 0; i+1 < len(attributes); i += 2 {
@@ -99,7 +99,7 @@ func with(parent *etree.Element, tag string, attributes ...string) *etree.Elemen
 	return e
 }
 
-// device adds the sender or receiver with its community (IHE ITI TF-2, 3.55.4.1.2.4).
+// device adds the sender or receiver along with its community (IHE ITI TF-2, 3.55.4.1.2.4).
 func device(parent *etree.Element, tag, kind, community, name string) {
 	d := with(with(parent, tag, "typeCode", kind), "device", "classCode", "DEV", "determinerCode", "INSTANCE")
 	with(d, "id", "root", community)
@@ -111,7 +111,7 @@ func device(parent *etree.Element, tag, kind, community, name string) {
 	}
 }
 
-// gender returns the code of HL7 AdministrativeGender for a token's value, or "" if it has none.
+// gender converts an id_token's gender to a code of HL7 AdministrativeGender, or "" if there is no such code.
 func gender(sex string) string {
 	switch strings.ToLower(sex) {
 	case "male", "m":
@@ -124,7 +124,7 @@ func gender(sex string) string {
 	return ""
 }
 
-// digits returns only the digits of a text.
+// digits returns the digits in text, without any other characters.
 func digits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {

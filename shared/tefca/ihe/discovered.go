@@ -15,26 +15,26 @@ var (
 	errForeign = errors.New("an answer of a community that the gateway does not stand for")
 )
 
-// discovery is a gateway's response about a person.
+// discovery is a gateway's parsed response to a patient discovery.
 type discovery struct {
 	matches    []match
-	unreadable []string // communities of unreadable records; an empty id if that is unreadable too
-	more       bool     // it requests more attributes: several people could match
+	unreadable []string // communities with unreadable records; "" if a community's ID is unreadable
+	more       bool     // the gateway requests more attributes, because several people might match
 }
 
-// match is one record of one community.
+// match is one community's record of the patient.
 type match struct {
-	home  string // urn:oid:…
+	home  string // home community ID, urn:oid:…
 	local local
 	names []name
-	born  string // YYYYMMDD
-	sex   string // a code of HL7 AdministrativeGender, or empty
+	born  string // date of birth, YYYYMMDD
+	sex   string // code of HL7 AdministrativeGender; may be empty
 }
 
-// name is one of a patient's names. given holds all given names.
+// name is one of a patient's names. given contains all given names.
 type name struct{ given, family string }
 
-// discovered parses the response to a discovery (IHE ITI TF-2, 3.55.4.2.3, cases 1 to 5).
+// discovered parses the response to a patient discovery (IHE ITI TF-2, 3.55.4.2.3, cases 1 to 5).
 func discovered(got answer, ours string) (discovery, error) {
 	root := got.body
 	if !root.is(hl7Space, discoverAnswer) {
@@ -72,12 +72,13 @@ func discovered(got answer, ours string) (discovery, error) {
 		return discovery{}, err
 	}
 	if some := len(found.matches)+len(found.unreadable) > 0; code == "NF" && some || code == "OK" && !some && !found.more {
-		return discovery{}, errShape // the response contradicts itself
+		return discovery{}, errShape // the response is contradictory
 	}
 	return found, nil
 }
 
-// wantsMore reports case 3: no match is close enough, but more attributes might give one (3.55.4.2.2.6).
+// wantsMore reports whether the response is case 3: there is no close match, but more attributes might produce one
+// (3.55.4.2.2.6).
 func wantsMore(act *element) bool {
 	for _, reason := range act.all(hl7Space, "reasonOf") {
 		for _, trigger := range reason.optionalChild(hl7Space, "detectedIssueEvent").all(hl7Space, "triggerFor") {
@@ -90,8 +91,8 @@ func wantsMore(act *element) bool {
 	return false
 }
 
-// matched parses one record: its community (the custodian), the patient's id and demographics there. If the record is
-// unreadable, ok is false and the match has at most the community.
+// matched parses one record: its community (the custodian), and the patient's ID and demographics. If the record is
+// unreadable, ok is false and found contains at most the community.
 func matched(event *element) (found match, ok bool) {
 	patient := event.only(hl7Space, "subject1").only(hl7Space, "patient")
 	known := patient.only(hl7Space, "id")
@@ -118,16 +119,16 @@ func matched(event *element) (found match, ok bool) {
 	return found, found.local.valid()
 }
 
-// rejection is the reason why part of a gateway's response is not trusted, and the community concerned.
+// rejection explains why part of a gateway's response is not trusted, and names the community concerned.
 type rejection struct {
-	home string // home community id
+	home string // home community ID
 	err  error
 }
 
-// accepted returns the facilities in a gateway's response that are trusted, and the reasons against the rest. The
-// gateway's own community is included without a record of its own if the gateway requests more attributes, returns
-// records of a community that it does not serve, or sends an unreadable record of no known community. A community with
-// an unreadable record is Unanswered, because any of its records could be the person's.
+// accepted returns the trusted facilities in a gateway's response, and the reasons for rejecting the others. Even
+// without a record, it includes the gateway's own community if the gateway requests more attributes, returns records of
+// a community that it does not serve, or sends an unreadable record from an unknown community. A community with an
+// unreadable record is Unanswered, because that record may be the person's.
 func (n *Network) accepted(said discovery, from Gateway,
 	who tefca.Person,
 ) (facilities []tefca.Facility, doubts []rejection) {
@@ -172,7 +173,7 @@ func (n *Network) accepted(said discovery, from Gateway,
 			one.Match = tefca.Ambiguous
 		case !matches[0].is(who):
 			one.Match = tefca.Unanswered
-			doubts = append(doubts, rejection{home, fmt.Errorf("ihe: %w", tefca.ErrOtherPerson)}) // reported to the operator
+			doubts = append(doubts, rejection{home, fmt.Errorf("ihe: %w", tefca.ErrOtherPerson)}) // for the operator
 		default:
 			one.Local = matches[0].local.seal()
 		}
@@ -181,13 +182,13 @@ func (n *Network) accepted(said discovery, from Gateway,
 	return facilities, doubts
 }
 
-// standsFor reports whether a gateway serves a community.
+// standsFor reports whether the gateway serves the community home.
 func (n *Network) standsFor(g Gateway, home string) bool {
 	known, ok := n.facilities[home]
 	return ok && known.gateway.Home == g.Home
 }
 
-// several reports whether matches contain more than one record.
+// several reports whether matches contains more than one distinct record.
 func several(matches []match) bool {
 	for _, m := range matches[1:] {
 		if !m.local.is(matches[0].local) {
@@ -197,7 +198,7 @@ func several(matches []match) bool {
 	return false
 }
 
-// facility converts a community to a facility.
+// facility returns the community as a tefca.Facility.
 func facility(c Community, match tefca.Match) tefca.Facility {
 	f := tefca.Facility{ID: c.Home, Name: c.Name, City: c.City, State: c.State, Match: match}
 	if match == tefca.Found {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ready returns a network with one gateway, its facility and the first document.
+// ready returns a network with one gateway, its facility, and the first document listed there.
 func ready(t *testing.T) (*ihe.Network, *peer.Peer, tefca.Facility, tefca.Document) {
 	t.Helper()
 	p := gateway(t, home)
@@ -27,14 +27,14 @@ func ready(t *testing.T) (*ihe.Network, *peer.Peer, tefca.Facility, tefca.Docume
 	return n, p, found, documents[0]
 }
 
-func TestListRefusesInvalidResponses(t *testing.T) {
+func TestDocumentsRejectsInvalidResponses(t *testing.T) {
 	t.Parallel()
 	for _, want := range []struct {
 		answers   peer.Switch
 		err       error
 		documents int
 	}{
-		{peer.Partial, tefca.ErrUnavailable, 2}, // the available documents are returned
+		{peer.Partial, tefca.ErrUnavailable, 2}, // documents that are available are still returned
 		{peer.Failing, tefca.ErrUnavailable, 0},
 		{peer.Denied, tefca.ErrIdentity, 0},
 		{peer.Fault, tefca.ErrUnavailable, 0},
@@ -44,7 +44,7 @@ func TestListRefusesInvalidResponses(t *testing.T) {
 		{peer.Unrelated, tefca.ErrContent, 0},
 		{peer.Foreign, tefca.ErrContent, 0},
 		{peer.OtherPerson, tefca.ErrContent, 0},
-		{peer.Twice, tefca.ErrContent, 2}, // the first one of each id
+		{peer.Twice, tefca.ErrContent, 2}, // the first entry with each ID is returned
 	} {
 		t.Run(string(want.answers), func(t *testing.T) {
 			t.Parallel()
@@ -61,7 +61,7 @@ func TestListRefusesInvalidResponses(t *testing.T) {
 	}
 }
 
-func TestRetrieveRefusesInvalidResponses(t *testing.T) {
+func TestRetrieveRejectsInvalidResponses(t *testing.T) {
 	t.Parallel()
 	for _, want := range []struct {
 		answers peer.Switch
@@ -94,7 +94,7 @@ func TestRetrieveRefusesInvalidResponses(t *testing.T) {
 	}
 }
 
-func TestRetrieveReadsDocumentUpToLimit(t *testing.T) {
+func TestRetrieveLimitsDocumentSize(t *testing.T) {
 	t.Parallel()
 	n, p, found, listed := ready(t)
 	size := int64(len(papers()[0].Content))
@@ -108,15 +108,15 @@ func TestRetrieveReadsDocumentUpToLimit(t *testing.T) {
 			t.Errorf("%q over the limit: %d bytes, %v", as, len(data), err)
 		}
 	}
-	p.Switch(peer.Retrieve, peer.Large) // the message around the document exceeds its limit
+	p.Switch(peer.Retrieve, peer.Large) // the message exceeds its limit even without the document
 	if _, err := n.Retrieve(t.Context(), asserted(t), found, listed, 10); !errors.Is(err, tefca.ErrTooLarge) {
 		t.Errorf("a large answer: %v", err)
 	}
 }
 
-// Even if a caller mixes up documents and facilities, a document found at A is requested only from A, for A's patient,
-// or not at all.
-func TestRetrieveRefusesDocumentOfOtherFacility(t *testing.T) {
+// TestRetrieveRejectsDocumentOfOtherFacility checks that even if a caller confuses documents and facilities, a document
+// found at A is requested only from A and for A's patient.
+func TestRetrieveRejectsDocumentOfOtherFacility(t *testing.T) {
 	t.Parallel()
 	const here, there = "urn:oid:2.999.2", "urn:oid:2.999.3"
 	a, b := gateway(t, here), gateway(t, there)
@@ -159,7 +159,7 @@ func TestRetrieveRefusesDocumentOfOtherFacility(t *testing.T) {
 	})
 }
 
-// sameDocument reports whether a document still has the id that its locator is for.
+// sameDocument reports whether a document still has the ID that its locator refers to.
 func sameDocument(d, other tefca.Document) bool {
 	return d.ID == other.ID && d.Size == other.Size
 }
@@ -209,7 +209,7 @@ func TestForgedLocatorIsNotSent(t *testing.T) {
 	}
 }
 
-func TestDocumentsRefusesPersonForgottenByFacility(t *testing.T) {
+func TestDocumentsFailsWhenFacilityNoLongerKnowsPerson(t *testing.T) {
 	t.Parallel()
 	n, _, found, _ := ready(t)
 	found.Local = secret.New(`{"home":"urn:oid:2.999.2","root":"2.999.2","extension":"gone"}`)

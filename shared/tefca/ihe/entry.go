@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Attributes of a document entry (IHE ITI TF-3, table 4.2.3.2-1), as named in losses.
+// Attributes of a document entry (IHE ITI TF-3, table 4.2.3.2-1), used in a tefca.Loss.
 const (
 	attributeHome       = "homeCommunityId"
 	attributeType       = "objectType"
@@ -16,26 +16,27 @@ const (
 	attributeRepository = "repositoryUniqueId"
 )
 
-// entry is a listed document with its locator.
+// entry is a document in a list, with its locator.
 type entry struct {
 	document tefca.Document
 	at       locator
 }
 
-// isSame reports whether two entries with the same document id have the same community and repository.
+// isSame reports whether two entries with the same document ID also have the same community and repository.
 func (e entry) isSame(other entry) bool {
 	a, b := e.at, other.at
 	return a.Origin.value() == b.Origin.value() && a.Repository.value() == b.Repository.value()
 }
 
-// flaw is the reason why an entry is not accepted. The zero value means none.
+// flaw explains why an entry is rejected. The zero value means that it is accepted.
 type flaw struct {
-	err       error  // tefca.ErrContent or tefca.ErrOtherPerson
-	attribute string // the faulty attribute
+	err       error  // either tefca.ErrContent or tefca.ErrOtherPerson
+	attribute string // name of the faulty attribute
 }
 
-// entry parses a document entry (IHE ITI TF-3, 4.2.3.2). Its patient must be the requested one, and its community the
-// requested one or one below it. An entry without a repository is retrieved with its community's id instead.
+// entry parses a document entry (IHE ITI TF-3, 4.2.3.2). Its patient must be the requested one, and its community must
+// be the requested one or below it. If the entry names no repository, the document is retrieved with its community's ID
+// instead.
 func (n *Network) entry(e *element, whose local) (entry, flaw) {
 	home := id(e.attribute("home"))
 	if !n.isWithin(home, whose.Home) {
@@ -74,8 +75,8 @@ func (n *Network) entry(e *element, whose local) (entry, flaw) {
 	}}, flaw{}
 }
 
-// isWithin reports whether a home community id is a community's own id, or below it in the OID tree with no other
-// configured community in between. The owner of an OID assigns those below it (ITU-T X.660).
+// isWithin reports whether home is the community's own ID, or below it in the OID tree with no other configured
+// community in between. The owner of an OID assigns all OIDs below it (ITU-T X.660).
 func (n *Network) isWithin(home id, community string) bool {
 	for oid := home.oid(); oid != ""; oid = parent(oid) {
 		if _, known := n.facilities[oidScheme+oid]; known || id(n.config.Home).is(id(oid)) {
@@ -85,10 +86,10 @@ func (n *Network) isWithin(home id, community string) bool {
 	return false
 }
 
-// parent returns the OID above another, or "".
+// parent returns the OID one level above oid, or "".
 func parent(oid string) string { return oid[:max(0, strings.LastIndexByte(oid, '.'))] }
 
-// externals lists an entry's external identifiers of a scheme.
+// externals returns an entry's external identifiers in the given scheme.
 func externals(e *element, scheme id) []string {
 	var found []string
 	for _, i := range e.all(rimSpace, "ExternalIdentifier") {
@@ -99,7 +100,7 @@ func externals(e *element, scheme id) []string {
 	return found
 }
 
-// slots lists the values of an entry's slots with a name.
+// slots returns the values of an entry's slots with the given name.
 func slots(e *element, name string) []string {
 	var found []string
 	for _, s := range e.all(rimSpace, "Slot") {
@@ -117,7 +118,7 @@ func slots(e *element, name string) []string {
 	return found
 }
 
-// only returns the single value, or "" if there are none or several.
+// only returns the single value in values, or "" if there is not exactly one.
 func only(values []string) string {
 	if len(values) != 1 {
 		return ""
@@ -125,7 +126,7 @@ func only(values []string) string {
 	return values[0]
 }
 
-// size parses a number of bytes; 0 means unknown.
+// size parses a size in bytes. It returns 0 if the size is unknown.
 func size(text string) int64 {
 	bytes, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || bytes < 0 {

@@ -13,26 +13,26 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// call is one request of a transaction.
+// call describes one request of a transaction.
 type call struct {
 	action, address string
 	format          requestFormat
 	body            func(messageID string) *etree.Element
-	packaged        bool  // sent as MTOM, as ITI-39 requires (IHE ITI TF-2, 3.39 and Appendix V.3.6)
+	packaged        bool  // use MTOM, as ITI-39 requires (IHE ITI TF-2, 3.39 and Appendix V.3.6)
 	limit           int64 // maximum size of the response in bytes
-	// whether a repeated request has no effect on the responder, so that it may be retried after any failure
+	// repeatable means that repeating the request has no effect on the responder, so it may be retried after any failure.
 	repeatable bool
 }
 
-// envelope is a message ready to be sent.
+// envelope is a complete message, ready to send.
 type envelope struct {
-	id      string // MessageID
+	id      string // the message's MessageID
 	content []byte
-	media   string // Content-Type
+	media   string // the request's Content-Type
 }
 
-// seal builds the message of a call. Each try has its own ids and signatures, because a gateway may refuse a message
-// that it has already seen (WS-Addressing 1.0 Core, 3.1).
+// seal builds and signs the message for a call. Each try gets its own IDs and signatures, because a gateway may reject
+// a message that it has already received (WS-Addressing 1.0 Core, 3.1).
 func (n *Network) seal(who tefca.Assertion, c call) (envelope, error) {
 	made := envelope{id: n.deps.NewID(), content: nil, media: ""}
 	says := claims{
@@ -74,7 +74,7 @@ func (n *Network) seal(who tefca.Assertion, c call) (envelope, error) {
 	return made, nil
 }
 
-// packed wraps a message in MTOM without attachments (W3C, SOAP MTOM, 3.2; XOP, 4).
+// packed wraps the message in an MTOM package without attachments (W3C, SOAP MTOM, 3.2; XOP, 4).
 func (e envelope) packed(action string) (envelope, error) {
 	const root = "root@message"
 	inner := mime.FormatMediaType(xopMedia, map[string]string{"charset": "UTF-8", "type": soapMedia, "action": action})
@@ -100,12 +100,13 @@ func (e envelope) packed(action string) (envelope, error) {
 	return e, nil
 }
 
-// put adds an element with text content.
+// put adds an element that contains text.
 func put(parent *etree.Element, tag, text string) *etree.Element {
 	child := parent.CreateElement(tag)
 	child.SetText(text)
 	return child
 }
 
-// plain returns text on one line, because an XML reader would normalise other white space and so break the signature.
+// plain returns text as a single line. An XML reader would normalise other white space, which would invalidate the
+// signature.
 func plain(text string) string { return strings.Join(strings.Fields(text), " ") }

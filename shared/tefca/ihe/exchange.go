@@ -11,9 +11,10 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// ask sends a call and reads its response, retrying once if that is safe. The three transactions only read, but an
-// on-demand document is created at each retrieval (IHE ITI TF-1, 10: On-Demand Documents), so a retrieval is retried
-// only if the request cannot have arrived. Errors wrap those of tefca, and quote nothing from the request or response.
+// ask sends a call and returns the parsed response, retrying once if that is safe. All three transactions are
+// read-only, but an on-demand document is created each time it is retrieved (IHE ITI TF-1, 10: On-Demand Documents). A
+// retrieval is therefore retried only if the request can't have arrived. Errors wrap package tefca's errors and never
+// quote the request or the response.
 func (n *Network) ask(ctx context.Context, who tefca.Assertion, c call) (answer, error) {
 	if err := n.usable(who); err != nil {
 		return answer{}, err
@@ -25,7 +26,7 @@ func (n *Network) ask(ctx context.Context, who tefca.Assertion, c call) (answer,
 	return got, err
 }
 
-// try sends a call once; again reports whether it may be retried.
+// try sends a call once. again reports whether the call may be retried.
 func (n *Network) try(ctx context.Context, who tefca.Assertion, c call) (got answer, again bool, err error) {
 	message, err := n.seal(who, c)
 	if err != nil {
@@ -36,7 +37,7 @@ func (n *Network) try(ctx context.Context, who tefca.Assertion, c call) (got ans
 		return answer{}, false, fmt.Errorf("ihe: invalid URL: %w", tefca.ErrUnavailable)
 	}
 	request.Header.Set("Content-Type", message.media)
-	request.GetBody = nil                 // prevents net/http from retrying by itself
+	request.GetBody = nil                 // prevents net/http from retrying
 	response, err := n.client.Do(request) //nolint:bodyclose // ReadAll closes it
 	if err != nil {
 		return answer{}, repeats(c, err), unsent(ctx, err)
@@ -55,7 +56,8 @@ func (n *Network) try(ctx context.Context, who tefca.Assertion, c call) (got ans
 	return answer{}, busy && c.repeatable, judged(status, err)
 }
 
-// repeats reports whether a call without a response may be retried. A call that timed out has no time left.
+// repeats reports whether a call that got no response may be retried. A call that timed out has no time left for a
+// retry.
 func repeats(c call, err error) bool {
 	failure, ok := errors.AsType[*safehttp.Error](err)
 	if !ok {
@@ -71,7 +73,7 @@ func repeats(c call, err error) bool {
 	return false
 }
 
-// unsent returns the error for a broken exchange.
+// unsent returns the error for a failed exchange.
 func unsent(ctx context.Context, err error) error {
 	if failure, ok := errors.AsType[*safehttp.Error](err); ok && failure.Class == safehttp.TooLarge {
 		return fmt.Errorf("ihe: %w: %w", err, tefca.ErrTooLarge)
@@ -82,7 +84,7 @@ func unsent(ctx context.Context, err error) error {
 	return fmt.Errorf("ihe: %w: %w", err, tefca.ErrUnavailable)
 }
 
-// judged returns the error for a SOAP fault or HTTP error response, by its codes.
+// judged returns the error that corresponds to the codes of a SOAP fault or to an HTTP error status.
 func judged(status int, err error) error {
 	if failure, ok := errors.AsType[fault](err); ok {
 		switch {
@@ -104,6 +106,6 @@ func judged(status int, err error) error {
 	return fmt.Errorf("ihe: status %d: %w", status, tefca.ErrRefused)
 }
 
-// content returns the error for a response that is not trusted. Its cause is one of this package's errors and quotes
-// nothing.
+// content returns the error for an untrusted response. cause must be one of this package's errors, which never quote
+// the response.
 func content(cause error) error { return fmt.Errorf("ihe: %w: %w", cause, tefca.ErrContent) }

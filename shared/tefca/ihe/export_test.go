@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Limits sets the number of concurrent gateways and the time limit of each.
+// Limits sets the time limit for each gateway and the number of gateways queried concurrently.
 func (n *Network) Limits(limit time.Duration, atOnce int) {
 	n.gatewayLimit, n.retrieveLimit, n.atOnce = limit, limit, atOnce
 }
@@ -17,13 +17,13 @@ func (n *Network) Through(client Sender) { n.client = client }
 // Sender exports sender.
 type Sender = sender
 
-// Parse exports parse without its result.
+// Parse calls parse and discards the tree.
 func Parse(document []byte) error {
 	_, err := parse(document)
 	return err
 }
 
-// Discovered parses a response with a media type to a discovery.
+// Discovered parses a response to a discovery.
 func Discovered(media string, content []byte, id, ours string) (records, unreadable int, more bool, err error) {
 	got, err := open(media, content, id)
 	if err != nil {
@@ -33,7 +33,7 @@ func Discovered(media string, content []byte, id, ours string) (records, unreada
 	return len(said.matches), len(said.unreadable), said.more, err
 }
 
-// Listed parses a response to a query for the patient "1" of a community.
+// Listed parses a response to a query for a community's patient "1".
 func Listed(content []byte, message, home string) ([]tefca.Document, error) {
 	got, err := open(soapMedia, content, message)
 	if err != nil {
@@ -42,7 +42,7 @@ func Listed(content []byte, message, home string) ([]tefca.Document, error) {
 	return leading(home).listed(got.body, local{Home: home, Root: id(home).oid(), Extension: "1"})
 }
 
-// Retrieved parses a response with a media type to the retrieval of the document "1" in the repository "2".
+// Retrieved parses a response to the retrieval of document "1" in repository "2".
 func Retrieved(media string, content []byte, message, home string, limit int64) ([]byte, error) {
 	got, err := open(media, content, message)
 	if err != nil {
@@ -51,7 +51,7 @@ func Retrieved(media string, content []byte, message, home string, limit int64) 
 	return leading(home).retrieved(got, locator{Home: home, Patient: "", Repository: "2", Document: "1"}, limit)
 }
 
-// RetrievedAs is Retrieved with the ids of repository and document as listed.
+// RetrievedAs is like Retrieved but takes the listed IDs of the repository and the document.
 func RetrievedAs(media string, content []byte, message, home, repository, document string,
 	limit int64,
 ) ([]byte, error) {
@@ -71,7 +71,7 @@ func Moment(text string) time.Time { return moment(text) }
 // SameID exports id.is.
 func SameID(a, b string) bool { return id(a).is(id(b)) }
 
-// PatientOne compares a CX with the patient 1 of the authority 2.999.2.
+// PatientOne reports how a CX compares with patient 1 of the authority 2.999.2.
 func PatientOne(cx string) string {
 	patient, ok := parseCX(cx)
 	switch {
@@ -86,7 +86,7 @@ func PatientOne(cx string) string {
 // IsWithin exports isWithin.
 func (n *Network) IsWithin(home, community string) bool { return n.isWithin(id(home), community) }
 
-// Heard parses a gateway's response to a discovery, and returns its trusted part and the reasons against the rest.
+// Heard parses a gateway's response to a discovery and returns the trusted facilities and the rejections.
 func (n *Network) Heard(media string, content []byte, message string, from Gateway,
 	who tefca.Person,
 ) ([]tefca.Facility, map[string]error, error) {
@@ -102,18 +102,18 @@ func (n *Network) Heard(media string, content []byte, message string, from Gatew
 	return facilities, told, err
 }
 
-// leading returns a network with one community.
+// leading returns a network that consists of one community.
 func leading(home string) *Network {
 	return &Network{facilities: map[string]place{home: {}}}
 }
 
-// SamePerson compares a community's patient with the verified demographics.
+// SamePerson reports whether a community's patient matches the verified demographics.
 func SamePerson(given, family, born, sex string, who tefca.Person) bool {
 	return match{names: []name{{given: given, family: family}}, born: born, sex: sex}.is(who)
 }
 
-// Believe returns the trusted part of a response, and the reasons against the rest. The response has one record for
-// each community in the given map, with its family name there.
+// Believe returns the trusted facilities and the rejections for a response. The response contains one record for each
+// community in the map, with the given family name.
 func (n *Network) Believe(from Gateway, who tefca.Person, more bool,
 	families map[string]string,
 ) ([]tefca.Facility, map[string]error) {

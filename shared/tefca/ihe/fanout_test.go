@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/tefca/ihe"
 )
 
-// crowd simulates many gateways: some never respond, the others report after a second that the person is unknown.
+// crowd simulates many gateways. Some never respond; the others report after a second that they don't know the person.
 type crowd struct {
 	silent             func(host string) bool
 	asked, now, atMost atomic.Int32
@@ -58,7 +58,8 @@ func twenty() []ihe.Gateway {
 	return all
 }
 
-// Of 20 gateways, 5 never respond. The search ends at the time limit and reports each of them.
+// TestLocateTimesOutSlowGateways queries 20 gateways, 5 of which never respond. Locate must return at the time limit
+// and report those 5.
 func TestLocateTimesOutSlowGateways(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -101,7 +102,7 @@ func TestLocateTimesOutSlowGateways(t *testing.T) {
 	}
 }
 
-// The same over TLS: 15 gateways respond, 5 keep the connection open.
+// TestLocateQueriesTwentyGatewaysOverTLS queries 20 gateways over TLS. 15 respond; 5 keep the connection open.
 func TestLocateQueriesTwentyGatewaysOverTLS(t *testing.T) {
 	t.Parallel()
 	p, silent := gateway(t, home), gateway(t, home)
@@ -122,7 +123,7 @@ func TestLocateQueriesTwentyGatewaysOverTLS(t *testing.T) {
 	found := located(t, n)
 	took := time.Since(began)
 	t.Logf("20 gateways at once, 5 silent, a limit of %s: %s", limit, took)
-	// the machine may be busy; the test above checks the exact time
+	// The machine may be busy; the test above checks the exact time.
 	if took < limit || took > 10*limit || len(found) != 5 {
 		t.Errorf("took %s, %d unanswered", took, len(found))
 	}
@@ -131,7 +132,7 @@ func TestLocateQueriesTwentyGatewaysOverTLS(t *testing.T) {
 	}
 }
 
-func TestLocateReportsNothingAfterContextEnds(t *testing.T) {
+func TestLocateDoesNotCallFoundAfterContextEnds(t *testing.T) {
 	t.Parallel()
 	n, heard := network(t, twenty()...)
 	synctest.Test(t, func(t *testing.T) {

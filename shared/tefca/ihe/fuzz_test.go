@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/tefca/ihe"
 )
 
-// A gateway's response never causes a panic, and its result never exceeds the limits.
+// FuzzXML checks that no response from a gateway causes a panic or exceeds the limits.
 
 func FuzzXML(f *testing.F) {
 	for _, seed := range []string{

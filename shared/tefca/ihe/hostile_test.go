@@ -16,14 +16,14 @@ const (
 	message = "6f9619ff-8b86-4d01-b42d-00c04fc964ff"
 )
 
-// envelope returns a response to the message.
+// envelope returns a response to the message with the ID relates.
 func envelope(relates, body string) string {
 	return `<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope"><s:Header>` +
 		`<a:RelatesTo xmlns:a="http://www.w3.org/2005/08/addressing">urn:uuid:` +
 		relates + `</a:RelatesTo></s:Header><s:Body>` + body + `</s:Body></s:Envelope>`
 }
 
-// answered returns a response to a discovery.
+// answered returns a response to a patient discovery.
 func answered(id, accepted, code, inner string) string {
 	return `<PRPA_IN201306UV02 xmlns="urn:hl7-org:v3"><acknowledgement><typeCode code="` + accepted +
 		`"/></acknowledgement><controlActProcess>` + inner +
@@ -33,7 +33,7 @@ func answered(id, accepted, code, inner string) string {
 
 func noMatch(id string) []byte { return []byte(envelope(id, answered(id, "AA", "NF", ""))) }
 
-// subject returns a record in a response to a discovery.
+// subject returns a record for a discovery response.
 func subject(root, extension, custodian string) string {
 	return `<subject><registrationEvent><subject1><patient><id root="` + root + `" extension="` + extension +
 		`"/><patientPerson><name><given>Maple</given>` +
@@ -42,7 +42,7 @@ func subject(root, extension, custodian string) string {
 		`"/></assignedEntity></custodian></registrationEvent></subject>`
 }
 
-func TestParseRefusesInvalidXML(t *testing.T) {
+func TestParseRejectsInvalidXML(t *testing.T) {
 	t.Parallel()
 	deep := func(levels int) string { return strings.Repeat("<a>", levels) + strings.Repeat("</a>", levels) }
 	wide := func(elements int) string { return "<a>" + strings.Repeat("<b/>", elements-1) + "</a>" }
@@ -63,7 +63,7 @@ func TestParseRefusesInvalidXML(t *testing.T) {
 		"too many elements":            {wide(200_001), false},
 		"as many attributes":           {named(32), true},
 		"too many attributes":          {named(33), false},
-		"attributes without end":       {named(500_000), false}, // would also take endless time
+		"attributes without end":       {named(500_000), false}, // would also take very long to check
 		"a declaration":                {`<?xml version="1.0" encoding="UTF-8"?><a/>`, true},
 		"a document type":              {`<!DOCTYPE a><a/>`, false},
 		"an external document type":    {`<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>`, false},
@@ -89,7 +89,7 @@ func TestParseRefusesInvalidXML(t *testing.T) {
 	}
 }
 
-func TestDiscoveryRefusesInvalidResponses(t *testing.T) {
+func TestDiscoveryRejectsInvalidResponses(t *testing.T) {
 	t.Parallel()
 	good := subject("2.999.2", "1", "2.999.2")
 	if records, _, _, err := ihe.Discovered(soap, []byte(envelope(message, answered(message, "AA", "OK", good))), message,
@@ -135,8 +135,8 @@ func TestDiscoveryRefusesInvalidResponses(t *testing.T) {
 	}
 }
 
-// TestDiscoverySkipsUnreadableRecordAlone checks that the other record is read.
-func TestDiscoverySkipsUnreadableRecordAlone(t *testing.T) {
+// TestDiscoverySkipsOnlyUnreadableRecord checks that the other record is still read.
+func TestDiscoverySkipsOnlyUnreadableRecord(t *testing.T) {
 	t.Parallel()
 	good := subject("2.999.2", "1", "2.999.2")
 	for name, odd := range map[string]string{
@@ -162,7 +162,7 @@ func TestDiscoverySkipsUnreadableRecordAlone(t *testing.T) {
 	}
 }
 
-// listing returns a list of entries.
+// listing returns a response that lists the given entries.
 func listing(inner string) string {
 	return envelope(message,
 		`<q:AdhocQueryResponse xmlns:q="urn:oasis:names:tc:ebxml-regrep:xsd:query:3.0" `+
@@ -233,7 +233,7 @@ func TestListLimitsAndValidatesEntries(t *testing.T) {
 	}
 }
 
-// packaged returns an MTOM response of parts, each with its content id.
+// packaged returns an MTOM response with the given parts, each with its content ID.
 func packaged(parts ...[2]string) []byte {
 	var all strings.Builder
 	for _, part := range parts {
@@ -257,7 +257,7 @@ func include(href string) string {
 	return `<x:Include xmlns:x="http://www.w3.org/2004/08/xop/include" href="` + href + `"/>`
 }
 
-func TestUnpackRefusesInvalidPackages(t *testing.T) {
+func TestUnpackRejectsInvalidPackages(t *testing.T) {
 	t.Parallel()
 	const mtom = `multipart/related; type="application/xop+xml"; start="<root>"; boundary=b`
 	attached := [2]string{"d@x", "content"}

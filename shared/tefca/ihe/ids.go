@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// id is an identifier in another community's spelling. Communities spell the same value differently: an OID with or
-// without urn:oid: (RFC 3061), a UUID with or without urn:uuid:, both in either case (RFC 8141, 3.1; RFC 9562, 4). Use
-// is to compare ids by value.
+// id is an identifier as spelled by another community. Communities spell the same value differently: an OID with or
+// without urn:oid: (RFC 3061), or a UUID with or without urn:uuid:, each in upper or lower case (RFC 8141, 3.1; RFC
+// 9562, 4). To compare IDs by value, use is.
 type id string
 
-// URN schemes.
+// Prefixes of the URN schemes.
 const (
 	oidScheme  = "urn:oid:"
 	uuidScheme = "urn:uuid:"
@@ -21,8 +21,8 @@ var (
 	uuid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 )
 
-// value returns the id in canonical form: OIDs bare, UUIDs bare and in lower case. An extension after an OID's ^ (XDS
-// uniqueId) and any other text are unchanged.
+// value returns the ID's canonical form: an OID without prefix, or a UUID without prefix in lower case. It does not
+// change any extension after an OID's ^ (XDS uniqueId), or any other text.
 func (i id) value() string {
 	text := strings.TrimSpace(string(i))
 	bare := withoutScheme(withoutScheme(text, uuidScheme), oidScheme)
@@ -35,10 +35,10 @@ func (i id) value() string {
 	return text
 }
 
-// is reports whether two ids have the same value. An empty id equals none.
+// is reports whether two IDs have the same value. An empty ID is not equal to any ID.
 func (i id) is(other id) bool { return i.value() != "" && i.value() == other.value() }
 
-// oid returns the bare OID, or "" if the id is not an OID.
+// oid returns the OID without prefix, or "" if the ID is not an OID.
 func (i id) oid() string {
 	if value := i.value(); oid.MatchString(value) {
 		return value
@@ -46,7 +46,7 @@ func (i id) oid() string {
 	return ""
 }
 
-// urn returns the id as a URN. An id that is neither an OID nor a UUID is returned unchanged.
+// urn returns the ID as a URN. It returns an ID that is neither an OID nor a UUID unchanged.
 func (i id) urn() string {
 	switch value := i.value(); {
 	case uuid.MatchString(value):

@@ -41,8 +41,8 @@ func TestIDComparesByValue(t *testing.T) {
 	}
 }
 
-// TestPatientIDIsComparedByIDAndAuthority compares ids with the patient 1 of the authority 2.999.2. No additional
-// components make another id equal.
+// TestPatientIDIsComparedByIDAndAuthority compares IDs with patient 1 of the authority 2.999.2. Additional components
+// never make a different ID equal.
 func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 	t.Parallel()
 	for cx, want := range map[string]string{
@@ -55,7 +55,7 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 		"1^^^&2.999.2&ISO^^^20200101":          "same",
 		"1^4^M10^EXAMPLE&2.999.2&ISO^MR^OTHER": "same",
 
-		// A different id of the same authority.
+		// A different ID from the same authority.
 		"2^^^&2.999.2&ISO":       "other",
 		"2^^^&2.999.2&ISO^PI":    "other",
 		"11^^^&2.999.2&ISO":      "other",
@@ -63,7 +63,7 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 		"1 ^^^&2.999.2&ISO":      "other",
 		"2^1^^&2.999.2&ISO":      "other",
 		"1 ASTER^^^&2.999.2&ISO": "other",
-		// The same id of a different authority.
+		// The same ID from a different authority.
 		"1^^^&2.999.3&ISO":           "other",
 		"1^^^&2.999.2.1&ISO":         "other",
 		"1^^^&2.999&ISO^PI":          "other",
@@ -71,7 +71,7 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 		"1^^^&2.999.3&ISO^^2.999.2":  "other",
 		"1^^^&2.999.3&ISO^&2.999.2&": "other",
 
-		// Not an unambiguous patient id.
+		// Not an unambiguous patient ID.
 		"":                                   "unreadable",
 		"1":                                  "unreadable",
 		"1^^^":                               "unreadable",
@@ -101,15 +101,15 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 	}
 }
 
-// TestEntryBelongsToTheClosestConfiguredCommunityAboveIt checks that a community's records are not mixed with
-// another's.
-func TestEntryBelongsToTheClosestConfiguredCommunityAboveIt(t *testing.T) {
+// TestIsWithinPrefersClosestConfiguredCommunity checks that the records of different communities are not
+// mixed.
+func TestIsWithinPrefersClosestConfiguredCommunity(t *testing.T) {
 	t.Parallel()
 	const gateway, asked, beside = "urn:oid:2.999.10", "urn:oid:2.999.10.1", "urn:oid:2.999.10.1.5"
 	n, _ := network(t, leads(gateway, "https://gateway.example", ihe.Community{Home: asked, Name: "A"},
 		ihe.Community{Home: beside, Name: "B"}))
 	own := configured(leads(gateway, "https://gateway.example"))
-	own.Home = "urn:oid:2.999.10.3" // this service's own id is below the gateway's
+	own.Home = "urn:oid:2.999.10.3" // the service's own ID is below the gateway's
 	below, err := ihe.New(own, ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)},
 		ihe.Deps{Now: time.Now, NewID: ids.Random})
 	expect.NoError(t, err)

@@ -1,9 +1,9 @@
-// Package ihe queries a live network for records: XCPD patient discovery (ITI-55) and XCA query and retrieve (ITI-38,
-// ITI-39) over SOAP 1.2 with WS-Addressing, a signed SAML 2.0 assertion and mutual TLS, as specified by the QHIN
-// Technical Framework. It builds the messages, decides the recipients and time limits, and validates the responses. It
-// stores nothing.
+// Package ihe queries a live network for records. It implements XCPD patient discovery (ITI-55) and XCA query and
+// retrieve (ITI-38, ITI-39) over SOAP 1.2 with WS-Addressing, a signed SAML 2.0 assertion and mutual TLS, as specified
+// by the QHIN Technical Framework. It builds the messages, chooses recipients and time limits, and validates the
+// responses. It stores nothing.
 //
-// It has been tested against a peer in this repository (infra/test/ihe) but not against a QHIN: docs/develop/tefca.md,
+// It has been tested with a peer in this repository (infra/test/ihe) but not with a QHIN. See docs/develop/tefca.md,
 // "XCPD and XCA".
 package ihe
 
@@ -23,42 +23,42 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Limits of time and concurrency.
+// Limits on time and concurrency.
 const (
-	// gatewayLimit is the time that a gateway has to respond, including a retry. The person waits for the slowest gateway.
+	// gatewayLimit is how long a gateway has to respond, including a retry. The person waits for the slowest gateway.
 	gatewayLimit = 30 * time.Second
-	// retrieveLimit is the time limit for retrieving a document, which may be large or created on demand.
+	// retrieveLimit is the time limit for retrieving one document, which may be large or created on demand.
 	retrieveLimit = 60 * time.Second
-	atOnce        = 16 // gateways queried concurrently
+	atOnce        = 16 // number of gateways queried concurrently
 )
 
-// Identity is the service's identity at gateways: the certificate issued by the network, for TLS and for signatures.
+// Identity is the service's identity at gateways: a certificate issued by the network, used for TLS and signatures.
 type Identity struct {
-	Certificate string      // PEM, with intermediates
-	Key         secret.Text // PEM; RSA, because few gateways verify XML signatures of other keys
+	Certificate string      // PEM, including intermediates
+	Key         secret.Text // PEM; RSA, because few gateways can verify XML signatures made with other keys
 }
 
 // Deps holds a Network's dependencies.
 type Deps struct {
-	Allow []netip.Prefix // reachable ranges besides public addresses (safehttp.Options)
+	Allow []netip.Prefix // ranges that may be reached in addition to public addresses (safehttp.Options)
 	Now   func() time.Time
-	NewID func() string // generates a random UUID
-	// Unanswered is called with the home community id of each gateway without a trusted response to a discovery, or of the
-	// community behind it that returned another person. The error contains nothing about the person.
+	NewID func() string // returns a random UUID
+	// Unanswered is called for each gateway whose response to a discovery is missing or not trusted, with its home
+	// community ID. If a community behind a gateway returned a different person, it is called with that community's ID.
+	// The error contains no data about the person.
 	Unanswered func(ctx context.Context, home string, err error)
 }
 
-// sender sends a request, like safehttp.Client.
+// sender sends an HTTP request, like safehttp.Client.
 type sender interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
-// Network queries the gateways of a configuration. It is safe for concurrent use. Reuse it, because it pools
-// connections.
+// Network queries the configured gateways. It is safe for concurrent use. Reuse it, because it pools connections.
 type Network struct {
 	deps       Deps
 	config     Config
-	facilities map[string]place // by home community id
+	facilities map[string]place // by home community ID
 	signer     signer
 	client     sender
 
@@ -66,7 +66,7 @@ type Network struct {
 	atOnce                      int
 }
 
-// place is a community with the gateway that serves its records.
+// place is a community, along with the gateway that serves its records.
 type place struct {
 	Community
 
@@ -76,7 +76,7 @@ type place struct {
 
 var _ tefca.Network = (*Network)(nil)
 
-// New returns a Network. The error describes the fault of the configuration and never contains a key.
+// New returns a Network. The error describes what is wrong with the configuration and never contains a key.
 func New(config Config, identity Identity, deps Deps) (*Network, error) {
 	facilities, err := config.check()
 	if err != nil {
@@ -105,7 +105,7 @@ func New(config Config, identity Identity, deps Deps) (*Network, error) {
 	}, nil
 }
 
-// at returns the place of a facility.
+// at returns a facility's community and gateway.
 func (n *Network) at(facility tefca.Facility) (place, error) {
 	found, ok := n.facilities[facility.ID]
 	if !ok {
@@ -114,9 +114,9 @@ func (n *Network) at(facility tefca.Facility) (place, error) {
 	return found, nil
 }
 
-// usable returns an error unless a network may be queried with an assertion (RCE, SOP "Exchange Purpose Implementation:
-// Individual Access Services" v3.0, 4.3 (a) and 4.4 (d): IAL2, and the demographics without which a query is not
-// valid).
+// usable returns an error if an assertion may not be used to query a network (RCE, SOP "Exchange Purpose
+// Implementation: Individual Access Services" v3.0, 4.3 (a) and 4.4 (d): IAL2, and the demographics that a valid query
+// requires).
 func (n *Network) usable(who tefca.Assertion) error {
 	p := who.Person
 	switch {

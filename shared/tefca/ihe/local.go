@@ -10,44 +10,44 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// local is a community's identifier of a person. It is stored in Facility.Local, and is valid at that community only.
+// local is a community's identifier of a person. It is stored in Facility.Local and is valid only in that community.
 type local struct {
 	Home      string `json:"home"`
 	Root      string `json:"root"` // OID of the assigning authority
 	Extension string `json:"extension"`
 }
 
-// locator holds the ids that retrieve a document, spelled as in the list. It is stored in Document.Locator, for one
-// person at one community.
+// locator holds the IDs with which a document is retrieved, spelled as in the list. It is stored in Document.Locator
+// and applies to one person in one community.
 type locator struct {
-	Home       string `json:"home"`             // the community that listed the document
-	Origin     id     `json:"origin,omitempty"` // home community id of the entry; empty if it is Home
+	Home       string `json:"home"`             // community that listed the document
+	Origin     id     `json:"origin,omitempty"` // the entry's home community ID; empty if equal to Home
 	Patient    string `json:"patient"`
-	Repository id     `json:"repository,omitempty"` // empty if the list names none
+	Repository id     `json:"repository,omitempty"` // empty if the list does not name one
 	Document   id     `json:"document"`
 }
 
-// maxID limits external ids, in bytes. Ids of documents and repositories are OIDs, some with an extension (IHE ITI
-// TF-3, 4.2.3.2: uniqueId, repositoryUniqueId).
+// maxID is the maximum length of an external ID in bytes. Document and repository IDs are OIDs, some with an extension
+// (IHE ITI TF-3, 4.2.3.2: uniqueId, repositoryUniqueId).
 const maxID = 256
 
-// valid refuses ids that would have a different meaning inside the CX and the quotes of a stored query (IHE ITI TF-3,
-// table 4.2.3.1.7-2; TF-2, 3.18.4.1.2.3.5).
+// valid reports whether the IDs keep their meaning inside the CX and the quotes of a stored query (IHE ITI TF-3, table
+// 4.2.3.1.7-2; TF-2, 3.18.4.1.2.3.5).
 func (l local) valid() bool {
 	return oid.MatchString(l.Root) && printable(l.Extension) && !strings.ContainsAny(l.Extension, `^&~\|'`)
 }
 
-// printable reports whether an external id has an acceptable length and no invisible characters.
+// printable reports whether an external ID has an acceptable length and contains no invisible characters.
 func printable(id string) bool {
 	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// is reports whether two patient ids have the same value.
+// is reports whether two patient IDs have the same value.
 func (l local) is(other local) bool {
 	return id(l.Root).is(id(other.Root)) && l.Extension == other.Extension
 }
 
-// cx returns the id in the form that document registries use (IHE ITI TF-3, table 4.2.3.1.7-2).
+// cx returns the ID in the form used by document registries (IHE ITI TF-3, table 4.2.3.1.7-2).
 func (l local) cx() string { return l.Extension + "^^^&" + l.Root + "&ISO" }
 
 func (l local) seal() secret.Text { return sealed(l) }
@@ -59,7 +59,7 @@ func sealed(v any) secret.Text {
 	return secret.New(string(text))
 }
 
-// patient returns a facility's identifier of the person.
+// patient returns the facility's identifier of the person.
 func patient(at tefca.Facility) (local, error) {
 	var l local
 	if err := json.Unmarshal([]byte(at.Local.Reveal()), &l); err != nil || l.Home != at.ID || !l.valid() {
@@ -68,7 +68,7 @@ func patient(at tefca.Facility) (local, error) {
 	return l, nil
 }
 
-// document returns the locator of a listed document.
+// document decodes the locator of a listed document.
 func document(at tefca.Facility, listed tefca.Document) (locator, error) {
 	known, err := patient(at)
 	if err != nil {

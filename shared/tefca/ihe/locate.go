@@ -12,12 +12,13 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// maxDiscovery limits the response to a discovery, in bytes. A record takes about 5 KB, and a QHIN responds for many
-// communities.
+// maxDiscovery is the maximum size of a response to a discovery, in bytes. A record takes about 5 KB, and a QHIN
+// responds for many communities.
 const maxDiscovery = 4 << 20
 
-// Locate implements tefca.Network. It queries all gateways, several concurrently, each with a time limit. A gateway
-// without a trusted response is reported as Unanswered; if it represents a QHIN, under the QHIN's name.
+// Locate implements tefca.Network. It queries all gateways, several concurrently, each with its own time limit. A
+// gateway whose response is missing or not trusted is reported as Unanswered. If it represents a QHIN, it is reported
+// under the QHIN's name.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if err := n.usable(who); err != nil {
 		return err
@@ -43,7 +44,7 @@ func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(te
 	return nil
 }
 
-// listener reports facilities one at a time, and collects those without a response for the end.
+// listener reports facilities one at a time. It collects those without a response and reports them at the end.
 type listener struct {
 	mu     sync.Mutex
 	found  func(tefca.Facility) error
@@ -59,7 +60,7 @@ func (l *listener) take(ctx context.Context, facilities []tefca.Facility) error 
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("ihe: %w", err) // found has failed, or the caller has given up
+			return fmt.Errorf("ihe: %w", err) // found returned an error, or the context was cancelled
 		}
 		if err := l.found(f); err != nil {
 			return err
@@ -68,7 +69,7 @@ func (l *listener) take(ctx context.Context, facilities []tefca.Facility) error 
 	return nil
 }
 
-// discover queries one gateway.
+// discover queries one gateway for the person.
 func (n *Network) discover(ctx context.Context, who tefca.Assertion, g Gateway) []tefca.Facility {
 	limited, cancel := context.WithTimeout(ctx, n.gatewayLimit)
 	defer cancel()
@@ -96,7 +97,7 @@ func (n *Network) discover(ctx context.Context, who tefca.Assertion, g Gateway) 
 	return facilities
 }
 
-// parseDiscovery parses a gateway's response and returns its trusted part.
+// parseDiscovery parses a gateway's response and returns the trusted facilities and the rejections.
 func (n *Network) parseDiscovery(got answer, g Gateway, who tefca.Person) ([]tefca.Facility, []rejection, error) {
 	said, err := discovered(got, n.config.Home)
 	if errors.Is(err, errBusy) {

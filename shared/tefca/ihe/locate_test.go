@@ -54,8 +54,8 @@ func TestLocateReportsMatchesOfGateway(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		answers peer.Switch
-		match   tefca.Match // empty: the facility is not reported
-		why     error       // error of the rejection
+		match   tefca.Match // empty if the facility is not reported
+		why     error       // reason for the rejection
 	}{
 		{"", tefca.Found, nil},
 		{peer.NoMatch, "", nil},
@@ -96,7 +96,8 @@ func TestLocateReportsMatchesOfGateway(t *testing.T) {
 	}
 }
 
-// A community's operator must be informed if it returned another person; its gateway is not at fault.
+// TestLocateReportsCommunityThatReturnedOtherPerson checks that the community is reported to the operator, not its
+// gateway, because the gateway is not at fault.
 func TestLocateReportsCommunityThatReturnedOtherPerson(t *testing.T) {
 	t.Parallel()
 	const qhin, behind = "urn:oid:2.999.30", "urn:oid:2.999.30.1"
@@ -110,8 +111,9 @@ func TestLocateReportsCommunityThatReturnedOtherPerson(t *testing.T) {
 	}
 }
 
-// A community's request for more attributes, or its error, does not affect the other communities in a response.
-func TestLocateJudgesCommunitiesIndependently(t *testing.T) {
+// TestLocateEvaluatesCommunitiesIndependently checks that a community's error or request for more attributes does not
+// affect other communities in the same response.
+func TestLocateEvaluatesCommunitiesIndependently(t *testing.T) {
 	t.Parallel()
 	const qhin, one, two = "urn:oid:2.999.30", "urn:oid:2.999.30.1", "urn:oid:2.999.30.2"
 	from := leads(qhin, "https://qhin.example", ihe.Community{Home: one, Name: "One"},
@@ -119,9 +121,9 @@ func TestLocateJudgesCommunitiesIndependently(t *testing.T) {
 	n, _ := network(t, from)
 	for name, c := range map[string]struct {
 		more     bool
-		families map[string]string // by community
+		families map[string]string // family names by community
 		want     map[string]tefca.Match
-		doubts   map[string]string // error classes
+		doubts   map[string]string // error classes by community
 	}{
 		"one is sure, one wants more": {
 			true,
@@ -169,8 +171,9 @@ func TestLocateJudgesCommunitiesIndependently(t *testing.T) {
 	}
 }
 
-// A call is retried once if that is safe: discovery and query only read, but a retrieval may create a document.
-func TestCallsAreRetriedOnlyWhenSafe(t *testing.T) {
+// TestGatewayErrorsAreRetriedOnlyWhenSafe checks that discoveries and queries, which are read-only, are retried once.
+// Retrievals are not, because they may create a document.
+func TestGatewayErrorsAreRetriedOnlyWhenSafe(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
 	n, _ := network(t, leads(home, p.URL))
@@ -201,7 +204,7 @@ func TestCallsAreRetriedOnlyWhenSafe(t *testing.T) {
 	}
 }
 
-func TestQHINServesOnlyItsCommunities(t *testing.T) {
+func TestLocateTrustsQHINOnlyForItsCommunities(t *testing.T) {
 	t.Parallel()
 	const qhin, other = "urn:oid:2.999.10", "urn:oid:2.999.11"
 	behind, elsewhere := gateway(t, home), gateway(t, home)
@@ -218,7 +221,7 @@ func TestQHINServesOnlyItsCommunities(t *testing.T) {
 	if _, told := all[qhin]; told || len(all) != 2 {
 		t.Errorf("told %+v", all)
 	}
-	// A different gateway returns a record of a community behind the QHIN.
+	// A different gateway returns a record from a community behind the QHIN.
 	elsewhere.Switch(peer.Discovery, "")
 	for range 5 {
 		if f := located(t, n)[other]; f.Match != tefca.Unanswered {
@@ -227,7 +230,7 @@ func TestQHINServesOnlyItsCommunities(t *testing.T) {
 	}
 }
 
-func TestGatewayIsTrustedByCertificate(t *testing.T) {
+func TestNetworkRejectsGatewayWithUntrustedCertificate(t *testing.T) {
 	t.Parallel()
 	stranger := started(t, keys().strangers, home)
 	n, heard := network(t, leads(home, stranger.URL))
@@ -244,7 +247,7 @@ func TestGatewayIsTrustedByCertificate(t *testing.T) {
 	}
 }
 
-func TestLocateRefusesUnusableAssertion(t *testing.T) {
+func TestLocateRejectsUnusableAssertion(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
 	n, _ := network(t, leads(home, p.URL))
@@ -277,7 +280,7 @@ func TestLocateRefusesUnusableAssertion(t *testing.T) {
 	}
 }
 
-func TestLocateEndsWhenFoundFails(t *testing.T) {
+func TestLocateStopsWhenFoundFails(t *testing.T) {
 	t.Parallel()
 	stop := errors.New("stop")
 	gateways := make([]ihe.Gateway, 0, 3)
@@ -302,7 +305,7 @@ func TestLocateReportsUnansweredAtEnd(t *testing.T) {
 	p, answers := gateway(t, broken), gateway(t, home)
 	p.Switch(peer.Discovery, peer.Fault)
 	n, _ := network(t, leads(broken, p.URL), leads(home, answers.URL))
-	n.Limits(30*time.Second, 1) // one at a time
+	n.Limits(30*time.Second, 1) // one gateway at a time
 	var told []string
 	if err := n.Locate(t.Context(), asserted(t), func(f tefca.Facility) error {
 		told = append(told, f.ID)

@@ -12,32 +12,32 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Settings adapts requests to a gateway or community that deviates from the profiles: values by name
+// Settings adapts requests to a gateway or community that deviates from the profiles. It maps setting names to values
 // (docs/operate/tefca.md, "Gateway settings").
 type Settings map[string]string
 
-// requestFormat holds the settings of requests to a community.
+// requestFormat holds the settings that apply to a community's requests.
 type requestFormat struct {
-	nameFormat string  // NameFormat of SAML attributes
-	prefix     spelled // spelling of ids of communities and repositories
-	documents  spelled // spelling of ids of documents
-	ranged     string  // document entry attribute that queries limit; may be empty
+	nameFormat string  // NameFormat for SAML attributes
+	prefix     spelled // spelling of community and repository IDs
+	documents  spelled // spelling of document IDs
+	ranged     string  // document entry attribute that limits queries by date; may be empty
 	purpose    coding
 }
 
-// spelled is the spelling of ids in message bodies.
+// spelled determines how IDs are spelled in message bodies.
 type spelled int
 
 const (
-	usual spelled = iota // as usual in the transaction
+	usual spelled = iota // the transaction's usual spelling
 	asURN
 	bare
 )
 
-// coding is an HL7 v3 code with its code system.
+// coding is an HL7 v3 code and its code system.
 type coding struct{ code, system, systemName, name string }
 
-// settingValues lists the allowed values of each setting, the default first.
+// settingValues returns the allowed values of each setting. The first one is the default.
 func settingValues() map[string][]string {
 	return map[string][]string{
 		"attribute_name_format": {"uri", "basic", "unspecified"},
@@ -48,7 +48,8 @@ func settingValues() map[string][]string {
 	}
 }
 
-// check refuses unknown settings and values. The error names the member and its allowed values, and quotes nothing.
+// check rejects unknown settings and values. Errors name the member and its allowed values but quote nothing from the
+// configuration.
 func (s Settings) check(at string) error {
 	values := settingValues()
 	names := slices.Sorted(maps.Keys(values))
@@ -66,7 +67,7 @@ func (s Settings) check(at string) error {
 	return nil
 }
 
-// mannerOf compiles checked settings. A community's settings override its gateway's.
+// mannerOf combines validated settings. A community's settings override those of its gateway.
 func mannerOf(community, gateway Settings) requestFormat {
 	set := func(name string) string { return cmp.Or(community[name], gateway[name], settingValues()[name][0]) }
 	ways := map[string]spelled{"usual": usual, "urn": asURN, "none": bare}
@@ -81,16 +82,16 @@ func mannerOf(community, gateway Settings) requestFormat {
 	}
 }
 
-// root returns a community's id for HL7 v3 messages: by default a bare OID.
+// root returns a community's ID for HL7 v3 messages, by default as an OID without prefix.
 func (m requestFormat) root(home id) string { return m.prefix.write(home, home.oid()) }
 
-// home returns a community's id for queries and retrievals: by default a URN (IHE ITI TF-3, 4.2.3.2.12).
+// home returns a community's ID for queries and retrievals, by default as a URN (IHE ITI TF-3, 4.2.3.2.12).
 func (m requestFormat) home(home id) string { return m.prefix.write(home, home.urn()) }
 
-// repository returns a repository's id: by default as listed.
+// repository returns a repository's ID, by default as spelled in the list.
 func (m requestFormat) repository(listed id) string { return m.prefix.write(listed, string(listed)) }
 
-// document returns a document's id: by default as listed.
+// document returns a document's ID, by default as spelled in the list.
 func (m requestFormat) document(listed id) string { return m.documents.write(listed, string(listed)) }
 
 func (s spelled) write(one id, usually string) string {
@@ -104,9 +105,9 @@ func (s spelled) write(one id, usually string) string {
 	return usually
 }
 
-// between returns the date range of a query, if one is set. It begins a year before the person's birth, to cover the
-// whole life, and ends tomorrow, because some gateways write local times as if they were UTC. A gateway may omit
-// entries without the attribute, such as on-demand documents.
+// between returns the date range for a query, if the settings require one. The range begins a year before the person's
+// birth, and ends tomorrow because some gateways write local times as if they were UTC. Gateways may omit entries that
+// lack the attribute, such as on-demand documents.
 func (m requestFormat) between(who tefca.Person, now time.Time) [][2]string {
 	if m.ranged == "" {
 		return nil

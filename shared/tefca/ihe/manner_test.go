@@ -15,15 +15,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// requests holds expected parts of the requests of each transaction.
+// requests holds texts that the requests of each transaction must contain.
 type requests struct{ discovery, query, retrieve []string }
 
-// sent returns the requests that a gateway with these settings receives, each as text.
+// sent returns the requests received by a gateway with the given settings, as text.
 func sent(t *testing.T, settings, community ihe.Settings) requests {
 	t.Helper()
 	p := gateway(t, home)
 	leading := leads(home, p.URL)
-	if community != nil { // the facility is a community behind the gateway
+	if community != nil { // in this case, the facility is a community behind the gateway
 		leading = leads("urn:oid:2.999.9", p.URL, ihe.Community{Home: home, Name: "Facility", Settings: community})
 	}
 	leading.Settings = settings
@@ -44,7 +44,7 @@ func sent(t *testing.T, settings, community ihe.Settings) requests {
 	return requests{last(peer.Discovery), last(peer.Query), last(peer.Retrieve)}
 }
 
-// patientOf returns the CX of the patient that a facility found.
+// patientOf returns the CX of the patient that was found at a facility.
 func patientOf(f tefca.Facility) string {
 	m := regexp.MustCompile(`"root":"([^"]*)","extension":"([^"]*)"`).FindStringSubmatch(f.Local.Reveal())
 	return m[2] + `^^^\u0026` + m[1] + `\u0026ISO`
@@ -139,9 +139,8 @@ func TestRequestsFollowGatewaySettings(t *testing.T) {
 	}
 }
 
-// TestNewRefusesUnknownSettings checks that the errors name the member and its allowed values, and quote
-// nothing.
-func TestNewRefusesUnknownSettings(t *testing.T) {
+// TestNewRejectsUnknownSettings also checks that the error names the member and its allowed values but quotes nothing.
+func TestNewRejectsUnknownSettings(t *testing.T) {
 	t.Parallel()
 	own := ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)}
 	deps := ihe.Deps{Allow: []netip.Prefix{}, Now: time.Now, NewID: ids.Random, Unanswered: nil}

@@ -1,10 +1,11 @@
 package ihe
 
-// Namespaces and names of the web services (IHE ITI TF-2, Appendix V: SOAP 1.2, WS-Addressing, MTOM; 3.40: XUA).
+// XML namespaces and names used by the web services (IHE ITI TF-2, Appendix V: SOAP 1.2, WS-Addressing, MTOM; 3.40:
+// XUA).
 const (
 	soapSpace   = "http://www.w3.org/2003/05/soap-envelope"
 	addressing  = "http://www.w3.org/2005/08/addressing"
-	anonymous   = "http://www.w3.org/2005/08/addressing/anonymous" // the response is sent on the same connection
+	anonymous   = "http://www.w3.org/2005/08/addressing/anonymous" // requests the response on the same connection
 	security    = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd"
 	security11  = "http://docs.oasis-open.org/wss/oasis-wss-wssecurity-secext-1.1.xsd"
 	utility     = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd"
@@ -22,25 +23,25 @@ const (
 	multipartly = "multipart/related"
 )
 
-// WS-Addressing actions (IHE ITI TF-2, 3.55, 3.38 and 3.39: the port types of the Web Services).
+// WS-Addressing actions of the transactions (IHE ITI TF-2, 3.55, 3.38 and 3.39: the port types of the Web Services).
 const (
 	actDiscover = "urn:hl7-org:v3:PRPA_IN201305UV02:CrossGatewayPatientDiscovery"
 	actQuery    = "urn:ihe:iti:2007:CrossGatewayQuery"
 	actRetrieve = "urn:ihe:iti:2007:CrossGatewayRetrieve"
 )
 
-// Discovery: the HL7 v3 interactions of ITI-55 (IHE ITI TF-2, 3.55.4.1 and 3.55.4.2).
+// HL7 v3 interactions used by patient discovery, ITI-55 (IHE ITI TF-2, 3.55.4.1 and 3.55.4.2).
 const (
 	discoverMessage = "PRPA_IN201305UV02"
 	discoverTrigger = "PRPA_TE201305UV02"
 	discoverAnswer  = "PRPA_IN201306UV02"
-	interactions    = "2.16.840.1.113883.1.6" // HL7 interactions and trigger events
-	genders         = "2.16.840.1.113883.5.1" // HL7 AdministrativeGender
+	interactions    = "2.16.840.1.113883.1.6" // OID of HL7 interactions and trigger events
+	genders         = "2.16.840.1.113883.5.1" // OID of HL7 AdministrativeGender
 	moreAttributes  = "1.3.6.1.4.1.19376.1.2.27.1"
 )
 
-// The stored query FindDocuments (IHE ITI TF-2, 3.18.4.1.2.3.7.1) and its results (TF-3, 4.2: the identifiers of types,
-// schemes and states).
+// Identifiers of the stored query FindDocuments (IHE ITI TF-2, 3.18.4.1.2.3.7.1) and of the types, schemes and states
+// in its results (TF-3, 4.2).
 const (
 	findDocuments   = "urn:uuid:14d4debf-8f97-4251-9a74-a90016b0af0d"
 	stableEntry     = "urn:uuid:7edca82f-054d-47f2-a032-9b2a5b5186c1"
@@ -55,8 +56,8 @@ const (
 	unknownDocument = "XDSDocumentUniqueIdError"
 )
 
-// Attributes of the assertion (IHE ITI TF-2, 3.40.4.1.2: XUA, with the NHIN name of the home community id that US
-// networks read) and their values.
+// Attributes of the assertion and their values (IHE ITI TF-2, 3.40.4.1.2: XUA). US networks read the home community ID
+// under its NHIN name.
 const (
 	attributeFormats = "urn:oasis:names:tc:SAML:2.0:attrname-format:"
 	subjectName      = "urn:oasis:names:tc:SAML:1.1:nameid-format:X509SubjectName"
@@ -69,26 +70,26 @@ const (
 	attrHomeNHIN     = "urn:nhin:names:saml:homeCommunityId"
 	attrRole         = "urn:oasis:names:tc:xacml:2.0:subject:role"
 	attrPurpose      = "urn:oasis:names:tc:xspa:1.0:subject:purposeofuse"
-	// attrToken contains the id_token as it was signed (RCE, SOP "Exchange Purpose Implementation: Individual Access
-	// Services" v3.0, 4.9 (e)).
+	// attrToken is the attribute that contains the id_token as signed (RCE, SOP "Exchange Purpose Implementation:
+	// Individual Access Services" v3.0, 4.9 (e)).
 	attrToken = "urn:ietf:params:oauth:token-type:id_token" //nolint:gosec // G101: a name
-	// Token types that a signature refers to (OASIS, WSS SAML Token Profile 1.1.1, 3.4).
+	// Token types that a signature can refer to (OASIS, WSS SAML Token Profile 1.1.1, 3.4).
 	samlToken = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLV2.0" //nolint:gosec // G101: a name
 	samlID    = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLID"
 )
 
-// role returns the role in requests: SNOMED CT "Patient (person)".
+// role returns the requester's role, the SNOMED CT concept "Patient (person)".
 func role() coding { return coding{"116154003", "2.16.840.1.113883.6.96", "SNOMED_CT", "Patient"} }
 
-// purposes lists the purposes of use that mean a person's own access, by code. No other purpose can be configured.
+// purposes returns, by code, the purposes of use that stand for individual access. No other purpose can be configured.
 func purposes() map[string]coding {
 	return map[string]coding{
-		// RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.1; the code system: SOP
+		// See RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.1; the code system is from SOP
 		// "Exchange Purposes" v5.1, table 1.
 		"T-IAS": {"T-IAS", "2.16.840.1.113883.3.7204.1.5.2.1", "TEFCA Exchange Purposes", "Individual Access Services"},
-		// NHIN Authorization Framework 3.0, PurposeOfUse.
+		// See NHIN Authorization Framework 3.0, PurposeOfUse.
 		"REQUEST": {"REQUEST", "2.16.840.1.113883.3.18.7.1", "nhin-purpose", "Request of the Individual"},
-		// HL7 v3 ActReason.
+		// See HL7 v3 ActReason.
 		"PATRQT": {"PATRQT", "2.16.840.1.113883.5.8", "ActReason", "patient requested"},
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Limits on a document list. An entry takes about 6 KB.
+// Limits on a document list. Each entry takes about 6 KB.
 const (
 	maxList      = 16 << 20 // in bytes
 	maxDocuments = 2000
@@ -18,7 +18,8 @@ const (
 
 var errFailed = errors.New("the query has failed")
 
-// Documents implements tefca.Network with the stored query FindDocuments. It lists stable and on-demand documents.
+// Documents implements tefca.Network with the stored query FindDocuments. The list includes stable and on-demand
+// documents.
 func (n *Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Facility) ([]tefca.Document, error) {
 	to, err := n.at(at)
 	if err != nil {
@@ -43,8 +44,8 @@ func (n *Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.F
 	return n.listed(got.body, whose)
 }
 
-// queryBody builds a query for all approved documents of a patient (IHE ITI TF-2, 3.38.4.1.2 and 3.18.4.1.2.3.7.1),
-// optionally within a date range.
+// queryBody builds a query for all of a patient's approved documents, optionally within a date range (IHE ITI TF-2,
+// 3.38.4.1.2 and 3.18.4.1.2.3.7.1).
 func queryBody(whose local, as requestFormat, between [][2]string) *etree.Element {
 	root := etree.NewElement("query:AdhocQueryRequest")
 	root.CreateAttr("xmlns:query", querySpace)
@@ -61,8 +62,8 @@ func queryBody(whose local, as requestFormat, between [][2]string) *etree.Elemen
 	return root
 }
 
-// listed parses the response to FindDocuments (IHE ITI TF-2, 3.38.4.2.2; TF-3, 4.2.4 for errors). An entry that is
-// unreadable, or belongs to another patient or community, is counted in a tefca.ListError; the others are returned.
+// listed parses the response to FindDocuments (IHE ITI TF-2, 3.38.4.2.2; TF-3, 4.2.4 for errors). It counts entries
+// that are unreadable or belong to another patient or community in a tefca.ListError, and returns the others.
 func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 	if !root.is(querySpace, "AdhocQueryResponse") {
 		return nil, content(errShape)
@@ -81,7 +82,7 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 		return nil, content(err)
 	}
 	all := make([]tefca.Document, 0, min(len(entries), maxDocuments))
-	known := map[string]entry{} // by document id
+	known := map[string]entry{} // by document ID
 	var missing tefca.ListError
 	for i, e := range entries {
 		read, wrong := n.entry(e, whose)
@@ -90,7 +91,7 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 			continue
 		}
 		if before, twice := known[read.at.Document.value()]; twice {
-			if !before.isSame(read) { // the first entry is used
+			if !before.isSame(read) { // keep the first entry
 				missing.Add(tefca.ErrContent, attributeUnique)
 			}
 			continue
@@ -112,7 +113,7 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 	return all, nil
 }
 
-// firstError returns the code of the first error in a registry's response (IHE ITI TF-3, 4.2.4.1).
+// firstError returns the code of the first error in a registry response (IHE ITI TF-3, 4.2.4.1).
 func firstError(root *element) string {
 	for _, e := range root.optionalChild(registry, "RegistryErrorList").all(registry, "RegistryError") {
 		return e.attribute("errorCode")

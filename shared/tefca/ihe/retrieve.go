@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// maxAround is the maximum size of the message around a document in a response, in bytes.
+// maxAround is the maximum size in bytes of a response without its document.
 const maxAround = 1 << 20
 
 var (
@@ -37,7 +37,7 @@ func (n *Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fa
 	got, err := n.ask(limited, who, call{
 		action: actRetrieve, format: to.format, address: to.gateway.Retrieve,
 		body: func(string) *etree.Element { return retrieveBody(wanted, to.format) },
-		// base64 makes a document a third longer, plus line breaks
+		// Base64 lengthens a document by a third, plus line breaks.
 		packaged: true, limit: limit + limit/2 + maxAround, repeatable: false,
 	})
 	if err != nil {
@@ -46,7 +46,7 @@ func (n *Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fa
 	return n.retrieved(got, wanted, limit)
 }
 
-// retrieveBody builds a request for one document (IHE ITI TF-2, 3.39.4.1.2 and 3.43.4.1.2).
+// retrieveBody builds a request for a single document (IHE ITI TF-2, 3.39.4.1.2 and 3.43.4.1.2).
 func retrieveBody(wanted locator, as requestFormat) *etree.Element {
 	home := cmp.Or(wanted.Origin, id(wanted.Home))
 	repository := cmp.Or(wanted.Repository, id(home.oid()))
@@ -61,8 +61,8 @@ func retrieveBody(wanted locator, as requestFormat) *etree.Element {
 }
 
 // retrieved parses the response, which must contain only the requested document (IHE ITI TF-2, 3.39.4.2.2 and
-// 3.43.4.2.2). An on-demand document is returned under the requested id, together with its new one. Any repository is
-// accepted if the list named none.
+// 3.43.4.2.2). An on-demand document is returned with both the requested ID and its new one. If the list named no
+// repository, any repository is accepted.
 func (n *Network) retrieved(got answer, wanted locator, limit int64) ([]byte, error) {
 	if !got.body.is(sharing, "RetrieveDocumentSetResponse") {
 		return nil, content(errShape)

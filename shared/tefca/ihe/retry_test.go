@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// broken is a client whose requests all fail.
+// broken is a client with which every request fails.
 type broken struct {
 	class  safehttp.Class
 	bodies []string
@@ -27,9 +27,10 @@ func (b *broken) Do(request *http.Request) (*http.Response, error) {
 	return nil, &safehttp.Error{Class: b.class}
 }
 
-// A request that cannot have arrived is retried; one that may have arrived is retried only if it changes nothing.
-// Time-outs and requests refused by this service's guard are not retried.
-func TestFailuresAreRetriedOnlyWhenSafe(t *testing.T) {
+// TestTransportErrorsAreRetriedOnlyWhenSafe checks that a request that can't have arrived is retried, and that one that
+// may have arrived is retried only if it is read-only. Time-outs and requests blocked by the service's own guard are
+// not retried.
+func TestTransportErrorsAreRetriedOnlyWhenSafe(t *testing.T) {
 	t.Parallel()
 	n, _ := network(t, leads(home, "https://gateway.example"))
 	at := tefca.Facility{ID: home, Local: secret.New(`{"home":"` + home + `","root":"2.999.2","extension":"1"}`)}
@@ -75,14 +76,14 @@ func TestFailuresAreRetriedOnlyWhenSafe(t *testing.T) {
 	}
 }
 
-// status is a client that returns a status without a message.
+// status is a client that returns the given status without a body.
 type status int
 
 func (s status) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: int(s), Header: http.Header{}, Body: http.NoBody}, nil
 }
 
-func TestStatusIsClassified(t *testing.T) {
+func TestHTTPErrorStatusIsClassified(t *testing.T) {
 	t.Parallel()
 	n, _ := network(t, leads(home, "https://gateway.example"))
 	at := tefca.Facility{ID: home, Local: secret.New(`{"home":"` + home + `","root":"2.999.2","extension":"1"}`)}

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/beevik/etree"
-	// exclusive canonicalisation and its signatures are hard to implement safely
+	// Exclusive canonicalisation and XML signatures are hard to implement safely.
 	dsig "github.com/russellhaering/goxmldsig"
 
 	"recordbridge/shared/tefca"
 )
 
-// Lifetimes of signatures (IHE ITI TF-2, 3.40.4.1.2 leaves them to the network). They allow for clocks that differ by
+// Lifetimes of signatures, which IHE ITI TF-2, 3.40.4.1.2 leaves to the network. They tolerate a clock difference of
 // two minutes.
 const (
 	validFor  = 5 * time.Minute
@@ -23,10 +23,10 @@ const (
 	timestamp = "2006-01-02T15:04:05.000Z"
 )
 
-// signer signs assertions and messages with the service's key.
+// signer signs assertions and messages with the key of the service's certificate.
 type signer struct {
 	assertions, messages *dsig.SigningContext
-	certificate          string // base64 DER
+	certificate          string // DER in base64
 	key                  *rsa.PublicKey
 	subject              string
 }
@@ -48,17 +48,18 @@ func newSigner(key *rsa.PrivateKey, own tls.Certificate) (signer, error) {
 	return made, nil
 }
 
-// claims holds the contents of one assertion besides the service's identity.
+// claims holds the contents of one assertion, apart from the service's identity.
 type claims struct {
 	id       string
 	who      tefca.Assertion
 	config   Config
-	format   requestFormat // settings of requests to the audience
-	audience string        // URL that receives the assertion; it is valid only there
+	format   requestFormat // settings of the audience's requests
+	audience string        // URL that the assertion is sent to, the only one at which it is valid
 	at       time.Time
 }
 
-// window returns the validity period of a signature made now. An assertion never outlives the id_token in it.
+// window returns the validity period of a signature created now. An assertion expires no later than the id_token that
+// it contains.
 func (c claims) window() (from, until time.Time) {
 	until = c.at.Add(validFor)
 	if c.who.ExpiresAt.Before(until) {
@@ -67,8 +68,8 @@ func (c claims) window() (from, until time.Time) {
 	return c.at.Add(-skew), until
 }
 
-// assertion builds the signed SAML assertion, bound to the service's key (IHE ITI TF-2, 3.40.4.1.2; holder-of-key:
-// OASIS, SAML V2.0 Profiles, 3.1).
+// assertion builds the signed SAML assertion and binds it to the service's key (IHE ITI TF-2, 3.40.4.1.2;
+// holder-of-key: OASIS, SAML V2.0 Profiles, 3.1).
 func (s signer) assertion(c claims) (*etree.Element, error) {
 	root := etree.NewElement("saml2:Assertion")
 	root.CreateAttr("xmlns:saml2", samlSpace)
@@ -105,12 +106,12 @@ func (s signer) assertion(c claims) (*etree.Element, error) {
 		return nil, fmt.Errorf("ihe: sign assertion: %w", err)
 	}
 	s.keyValue(signature.SelectElement("ds:KeyInfo")) // not covered by the signature
-	// at the position required by the schema (OASIS, SAML V2.0 Core, 2.3.3)
+	// The schema requires the signature at this position (OASIS, SAML V2.0 Core, 2.3.3).
 	root.InsertChildAt(issuer.Index()+1, signature)
 	return root, nil
 }
 
-// person adds the subject, confirmed by the service's certificate.
+// person adds the subject, which is confirmed by the service's certificate.
 func (s signer) person(root *etree.Element) {
 	subject := root.CreateElement("saml2:Subject")
 	put(subject, "saml2:NameID", s.subject).CreateAttr("Format", subjectName)
@@ -122,8 +123,8 @@ func (s signer) person(root *etree.Element) {
 	s.keyValue(key)
 }
 
-// message signs a timestamp with the key named in the assertion, which binds the assertion to this message (OASIS, WSS
-// SAML Token Profile 1.1.1, 3.5.1). Both elements belong in the security header.
+// message signs a timestamp with the key named in the assertion, which ties the assertion to this message (OASIS, WSS
+// SAML Token Profile 1.1.1, 3.5.1). Both returned elements belong in the security header.
 func (s signer) message(c claims, id string) (stamp, signature *etree.Element, err error) {
 	_, until := c.window()
 	stamp = etree.NewElement("wsu:Timestamp")
@@ -145,7 +146,7 @@ func (s signer) message(c claims, id string) (stamp, signature *etree.Element, e
 	return stamp, signature, nil
 }
 
-// attribute adds an attribute with a name format (OASIS, SAML V2.0 Core, 8.2).
+// attribute adds an attribute with the given name and name format (OASIS, SAML V2.0 Core, 8.2).
 func attribute(parent *etree.Element, name, format string) *etree.Element {
 	a := parent.CreateElement("saml2:Attribute")
 	a.CreateAttr("Name", name)
@@ -153,7 +154,7 @@ func attribute(parent *etree.Element, name, format string) *etree.Element {
 	return a
 }
 
-// coded adds an HL7 v3 code as a value (IHE ITI TF-2, 3.40.4.1.2.1 and 3.40.4.1.2.3).
+// coded adds an HL7 v3 code as an attribute value (IHE ITI TF-2, 3.40.4.1.2.1 and 3.40.4.1.2.3).
 func coded(attribute *etree.Element, tag string, is coding) {
 	value := attribute.CreateElement("saml2:AttributeValue").CreateElement("hl7:" + tag)
 	value.CreateAttr("xmlns:hl7", hl7Space)
@@ -165,8 +166,8 @@ func coded(attribute *etree.Element, tag string, is coding) {
 	value.CreateAttr("displayName", is.name)
 }
 
-// keyValue adds the public key next to the certificate, because some gateways verify with the key alone (W3C, XML
-// Signature, 4.4.2.2).
+// keyValue adds the public key alongside the certificate, because some gateways use only the key for verification (W3C,
+// XML Signature, 4.4.2.2).
 func (s signer) keyValue(info *etree.Element) {
 	value := etree.NewElement("ds:KeyValue")
 	key := value.CreateElement("ds:RSAKeyValue")

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// leak returns data of the person, the token or the key that a text contains.
+// leak returns any part of the person, the token or the key that text contains.
 func leak(t *testing.T, text string) string {
 	t.Helper()
 	p := maple(t)
@@ -33,9 +33,9 @@ func leak(t *testing.T, text string) string {
 	return ""
 }
 
-// Whatever fails, and whatever the other side quotes, an error contains nothing about the person, the token or the
-// message.
-func TestErrorsHideContent(t *testing.T) {
+// TestErrorsOmitMessageContents checks that errors contain nothing from the person, the token or the message, whatever
+// fails and whatever the gateway quotes.
+func TestErrorsOmitMessageContents(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
 	n, heard := network(t, leads(home, p.URL))
@@ -89,7 +89,7 @@ func TestErrorsHideContent(t *testing.T) {
 	}
 }
 
-// quoted returns a member of a configuration that a text quotes.
+// quoted returns a configuration member that text quotes, if any.
 func quoted(text string, of reflect.Value) string {
 	switch {
 	case of.Kind() == reflect.String && len(of.String()) > 1 && strings.Contains(text, of.String()):
@@ -110,7 +110,7 @@ func quoted(text string, of reflect.Value) string {
 	return ""
 }
 
-func TestNewRefusesInvalidConfiguration(t *testing.T) {
+func TestNewRejectsInvalidConfiguration(t *testing.T) {
 	t.Parallel()
 	good := func() ihe.Config { return configured(leads(home, "https://gateway.example")) }
 	_, other, err := keys().clients.Issue("another")
@@ -171,7 +171,8 @@ func TestNewRefusesInvalidConfiguration(t *testing.T) {
 	}
 }
 
-// Nothing is sent to an address that the guard forbids, whatever the configuration contains.
+// TestGuardBlocksForbiddenGateway checks that nothing is sent to an address that the guard forbids, even if it is
+// configured.
 func TestGuardBlocksForbiddenGateway(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Limits on the structure of a response, because it is untrusted. Its size is limited when it is read.
+// Limits on the structure of a response, which is untrusted. Its size is limited when it is read.
 const (
-	maxDepth      = 64 // nested elements; discovery responses have about 15
+	maxDepth      = 64 // depth of nested elements; discovery responses have a depth of about 15
 	maxElements   = 200_000
 	maxAttributes = 32 // per element
 )
@@ -21,17 +21,18 @@ var (
 	errShape = errors.New("an element is missing, or is there more than once")
 )
 
-// element is an XML element with its namespaced name. All methods work on nil, which is a missing element.
+// element is an XML element with a namespaced name. All methods accept a nil receiver, which represents a missing
+// element.
 type element struct {
 	name       xml.Name
 	attributes []xml.Attr
-	text       []byte // excluding its children's text
+	text       []byte // without its children's text
 	children   []*element
-	shape      *bool // shared by the document: whether an element was not present exactly once
+	shape      *bool // shared by the document; set if a required single element was missing or duplicated
 }
 
-// parse parses a document. It refuses document types, so no entities can be declared besides XML's five predefined
-// ones. It also refuses text that is not UTF-8.
+// parse parses an XML document. It rejects document types, so that only XML's five predefined entities can occur, and
+// text that is not UTF-8.
 func parse(document []byte) (*element, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(document))
 	broken := false
@@ -72,9 +73,9 @@ func parse(document []byte) (*element, error) {
 	return top.children[0], nil
 }
 
-// sound reports whether there are not too many attributes and no duplicates, which encoding/xml does not check.
+// sound reports whether the attributes are few enough and contain no duplicates, which encoding/xml does not check.
 func sound(attributes []xml.Attr) bool {
-	if len(attributes) > maxAttributes { // checked first, because the comparison is quadratic
+	if len(attributes) > maxAttributes { // checked first, because checking for duplicates is quadratic
 		return false
 	}
 	for i, a := range attributes {
@@ -85,8 +86,8 @@ func sound(attributes []xml.Attr) bool {
 	return true
 }
 
-// detached gives an element and its descendants their own shape, so that a flaw within them does not make the rest of
-// the document unreadable.
+// detached separates the element and its descendants from the document's shape, so that a flaw within them does not
+// make the rest of the document unreadable.
 func (e *element) detached() *element {
 	e.share(new(bool))
 	return e
@@ -94,17 +95,17 @@ func (e *element) detached() *element {
 
 func (e *element) share(shape *bool) {
 	e.shape = shape
-	for _, child := range e.children { // at most maxDepth levels
+	for _, child := range e.children { // recursion is limited to maxDepth levels
 		child.share(shape)
 	}
 }
 
-// is reports whether an element has the given name.
+// is reports whether the element has the given name.
 func (e *element) is(space, name string) bool {
 	return e != nil && e.name.Space == space && e.name.Local == name
 }
 
-// all lists the children with the given name.
+// all returns the children with the given name.
 func (e *element) all(space, name string) []*element {
 	if e == nil {
 		return nil
@@ -112,8 +113,8 @@ func (e *element) all(space, name string) []*element {
 	return slices.DeleteFunc(slices.Clone(e.children), func(c *element) bool { return !c.is(space, name) })
 }
 
-// optionalChild returns the child with the given name, or nil if there is none. Two of them make the document
-// malformed, because another reader could use the other one.
+// optionalChild returns the child with the given name, or nil if there is none. More than one makes the document
+// malformed, because another reader might use a different one.
 func (e *element) optionalChild(space, name string) *element {
 	found := e.all(space, name)
 	if len(found) > 1 {
@@ -125,7 +126,7 @@ func (e *element) optionalChild(space, name string) *element {
 	return found[0]
 }
 
-// only returns the child with the given name. If it is missing, the document is malformed.
+// only returns the child with the given name. A missing or duplicate child makes the document malformed.
 func (e *element) only(space, name string) *element {
 	found := e.optionalChild(space, name)
 	if found == nil && e != nil {
@@ -134,7 +135,7 @@ func (e *element) only(space, name string) *element {
 	return found
 }
 
-// attribute returns the value of an attribute without a namespace.
+// attribute returns the value of an attribute that has no namespace.
 func (e *element) attribute(name string) string {
 	if e == nil {
 		return ""
@@ -147,7 +148,7 @@ func (e *element) attribute(name string) string {
 	return ""
 }
 
-// words returns an element's text without surrounding space.
+// words returns the element's text with surrounding space trimmed.
 func (e *element) words() string {
 	if e == nil {
 		return ""
@@ -155,7 +156,7 @@ func (e *element) words() string {
 	return string(bytes.TrimSpace(e.text))
 }
 
-// shapeError returns an error if any element accessed so far was missing or duplicated.
+// shapeError returns an error if any child accessed so far was missing or duplicated.
 func (e *element) shapeError() error {
 	if *e.shape {
 		return errShape

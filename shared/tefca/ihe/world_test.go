@@ -21,7 +21,7 @@ const (
 	identity = "sentinel-patient-id"
 )
 
-// keys holds the certificates that all tests trust; creating keys is slow.
+// keys returns the certificates that all tests share, because generating keys is slow.
 var keys = sync.OnceValue(func() (k struct {
 	gateways, clients, strangers *peer.Authority
 	certificate, key             string
@@ -41,7 +41,7 @@ var keys = sync.OnceValue(func() (k struct {
 	return k
 })
 
-// maple returns the person that all test gateways know.
+// maple returns the person whom all test gateways know.
 func maple(t *testing.T) tefca.Person {
 	t.Helper()
 	known, ok := people.Named("maple.aster@tefca.example")
@@ -51,7 +51,7 @@ func maple(t *testing.T) tefca.Person {
 	return known.Person
 }
 
-// asserted returns the identity of a person verified a minute ago, valid for four more minutes.
+// asserted returns an identity that was verified a minute ago and is valid for four more minutes.
 func asserted(t *testing.T) tefca.Assertion {
 	t.Helper()
 	return tefca.Assertion{
@@ -73,7 +73,7 @@ func papers() []peer.Document {
 	}
 }
 
-// gateway starts a gateway of a community.
+// gateway starts a gateway for the community home.
 func gateway(t *testing.T, home string) *peer.Peer {
 	t.Helper()
 	return started(t, keys().gateways, home)
@@ -92,7 +92,7 @@ func started(t *testing.T, issuer *peer.Authority, home string) *peer.Peer {
 	return p
 }
 
-// doubts records the gateways whose responses a network did not trust, and why.
+// doubts records gateways whose responses were not trusted, and the reasons.
 type doubts struct {
 	mu  sync.Mutex
 	all map[string]error
@@ -110,7 +110,7 @@ func (d *doubts) of(home string) error {
 	return d.all[home]
 }
 
-// leads returns a gateway's configuration.
+// leads returns the configuration of a gateway.
 func leads(home, to string, behind ...ihe.Community) ihe.Gateway {
 	return ihe.Gateway{
 		Community: ihe.Community{Home: home, Name: "Facility " + home, City: "Madison", State: "WI"},
@@ -136,7 +136,7 @@ func network(t *testing.T, gateways ...ihe.Gateway) (*ihe.Network, *doubts) {
 	return n, heard
 }
 
-// located queries the network and returns the last report of each facility.
+// located queries the network and returns each facility's last report.
 func located(t *testing.T, n *ihe.Network) map[string]tefca.Facility {
 	t.Helper()
 	all := map[string]tefca.Facility{}

@@ -1,5 +1,5 @@
-// Package joint combines several networks into one. It decides which network a facility belongs to, which report is
-// used if two networks report the same facility, and how a failed network is handled. It sends no requests itself and
+// Package joint combines several networks into one. It decides which network a facility belongs to, whose report is
+// used if two networks report the same facility, and how failed networks are handled. It sends no requests itself and
 // stores nothing.
 package joint
 
@@ -15,22 +15,23 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Member is one of the combined networks.
+// Member is one of the networks to combine.
 type Member struct {
-	// Name is a fixed word without a separator. It is stored as a prefix of the facilities' identifiers of the person, so
-	// that the member is found again after the search. Changing it invalidates located facilities.
+	// Name is a fixed word that does not contain the separator. It is stored as a prefix of the facilities' identifiers of
+	// the person, so that later requests reach the same member. Changing a name invalidates facilities that have already
+	// been located.
 	Name    string
 	Network tefca.Network
-	// Places lists the facilities that the member leads to. If the member fails, they are reported as Unanswered.
+	// Places lists the facilities behind the member. If the member fails, they are reported as Unanswered.
 	Places []Place
 }
 
-// Place holds the details of a tefca.Facility.
+// Place holds the directory details of a tefca.Facility.
 type Place struct{ ID, Name, City, State string }
 
 // Network is a tefca.FHIRNetwork that combines its members. OnFailure is called with the name of each member that
-// failed; the error contains nothing about the person. The order of members matters only if two of them find the same
-// facility: the first one is used.
+// failed, and an error that contains no data about the person. The order of members matters only if two of them find
+// the same facility; the first one is then used.
 type Network struct {
 	Members   []Member
 	OnFailure func(ctx context.Context, member string, err error)
@@ -38,11 +39,11 @@ type Network struct {
 
 var _ tefca.FHIRNetwork = Network{}
 
-// separator ends a member's name in a stored identifier.
+// separator terminates the member's name in a stored identifier.
 const separator = "|"
 
-// Locate implements tefca.Network by querying all members concurrently. It fails only if all of them fail, and with
-// tefca.ErrIdentity only if all have rejected the identity, because the others may succeed later.
+// Locate implements tefca.Network by querying all members concurrently. It fails only if all members fail. It returns
+// tefca.ErrIdentity only if all members reject the identity, because those that failed otherwise may succeed later.
 func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -70,7 +71,7 @@ func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tef
 	return whole(failures)
 }
 
-// whole returns the combined failure of all members, or nil if one has not failed.
+// whole returns the combined error if all members have failed, and nil otherwise.
 func whole(failures []error) error {
 	var other error
 	for _, err := range failures {
@@ -87,18 +88,19 @@ func whole(failures []error) error {
 	return errors.Join(failures...)
 }
 
-// search is one query of the members.
+// search is the state of one query to all members.
 type search struct {
 	members []Member
 	found   func(tefca.Facility) error
 	stop    func()
 
 	mu      sync.Mutex
-	reports map[string][]tefca.Facility // each member's latest report, by facility id; zero if none
-	failure error                       // error of found
+	reports map[string][]tefca.Facility // each member's latest report, by facility ID; zero if it has none
+	failure error                       // first error returned by found
 }
 
-// take stores a member's report of a facility, and passes on the preferred one if it has changed.
+// take records a member's report about a facility. If that changes the preferred report, take passes the new one to
+// found.
 func (s *search) take(member int, f tefca.Facility) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +125,7 @@ func (s *search) take(member int, f tefca.Facility) error {
 	return s.failure
 }
 
-// miss reports those facilities of a failed member that no member has reported.
+// miss reports the facilities of a failed member that no member has reported.
 func (s *search) miss(member int) error {
 	for _, p := range s.members[member].Places {
 		if s.reports[p.ID] != nil {
@@ -137,8 +139,8 @@ func (s *search) miss(member int) error {
 	return nil
 }
 
-// best returns the member with the preferred report of a facility: the most informative one, or the first; -1 if there
-// is none.
+// best returns the index of the member whose report is preferred: the most informative one, or the first of several
+// equal ones. It returns -1 if there is no report.
 func best(words []tefca.Facility) int {
 	at, most := -1, 0
 	for i, f := range words {
@@ -182,7 +184,7 @@ func (n Network) Open(ctx context.Context, who tefca.Assertion, at tefca.Facilit
 	return opener.Open(ctx, who, at)
 }
 
-// of returns the member that reported a facility, and the facility as the member identifies it.
+// of returns the member that reported a facility, and the facility with that member's own identifiers.
 func (n Network) of(at tefca.Facility) (tefca.Network, tefca.Facility, error) {
 	name, local, named := strings.Cut(at.Local.Reveal(), separator)
 	for _, m := range n.Members {

@@ -21,12 +21,12 @@ import (
 
 var errOurs = errors.New("the store is down")
 
-// network sends its reports at intervals of a second, and then fails if so configured.
+// network sends one report per second and then fails if configured to.
 type network struct {
 	tefca.Network
 
 	delay time.Duration
-	words []string // "id match local"
+	words []string // reports of the form "id match local"
 	fails error
 	asked *[]string
 }
@@ -65,7 +65,7 @@ func (n network) Retrieve(_ context.Context, _ tefca.Assertion, at tefca.Facilit
 	return nil, nil
 }
 
-// server is a network with FHIR.
+// server is a network that also supports FHIR.
 type server struct{ network }
 
 // Open implements tefca.FHIRNetwork.
@@ -74,7 +74,7 @@ func (s server) Open(_ context.Context, _ tefca.Assertion, at tefca.Facility) (t
 	return tokens.Set{Scope: "s"}, nil
 }
 
-// search holds the results of a search: the last report of each facility, and the networks that failed.
+// search records the results of a search: each facility's last report, and the networks that failed.
 type search struct {
 	last    map[string]tefca.Facility
 	trouble []string
@@ -99,7 +99,7 @@ func locate(t *testing.T, found func(tefca.Facility) error, members ...joint.Mem
 
 func all(tefca.Facility) error { return nil }
 
-// words returns the last reports in network's format.
+// words returns the last reports in the format of network.words.
 func (s search) words() []string {
 	words := make([]string, 0, len(s.last))
 	for id, f := range s.last {
@@ -109,7 +109,7 @@ func (s search) words() []string {
 	return words
 }
 
-// TestLocateResultIsIndependentOfOrder checks that the order of responses does not matter.
+// TestLocateResultIsIndependentOfOrder checks that the order in which members respond does not affect the result.
 func TestLocateResultIsIndependentOfOrder(t *testing.T) {
 	t.Parallel()
 	want := []string{
@@ -141,7 +141,7 @@ func TestLocateResultIsIndependentOfOrder(t *testing.T) {
 	}
 }
 
-func TestLocateDoesNotReportLesserMatch(t *testing.T) {
+func TestLocateIgnoresLessInformativeReport(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		told := 0
@@ -192,7 +192,7 @@ func TestLocateFailsWhenAllMembersFail(t *testing.T) {
 	}
 }
 
-func TestLocateEndsWhenFoundFails(t *testing.T) {
+func TestLocateStopsWhenFoundFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began, told := time.Now(), 0
@@ -206,7 +206,7 @@ func TestLocateEndsWhenFoundFails(t *testing.T) {
 	})
 }
 
-func TestFacilityIsReadThroughItsMember(t *testing.T) {
+func TestNetworkReadsFacilityThroughItsMember(t *testing.T) {
 	t.Parallel()
 	var one, two []string
 	n := joint.Network{Members: []joint.Member{

@@ -1,7 +1,7 @@
 // Package people defines the synthetic patients of TEFCA mode (docs/guide/tefca.md, "Patients"). The simulated identity
-// provider vouches for them, the simulated network has their records, and POST /bridge/vault_connection/revoke resets
-// them. None of them is a real person; their e-mail addresses are at a domain reserved for examples (RFC 6761 section
-// 6.5).
+// provider vouches for them, the simulated network holds their records, and POST /bridge/vault_connection/revoke ends
+// their connections. None of them is a real person. Their e-mail addresses use a domain reserved for examples (RFC 6761
+// section 6.5).
 package people
 
 import (
@@ -11,17 +11,17 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Issuer is the path of the simulated identity provider below the sandbox's base URL.
+// Issuer is the simulated identity provider's path, relative to the sandbox's base URL.
 const Issuer = "/identity"
 
-// Patient is a synthetic patient.
+// Patient is one of the synthetic patients.
 type Patient struct {
-	Subject string // stable id at the simulated identity provider
-	Story   string // short description of the patient's records, shown to testers
+	Subject string // permanent ID at the simulated identity provider
+	Story   string // short description of the patient's records for testers
 	Person  tefca.Person
 }
 
-// Named returns the patient with an e-mail address, ignoring case.
+// Named returns the patient with the given e-mail address, ignoring case.
 func Named(email string) (Patient, bool) {
 	all := All()
 	at := slices.IndexFunc(all, func(p Patient) bool { return strings.EqualFold(p.Person.Email, email) })
@@ -31,7 +31,7 @@ func Named(email string) (Patient, bool) {
 	return all[at], true
 }
 
-// All returns all patients.
+// All returns all synthetic patients.
 func All() []Patient {
 	return []Patient{
 		patient("p01", "Maple", "Aster", "1984-03-12", "female", "Records at several hospitals",
@@ -65,7 +65,7 @@ func All() []Patient {
 	}
 }
 
-// patient returns a patient with addresses, the current one first.
+// patient returns a Patient. The first address is the current one.
 func patient(subject, given, family, born, sex, story string, addresses ...tefca.Address) Patient {
 	return Patient{Subject: subject, Story: story, Person: tefca.Person{
 		Given: given, Family: family, BirthDate: born, Sex: sex, Addresses: addresses,

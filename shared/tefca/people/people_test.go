@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// TestGuideListsPatients compares the table in docs/guide/tefca.md with the patients offered to testers.
+// TestGuideListsPatients compares the table in docs/guide/tefca.md with the synthetic patients.
 func TestGuideListsPatients(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/guide/tefca.md")
@@ -30,7 +30,7 @@ func TestGuideListsPatients(t *testing.T) {
 	}
 }
 
-func TestNamedFindsPatientByAddress(t *testing.T) {
+func TestNamedReturnsPatientByEmail(t *testing.T) {
 	t.Parallel()
 	subjects, stories := map[string]bool{}, map[string]bool{}
 	for _, p := range people.All() {

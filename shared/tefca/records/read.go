@@ -12,19 +12,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Readings opens objects (blob.Bucket) and returns fault.NotFound for a missing one.
+// Readings opens stored objects (blob.Bucket). It returns fault.NotFound if an object does not exist.
 type Readings interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// Reader reads records.
+// Reader reads stored records.
 type Reader struct {
 	Objects Readings
-	Sealer  tokens.Sealer // for Purpose
+	Sealer  tokens.Sealer // uses Purpose
 }
 
-// Read returns a chunk, counted from 0, of the record that held describes, or of one of its fixtures. The receiver may
-// overwrite the resources. Any failure is internal, because a stored record must be completely readable until
+// Read returns one chunk, counted from 0, of the record described by held or of one of its fixtures. The receiver may
+// modify the resources. All failures are internal errors, because a stored record must be completely readable until
 // held.Until.
 func (r Reader) Read(
 	ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string, chunk int,

@@ -1,6 +1,6 @@
-// Package records caches the record of a TEFCA connection that was fetched while the patient's assertion was valid
-// (docs/guide/tefca.md): converted resources, sealed, in chunks, for a day. An export reads them instead of a server.
-// The package does not handle documents or their conversion, and logs nothing of the contents.
+// Package records stores TEFCA connections' records, which were fetched while the patient's assertion was valid
+// (docs/guide/tefca.md). It stores the converted resources for a day, encrypted and in chunks, and exports read them
+// instead of querying a server. The package does not handle documents or convert them, and never logs any content.
 package records
 
 import (
@@ -16,50 +16,53 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Purpose is the encryption context of sealed chunks.
+// Purpose is the encryption context for chunks.
 const Purpose = "records"
 
 const (
-	// life is the time for which a record is stored, and so also the lifetime of the connection's authorisation
+	// life is how long a record is stored. It is therefore also the lifetime of the connection's authorisation
 	// (docs/reference/deviations.md, "Exports").
 	life = 24 * time.Hour
-	// fullAt is the number of resource bytes at which a chunk is full. The last resource is not split.
+	// fullAt is the number of bytes at which a chunk is full. Resources are never split, so a chunk may exceed it by part
+	// of its last resource.
 	fullAt = 4 << 20
 )
 
-// Objects stores chunks (blob.Bucket). The bucket's lifecycle rule deletes them even after a crash.
+// Objects stores chunks (blob.Bucket). The bucket's lifecycle rule deletes them eventually, even after a crash.
 type Objects interface {
 	Removals
 
 	Put(ctx context.Context, key, contentType string, body []byte) error
 }
 
-// Cache stores records.
+// Cache writes records to storage.
 type Cache struct {
 	Objects Objects
-	Sealer  tokens.Sealer // for Purpose
+	Sealer  tokens.Sealer // uses Purpose
 	Now     func() time.Time
 	NewID   ids.Source
 }
 
-// Feed passes resources to put, each as compact JSON without a line break. It returns put's first error or its own.
+// Feed calls put for each resource, passing compact JSON without line breaks. It returns put's first error or an error
+// of its own.
 type Feed func(put func(resource []byte) error) error
 
-// Content is the data to store for one authorisation.
+// Content is the data stored for one authorisation.
 type Content struct {
-	Generation int64 // the connection's generation
+	Generation int64 // generation of the connection's authorisation
 	Resources  Feed
 	Documents  int // number of source documents
-	// documents missing in whole or in part, by reason (export.LossReason); Resources may add to it
+	// Lost counts documents that are missing in whole or in part, by reason (export.LossReason). Running the Resources
+	// feed may add to it.
 	Lost     map[string]int
-	Fixtures map[string]Feed // synthetic records that an export may request instead, by name; in test mode only
+	Fixtures map[string]Feed // synthetic records that exports may request instead, by name; test mode only
 }
 
-// errLine is returned for a resource that would be read back as two.
+// errLine is returned for a resource that contains a line break, because it would be read back as two resources.
 var errLine = errors.New("a resource has a line break")
 
-// Write stores content for a connection and returns the description for its token set. Nothing remains stored if it
-// fails.
+// Write stores a connection's content and returns the description to put in its token set. If it fails, it deletes
+// everything it has stored.
 func (c Cache) Write(ctx context.Context, tenant org.Tenant, connectionID string,
 	content Content,
 ) (tokens.Records, error) {
@@ -82,7 +85,7 @@ func (c Cache) Write(ctx context.Context, tenant org.Tenant, connectionID string
 	return held, nil
 }
 
-// writePart returns the number of chunks, including those written before a failure.
+// writePart writes one record and returns the number of chunks, including those written before a failure.
 func (c Cache) writePart(ctx context.Context, at place, feed Feed) (chunks int, err error) {
 	var full []byte
 	flush := func() error {
@@ -113,7 +116,7 @@ func (c Cache) writePart(ctx context.Context, at place, feed Feed) (chunks int, 
 	return chunks, err
 }
 
-// place locates the chunks of a record, or of one of its fixtures.
+// place locates the chunks of a record or of one of its fixtures.
 type place struct {
 	tenant       org.Tenant
 	connectionID string
@@ -121,12 +124,12 @@ type place struct {
 	fixture      string
 }
 
-// folderOf returns the common prefix of a connection's chunks, used to find them when the connection ends.
+// folderOf returns the common prefix of a connection's chunks, with which they are listed when the connection ends.
 func folderOf(tenant org.Tenant, connectionID string) string {
 	return string(tenant.Mode) + "/" + tenant.OrgID + "/" + connectionID + "/"
 }
 
-// key returns the name of a chunk.
+// key returns the object name of a chunk.
 func (p place) key(chunk int) string {
 	folder := folderOf(p.tenant, p.connectionID) + strconv.FormatInt(p.held.Generation, 10) + "/" + p.held.Batch + "/"
 	if p.fixture != "" {
@@ -135,5 +138,5 @@ func (p place) key(chunk int) string {
 	return folder + strconv.Itoa(chunk)
 }
 
-// boundTo binds a sealed chunk to its name.
+// boundTo returns the data that ties an encrypted chunk to its name.
 func boundTo(key string) string { return "records|" + key }

@@ -31,10 +31,10 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// objects stores objects up to a number of writes.
+// objects accepts a limited number of writes.
 type objects struct {
 	kept   map[string][]byte
-	accept int // remaining writes; negative for no limit
+	accept int // writes still accepted; negative if unlimited
 }
 
 func (o *objects) Put(_ context.Context, key, _ string, body []byte) error {
@@ -69,7 +69,7 @@ func (o *objects) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// sealer inverts every bit, and checks the binding.
+// sealer inverts every bit and checks the binding.
 type sealer struct{}
 
 func (sealer) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {
@@ -92,7 +92,7 @@ func turned(text []byte) []byte {
 	return other
 }
 
-// world is a cache and its storage.
+// world holds a cache and its storage.
 type world struct {
 	objects *objects
 	cache   records.Cache
@@ -112,7 +112,7 @@ func newWorld() world {
 	}
 }
 
-// feed passes on resources and overwrites them afterwards, so the receiver has to copy them.
+// feed returns a Feed that overwrites each resource after passing it on, so the receiver must copy it.
 func feed(resources []string) records.Feed {
 	return func(put func([]byte) error) error {
 		for _, one := range resources {
@@ -133,7 +133,7 @@ func (w world) write(t *testing.T, content records.Content) tokens.Records {
 	return held
 }
 
-// read returns all of a record or a fixture.
+// read returns all resources of a record or of one of its fixtures.
 func (w world) read(t *testing.T, held tokens.Records, fixture string) []string {
 	t.Helper()
 	chunks, ok := held.Held(fixture)
@@ -151,13 +151,13 @@ func (w world) read(t *testing.T, held tokens.Records, fixture string) []string 
 	return all
 }
 
-// resource returns a resource of size bytes.
+// resource returns a resource that is size bytes long.
 func resource(id, size int) string {
 	head := fmt.Sprintf(`{"resourceType":"Basic","id":"%d","p":"`, id)
 	return head + strings.Repeat("x", max(0, size-len(head)-2)) + `"}`
 }
 
-// TestReadReturnsWrittenRecord tries various sizes, and checks that a chunk exceeds the full size by at most one
+// TestReadReturnsWrittenRecord covers various sizes, and checks that a chunk exceeds the full size by at most one
 // resource.
 func TestReadReturnsWrittenRecord(t *testing.T) {
 	t.Parallel()
@@ -192,7 +192,7 @@ func TestReadReturnsWrittenRecord(t *testing.T) {
 	}
 }
 
-func TestWriteKeepsLossFoundWhileResourcesAreRead(t *testing.T) {
+func TestWriteStoresLossesCountedByFeed(t *testing.T) {
 	t.Parallel()
 	lost := map[string]int{"unavailable": 1}
 	held := newWorld().write(t, records.Content{Generation: 1, Lost: lost, Resources: func(put func([]byte) error) error {
@@ -236,7 +236,7 @@ func TestFixturesAreStoredByName(t *testing.T) {
 	}
 }
 
-func TestReadRefusesMovedChunk(t *testing.T) {
+func TestReadRejectsMovedChunk(t *testing.T) {
 	t.Parallel()
 	other := tenant
 	other.OrgID = "0b000000-0000-4000-8000-00000000000b"
@@ -272,7 +272,7 @@ func TestReadRefusesMovedChunk(t *testing.T) {
 	}
 }
 
-// keyOf returns the documented name of a chunk (docs/develop/architecture.md, "Data").
+// keyOf returns a chunk's documented name (docs/develop/architecture.md, "Data").
 func keyOf(of org.Tenant, connection string, held tokens.Records, fixture string, chunk int) string {
 	parts := []string{
 		string(of.Mode), of.OrgID, connection, strconv.FormatInt(held.Generation, 10), held.Batch, fixture,
@@ -281,7 +281,8 @@ func keyOf(of org.Tenant, connection string, held tokens.Records, fixture string
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "/")
 }
 
-// TestReadFailsOnDamagedRecord checks that the error names the damage, and that a record is never silently shorter.
+// TestReadFailsOnDamagedRecord checks that the error identifies the damage and that records are never silently
+// truncated.
 func TestReadFailsOnDamagedRecord(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(map[string][]byte, string){
@@ -300,7 +301,7 @@ func TestReadFailsOnDamagedRecord(t *testing.T) {
 	}
 }
 
-// TestWriteStoresNothingOnFailure covers a record that breaks off and one that would be read differently.
+// TestWriteStoresNothingOnFailure covers a record whose feed fails and one that would be read back differently.
 func TestWriteStoresNothingOnFailure(t *testing.T) {
 	t.Parallel()
 	large := []string{resource(1, 4<<20), resource(2, 4<<20), resource(3, 10)}
@@ -328,7 +329,7 @@ func TestWriteStoresNothingOnFailure(t *testing.T) {
 	}
 }
 
-func TestRemoverDeletesOneWriteOnly(t *testing.T) {
+func TestRemoverDeletesOnlyDescribedChunks(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	content := records.Content{
@@ -347,8 +348,8 @@ func TestRemoverDeletesOneWriteOnly(t *testing.T) {
 	}
 }
 
-// TestEnderSparesLaterAuthorisation also checks that other connections' records remain.
-func TestEnderSparesLaterAuthorisation(t *testing.T) {
+// TestEnderKeepsRecordsOfLaterAuthorisation also checks that other connections' records are not deleted.
+func TestEnderKeepsRecordsOfLaterAuthorisation(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	ender := records.Ender{Objects: w.objects}

@@ -9,17 +9,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Removals deletes objects (blob.Bucket, blob.Folders). Deleting a missing object is not an error.
+// Removals deletes stored objects (blob.Bucket, blob.Folders). Deleting an object that does not exist is not an error.
 type Removals interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Remover deletes records by their description, for functions without permission to list them.
+// Remover deletes records according to their description, for functions without permission to list objects.
 type Remover struct {
 	Objects Removals
 }
 
-// Delete deletes all chunks that held describes. It may be repeated.
+// Delete deletes all chunks described by held. It is idempotent.
 func (r Remover) Delete(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records) error {
 	parts := map[string]int{"": held.Chunks}
 	maps.Copy(parts, held.Fixtures)

@@ -10,36 +10,36 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// recent is the number of visits whose measurements a document contains.
+// recent is the number of most recent visits whose measurements a document includes.
 const recent = 3
 
-// chart holds one facility's knowledge of a patient.
+// chart holds what one facility has recorded about a patient.
 type chart struct {
 	patient people.Patient
 	place   place
 	known   history
-	locals  []string // the facility's local ids of the patient; usually one
-	address int      // index of the address that the facility knows
+	locals  []string // the facility's local IDs for the patient, usually one
+	address int      // index of the address that the facility has on file
 }
 
-// id returns the id of a fact, which is the same in all documents of all facilities that state it.
+// id returns the ID of a fact. It is the same in every document, at any facility, that states the fact.
 func (c chart) id(words ...string) document.ID {
 	return document.ID{Root: ids.Derive(slices.Concat([]string{"simulated network", c.patient.Subject}, words)...)}
 }
 
-// visits returns the visits at the facility, by date.
+// visits returns the visits to the facility, ordered by date.
 func (c chart) visits() []visit {
 	return slices.DeleteFunc(slices.Clone(c.known.visits), func(v visit) bool { return v.at != c.place.number })
 }
 
-// until lists the visits that the facility knows of at the end of the given one.
+// until returns the visits that the facility has recorded by the end of the given visit.
 func (c chart) until(last visit) []visit {
 	return slices.DeleteFunc(slices.Clone(c.known.visits), func(v visit) bool {
 		return v.from > last.from || v.at != c.place.number && !v.shared
 	})
 }
 
-// document returns the facility's document for a visit.
+// document returns the facility's document about a visit.
 func (c chart) document(v visit) document.Document {
 	stay := c.visit(v)
 	d := document.Document{
@@ -74,12 +74,12 @@ func (c chart) document(v visit) document.Document {
 	return d
 }
 
-// measured returns a function that derives ids of measurements at a visit.
+// measured returns a function that derives the IDs of a visit's measurements.
 func (c chart) measured(v visit) func(...string) document.ID {
 	return func(words ...string) document.ID { return c.id(append([]string{"measured", v.from}, words...)...) }
 }
 
-// laboratory returns a report for each panel required by the patient's conditions at the time.
+// laboratory returns a report for each panel that the patient's conditions required at the time.
 func (c chart) laboratory(v visit, at document.Noted) []document.Panel {
 	var reports []document.Panel
 	for _, e := range c.known.episodes {
@@ -93,14 +93,14 @@ func (c chart) laboratory(v visit, at document.Noted) []document.Panel {
 	return reports
 }
 
-// has reports whether the patient had a condition at a visit.
+// has reports whether the patient had a condition at the time of a visit.
 func (c chart) has(condition string, v visit) bool {
 	return slices.ContainsFunc(c.known.episodes, func(e episode) bool {
 		return e.condition == condition && e.from <= v.from && (e.to == "" || e.to >= v.from)
 	})
 }
 
-// problems returns the problems that had begun by a visit. Later end dates are omitted.
+// problems returns the problems that had begun by the time of a visit. It omits later end dates.
 func (c chart) problems(v visit) []document.Problem {
 	begun := c.begun(v)
 	list := make([]document.Problem, 0, len(begun))
@@ -136,7 +136,7 @@ func (c chart) medications(v visit) []document.Medication {
 	return list
 }
 
-// begun returns the episodes that had begun by a visit, without later end dates.
+// begun returns the episodes that had begun by the time of a visit, without later end dates.
 func (c chart) begun(v visit) []episode {
 	var list []episode
 	for _, e := range c.known.episodes {
@@ -165,7 +165,7 @@ func (c chart) allergies(v visit) []document.Allergy {
 	return list
 }
 
-// smoking returns the smoking status recorded at the first visit.
+// smoking returns the smoking status, which was recorded at the first visit.
 func (c chart) smoking() []document.Smoking {
 	first := c.known.visits[0]
 	return []document.Smoking{{
@@ -204,12 +204,12 @@ func (c chart) visit(v visit) document.Visit {
 	return seen
 }
 
-// name returns the name of a visit's document at the facility.
+// name returns the facility's name for a visit's document.
 func (c chart) name(v visit) string {
 	return c.local(v) + "-" + strings.ReplaceAll(v.from, "-", "")
 }
 
-// local returns the local id under which a visit is recorded.
+// local returns the local ID under which a visit is recorded.
 func (c chart) local(v visit) string { return c.locals[min(v.record, len(c.locals)-1)] }
 
 func (v visit) kind() document.Kind {
@@ -222,7 +222,7 @@ func (v visit) kind() document.Kind {
 	return document.Summary
 }
 
-// words returns the clinician's note.
+// words returns the clinician's note about the visit.
 func (v visit) words(reason string) string {
 	if v.to != "" {
 		return "Admitted for this: " + reason + ". Recovered without complications, and went home on foot."
@@ -230,16 +230,16 @@ func (v visit) words(reason string) string {
 	return "Seen for this: " + reason + ". Doing well; no new complaints."
 }
 
-// end returns the date of the last day.
+// end returns the date of the visit's last day.
 func (v visit) end() string { return max(v.from, v.to) }
 
-// hour returns the two-digit hour in which the visit began.
+// hour returns the hour in which the visit began, as two digits.
 func (v visit) hour() string { return strconv.FormatUint(10+draw(6, v.from), 10) }
 
-// moment formats a date and a time (hhmm) in HL7's format.
+// moment formats a date and a time of day (hhmm) in HL7's format.
 func moment(date, clock, offset string) string {
 	return strings.ReplaceAll(date, "-", "") + clock + offset
 }
 
-// digits returns six digits that look like an assigned number.
+// digits returns six digits that look like an assigned number, derived from words.
 func digits(words ...string) string { return strconv.FormatUint(100000+draw(900000, words...), 10) }

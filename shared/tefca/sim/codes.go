@@ -2,22 +2,22 @@ package sim
 
 import "recordbridge/shared/tefca/sim/document"
 
-// condition is a diagnosis with its usual treatment.
+// condition is a diagnosis, along with its usual treatment.
 type condition struct {
 	code, billing document.Code
 	drug          drug
 	laboratory    panel
 }
 
-// drug is a medication with its usual dosage.
+// drug is a medication, along with its usual dosage.
 type drug struct {
 	code       document.Code
 	words      string
 	dose, unit string
-	hours      string // between doses; empty: as needed
+	hours      string // hours between doses; empty if taken as needed
 }
 
-// diagnoses returns conditions by the word used in histories.
+// diagnoses returns the conditions, keyed by the words that histories use.
 func diagnoses() map[string]condition {
 	tablet := func(code, name, words string) drug {
 		return drug{document.Code{System: document.RxNorm, Code: code, Name: name}, words, "1", "{tbl}", "24"}
@@ -76,7 +76,7 @@ func diagnoses() map[string]condition {
 	}
 }
 
-// allergen is a substance with its effect.
+// allergen is a substance and the reaction that it causes.
 type allergen struct{ kind, substance, reaction, severity document.Code }
 
 func allergens() map[string]allergen {

@@ -15,8 +15,8 @@ import (
 
 const mediaType = "text/xml"
 
-// Documents implements tefca.Network. A facility lists its documents under the local ids that it was located with, by
-// date.
+// Documents implements tefca.Network. It lists documents recorded under the local IDs that the facility was located
+// with, ordered by date.
 func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Facility) ([]tefca.Document, error) {
 	h, err := n.ask(ctx, who, at)
 	if err != nil {
@@ -34,7 +34,7 @@ func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Fa
 			return nil, errors.Join(tefca.ErrContent, err)
 		}
 		listed := tefca.Document{ID: name, Type: mediaType, Made: made, Locator: secret.New(name)}
-		if h.defects[i] != huge { // whose size is omitted, so that the reader has to notice it
+		if h.defects[i] != huge { // the size of huge documents is omitted, so that the reader must detect it
 			listed.Size = int64(len(h.content(i, d)))
 		}
 		list = append(list, listed)
@@ -65,8 +65,8 @@ func (n Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fac
 	return nil, fmt.Errorf("the simulated network: %w", tefca.ErrNotFound)
 }
 
-// Fixtures returns the documents that an export in test mode can request instead of a facility's (fixtures.tefca_ccda
-// of docs/openapi.yaml), by name: the newest documents of two patients.
+// Fixtures returns, by name, the documents that an export in test mode can request instead of a facility's documents
+// (fixtures.tefca_ccda of docs/openapi.yaml). They are the newest documents of two patients.
 func Fixtures() map[string][]byte {
 	made := map[string][]byte{}
 	for _, h := range holdings() {
@@ -78,13 +78,13 @@ func Fixtures() map[string][]byte {
 	return made
 }
 
-// isListed reports whether a document belongs to one of the local ids that the facility was located with.
+// isListed reports whether a document was recorded under one of the local IDs that the facility was located with.
 func isListed(at tefca.Facility, name string) bool {
 	local, _, _ := strings.Cut(name, "-")
 	return slices.Contains(strings.Fields(at.Local.Reveal()), local)
 }
 
-// content returns a document as the facility sends it.
+// content returns a document's bytes as the facility sends them.
 func (h holding) content(number int, d document.Document) []byte {
 	if h.defects[number] == noXML {
 		return []byte("%PDF-1.7\nThis is no XML, although the facility says so.\n")
@@ -92,7 +92,7 @@ func (h holding) content(number int, d document.Document) []byte {
 	return document.Write(d)
 }
 
-// ask looks up a facility's holding for a person by its local ids.
+// ask returns a facility's holding for a person, looked up by local IDs.
 func (n Network) ask(ctx context.Context, who tefca.Assertion, at tefca.Facility) (holding, error) {
 	if err := n.accept(who); err != nil {
 		return holding{}, err
@@ -113,7 +113,7 @@ func (n Network) ask(ctx context.Context, who tefca.Assertion, at tefca.Facility
 	return holding{}, fmt.Errorf("the simulated network: %w", tefca.ErrRefused)
 }
 
-// isCalled reports whether all given local ids belong to the patient.
+// isCalled reports whether all given local IDs belong to the patient.
 func (h holding) isCalled(locals []string) bool {
 	known := h.chart().locals
 	return len(locals) > 0 && !slices.ContainsFunc(locals,

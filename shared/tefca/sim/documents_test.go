@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// everyFacility passes on the retrievable documents of each facility that has some.
+// everyFacility calls each for every patient and facility with documents that can be retrieved.
 func everyFacility(t *testing.T, each func(p people.Patient, at tefca.Facility, documents [][]byte)) {
 	t.Helper()
 	for _, p := range people.All() {
@@ -29,8 +29,7 @@ func everyFacility(t *testing.T, each func(p people.Patient, at tefca.Facility, 
 	}
 }
 
-// TestDocumentsAreConvertedCompletely checks that the converter has a rule for each section and entry, and
-// drops nothing.
+// TestDocumentsAreConvertedCompletely checks that the converter has a rule for every section and entry and drops none.
 func TestDocumentsAreConvertedCompletely(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]int{}
@@ -57,13 +56,13 @@ func TestDocumentsAreConvertedCompletely(t *testing.T) {
 }
 
 // TestEachStatementBecomesOneResource counts the statements in a facility's documents with an independent XML reader
-// and compares them with the resources. A fact stated in several documents gives one resource.
+// and compares the counts with the resources. A fact stated in several documents becomes one resource.
 func TestEachStatementBecomesOneResource(t *testing.T) {
 	t.Parallel()
-	become := map[string][]string{ // by resource type, the entry templates that each give one resource
+	become := map[string][]string{ // entry templates that become one resource each, by resource type
 		"Condition": {"4.4"}, "AllergyIntolerance": {"4.7"}, "MedicationRequest": {"4.16"}, "Immunization": {"4.52"},
 		"Procedure": {"4.14"},
-		// two blood pressures give one resource, and the panel around them another
+		// Two blood pressure values become one resource, and their panel becomes another.
 		"DiagnosticReport": {"4.1"}, "Observation": {"4.2", "4.27", "4.78"},
 	}
 	told, owner := 0, map[string]string{}
@@ -79,7 +78,7 @@ func TestEachStatementBecomesOneResource(t *testing.T) {
 						stated[id] = map[string]bool{}
 					}
 					stated[id][e.id()] = true
-					// locations are shared by all patients
+					// All patients share the locations.
 					if whose, known := owner[e.id()]; known && whose != p.Subject && e.id() != "" && id != "4.32" {
 						t.Errorf("%s has a fact of %s", p.Subject, whose)
 					}
@@ -127,7 +126,7 @@ func TestDocumentsAreAboutPatient(t *testing.T) {
 			return nil
 		})
 		home := p.Person.Addresses[0]
-		if number(at) == "16" { // knows only the former address
+		if number(at) == "16" { // this facility has only the former address on file
 			home = p.Person.Addresses[1]
 		}
 		switch {
@@ -147,8 +146,8 @@ func TestDocumentsAreAboutPatient(t *testing.T) {
 	})
 }
 
-// TestDocumentsHaveNoFutureDates also checks that nothing is older than the patient's birth. The header's own times are
-// excluded.
+// TestDocumentsHaveNoFutureDates also checks that no date precedes the patient's birth. It does not check the header's
+// own times.
 func TestDocumentsHaveNoFutureDates(t *testing.T) {
 	t.Parallel()
 	everyFacility(t, func(p people.Patient, _ tefca.Facility, documents [][]byte) {
@@ -206,8 +205,8 @@ func TestListedDocumentsAreRetrieved(t *testing.T) {
 	}
 }
 
-// TestOversizedDocumentIsListedWithoutSize checks that only reading the document reveals that it is too large.
-func TestOversizedDocumentIsListedWithoutSize(t *testing.T) {
+// TestDocumentsOmitsSizeOfOversizedDocument checks that a document's excessive size becomes known only when it is read.
+func TestDocumentsOmitsSizeOfOversizedDocument(t *testing.T) {
 	t.Parallel()
 	n, who := instant(), vouched(t, "Briar")
 	last, _ := located(t, t.Context(), n, who)
@@ -224,7 +223,7 @@ func TestOversizedDocumentIsListedWithoutSize(t *testing.T) {
 	}
 }
 
-// element is an XML reader that shares no code with the converter's.
+// element is a simple XML reader that shares no code with the converter.
 type element struct {
 	XMLName  xml.Name
 	Attrs    []xml.Attr `xml:",any,attr"`
@@ -247,7 +246,7 @@ func (e *element) walk(each func(*element)) {
 	}
 }
 
-// first returns the first element with a name, in document order.
+// first returns the first element with the given name, in document order.
 func (e *element) first(name string) *element {
 	var found *element
 	e.walk(func(inner *element) {
@@ -267,7 +266,7 @@ func (e *element) attribute(name string) string {
 	return ""
 }
 
-// templates returns the C-CDA entry templates that an element declares, without the OIDs' common prefix.
+// templates returns the C-CDA entry templates that an element declares, without the prefix that all OIDs share.
 func (e *element) templates() []string {
 	var all []string
 	for _, child := range e.Children {

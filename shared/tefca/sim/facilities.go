@@ -8,19 +8,19 @@ import (
 	"recordbridge/shared/tefca/sim/document"
 )
 
-// place is a facility of the network, identified by its number in the directory. No facility really exists.
+// place is one of the network's facilities, identified by its number in the directory. All of them are fictitious.
 type place struct {
 	number      int
 	name        string
 	city, state string
 	postalCode  string
-	offset      string // UTC offset of its clocks, all year
-	given       string // given name of its only clinician
+	offset      string // UTC offset of the facility's clocks, without daylight saving time
+	given       string // given name of the facility's only clinician
 	family      string
 	wards       bool // whether patients can stay overnight
 }
 
-// places returns all facilities.
+// places returns all facilities of the network.
 func places() []place {
 	return []place{
 		{1, "Foxglove Lake Hospital", "Madison", "WI", "53704", "-0600", "Poplar", "Quill", true},
@@ -46,7 +46,7 @@ func places() []place {
 	}
 }
 
-// Facilities lists the network's directory.
+// Facilities returns the network's directory.
 func Facilities() []tefca.Facility {
 	listed := make([]tefca.Facility, 0, len(places()))
 	for _, p := range places() {
@@ -58,20 +58,21 @@ func Facilities() []tefca.Facility {
 	return listed
 }
 
-// placeOf returns the facility with a number in the directory.
+// placeOf returns the facility with the given directory number.
 func placeOf(number int) place { return places()[number-1] }
 
-// oid returns an OID in the arc for examples (Rec. ITU-T X.660, {joint-iso-itu-t example(999)}).
+// oid returns the facility's OID, in the arc reserved for examples (Rec. ITU-T X.660, {joint-iso-itu-t example(999)}).
 func (p place) oid() string { return "2.999.1." + strconv.Itoa(p.number) }
 
 func (p place) id() string { return "urn:oid:" + p.oid() }
 
-// found returns the facility as the network reports it.
+// found returns the facility in the form that the network reports.
 func (p place) found(match tefca.Match) tefca.Facility {
 	return tefca.Facility{ID: p.id(), Name: p.name, City: p.city, State: p.state, Match: match, Access: tefca.Documents}
 }
 
-// clinician returns the facility's clinician. The provider number is unassigned: assigned ones begin with 1 or 2.
+// clinician returns the facility's clinician. The provider number is not a valid assigned number, because those begin
+// with 1 or 2.
 func (p place) clinician() document.Clinician {
 	return document.Clinician{
 		NPI: fmt.Sprintf("99000020%02d", p.number), Given: p.given, Family: p.family,
@@ -79,7 +80,7 @@ func (p place) clinician() document.Clinician {
 	}
 }
 
-// facility returns the facility for its documents. The telephone number is reserved for fiction.
+// facility returns the facility's details for documents. The telephone number is reserved for fictional use.
 func (p place) facility() document.Facility {
 	ward := document.Code{System: hsloc, Code: "1117-1", Name: "Family Medicine Clinic"}
 	if p.wards {
@@ -95,9 +96,9 @@ func (p place) facility() document.Facility {
 	}
 }
 
-const hsloc = "2.16.840.1.113883.6.259" // HealthcareServiceLocation
+const hsloc = "2.16.840.1.113883.6.259" // OID of the code system HealthcareServiceLocation
 
-// noted returns an entry that the clinician recorded in the morning of a date.
+// noted returns a Noted for the facility's clinician, in the morning of the given date.
 func (p place) noted(date string) document.Noted {
 	return document.Noted{By: p.clinician(), At: moment(date, "1000", p.offset)}
 }

@@ -10,8 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestExportAcceptsEachFixture also checks that each fixture is a complete record of one of the synthetic
-// patients.
+// TestExportAcceptsEachFixture also checks that each fixture is a complete record of a synthetic patient.
 func TestExportAcceptsEachFixture(t *testing.T) {
 	t.Parallel()
 	fixtures := sim.Fixtures()

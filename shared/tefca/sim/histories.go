@@ -1,42 +1,42 @@
 package sim
 
-// history is a patient's complete medical history, across all authors. All facilities of the patient state the
-// long-term facts (episodes, allergies, smoking). A visit's details are stated by its facility, or by all if the visit
-// is shared.
+// history is a patient's complete medical history. All of the patient's facilities state the long-term facts (episodes,
+// allergies, smoking). The details of a visit are stated only by its own facility, or by all facilities if the visit is
+// shared.
 type history struct {
 	smoking   string
-	community bool // all documents have an additional, common identifier of the patient
+	community bool // all documents contain an additional identifier that the facilities share
 	episodes  []episode
 	allergies []allergy
-	visits    []visit // by date
+	visits    []visit // ordered by date
 }
 
-// episode is a condition from its beginning to its end. Dates are YYYY-MM-DD.
+// episode is a period in which the patient has a condition. Dates are YYYY-MM-DD.
 type episode struct {
 	condition string
 	from, to  string
-	at        int // the facility that diagnosed it
+	at        int // facility that made the diagnosis
 }
 
 type allergy struct {
-	allergen string // empty: no known allergy
+	allergen string // empty if there is no known allergy
 	from     string
 	at       int
 }
 
-// visit is a visit to a facility. Each one creates a document there.
+// visit is a patient's visit to a facility. Each visit produces one document there.
 type visit struct {
 	at       int
-	from, to string // dates; only a stay has an end
-	reason   string // the condition
+	from, to string // dates; to is set only for a stay
+	reason   string // condition that caused the visit
 	done     []string
 	vaccines []string
-	noted    bool // its document is a progress note
+	noted    bool // the document is a progress note
 	shared   bool // other facilities also report it
-	record   int  // index of the patient's local id that it belongs to
+	record   int  // index of the local ID that the visit is recorded under
 }
 
-// histories returns the histories by the patient's subject.
+// histories returns the patients' histories by subject.
 func histories() map[string]history {
 	return map[string]history{
 		"p01": maple(), "p02": sorrel(), "p03": willow(), "p04": rowan(), "p05": hazel(), "p06": alder(),
@@ -111,7 +111,7 @@ func rowan() history {
 		episodes:  []episode{{"hyperlipidemia", "2021-08-19", "", 7}, {"bronchitis", "2024-01-09", "2024-01-25", 7}},
 		visits: []visit{
 			{at: 7, from: "2021-08-19", reason: "hyperlipidemia"},
-			{at: 8, from: "2022-06-14", reason: "hyperlipidemia"}, // this facility never responds
+			{at: 8, from: "2022-06-14", reason: "hyperlipidemia"}, // the facility never responds
 			{at: 7, from: "2024-01-09", reason: "bronchitis", done: []string{"x-ray"}},
 		},
 	}
@@ -223,7 +223,7 @@ func aspen() history {
 	}
 }
 
-// holly returns the history of either of two twins. Each goes to her own facility.
+// holly returns the history of one of two twins, who each visit a different facility.
 func holly(at int) history {
 	return history{
 		smoking:   "never",

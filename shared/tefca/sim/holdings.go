@@ -8,39 +8,39 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// holding states that a facility has records of a patient, and how it responds to queries.
+// holding states that a facility has records of a patient, and determines how it responds to queries.
 type holding struct {
-	subject string // of the patient
-	at      int    // the facility
-	address int    // index of the patient's address known there; 0 is current
-	names   int    // number of additional local ids of the patient there
+	subject string // the patient's subject
+	at      int    // number of the facility
+	address int    // index of the patient's address on file there; 0 is the current one
+	names   int    // number of additional local IDs for the patient there
 	answer  answer
-	slow    time.Duration  // response time; 0 means the usual one
-	refuses error          // error returned for requests for documents
-	defects map[int]defect // by position in its list of documents
+	slow    time.Duration  // response time; 0 for the usual one
+	refuses error          // error returned when documents are requested
+	defects map[int]defect // by position in the list of documents
 }
 
-// answer is a facility's way of responding to a location query.
+// answer determines how a facility responds to a location query.
 type answer int
 
 const (
 	once      answer = iota
-	twice            // reports all local ids only in a second response
+	twice            // returns all local IDs only in its second response
 	ambiguous        // another person has the same name and birth date
-	silent           // never responds
+	silent           // never responds to the query
 )
 
-// defect is the defect of a document.
+// defect describes what is wrong with a document.
 type defect int
 
 const (
 	whole defect = iota
-	gone         // listed but missing
-	huge         // larger than any reader accepts
+	gone         // listed, but can't be retrieved
+	huge         // exceeds every reader's limit
 	noXML
 )
 
-// holdings returns all holdings of the network. A patient without a holding is found nowhere.
+// holdings returns all holdings in the network. Patients without a holding are not found at any facility.
 func holdings() []holding {
 	return []holding{
 		{subject: "p01", at: 1},
@@ -72,7 +72,7 @@ func holdings() []holding {
 	}
 }
 
-// heldOf lists the holdings of all patients that a facility would match with the person.
+// heldOf returns the holdings of every patient whom a facility would match with the person.
 func heldOf(who tefca.Person) []holding {
 	patients := people.All()
 	return slices.DeleteFunc(holdings(), func(h holding) bool {
@@ -81,7 +81,7 @@ func heldOf(who tefca.Person) []holding {
 	})
 }
 
-// chart returns the facility's knowledge under some of the patient's local ids.
+// chart returns what the facility has recorded under some of the patient's local IDs.
 func (h holding) chart() chart {
 	c := chart{place: placeOf(h.at), known: histories()[h.subject], address: h.address}
 	for _, p := range people.All() {

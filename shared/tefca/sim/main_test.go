@@ -18,17 +18,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// limit is larger than any generated document.
+// limit exceeds the size of every generated document.
 const limit = 1 << 20
 
 func start() time.Time { return time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC) }
 
-// instant returns the network without its waits.
+// instant returns the network without its response times.
 func instant() sim.Network {
 	return sim.Network{Now: start, Wait: func(context.Context, time.Duration) error { return nil }}
 }
 
-// vouched returns the assertion of an identity provider for a patient.
+// vouched returns an identity provider's assertion for a patient.
 func vouched(t *testing.T, given string) tefca.Assertion {
 	t.Helper()
 	for _, p := range people.All() {
@@ -48,7 +48,7 @@ func assertion(p people.Patient) tefca.Assertion {
 	}
 }
 
-// located returns the final matches by the facility's number in the directory; words lists all reports in order.
+// located returns the final matches by directory number, and in words all reports in order.
 //
 //nolint:revive // t first, as all helpers have it
 func located(
@@ -67,10 +67,10 @@ func located(
 	return last, words
 }
 
-// number returns a facility's number in the directory.
+// number returns a facility's directory number.
 func number(f tefca.Facility) string { return strings.TrimPrefix(f.ID, "urn:oid:2.999.1.") }
 
-// matches formats the facilities' matches for a person, in directory order.
+// matches formats each facility's match for a person, in directory order.
 func matches(t *testing.T, who tefca.Assertion) string {
 	t.Helper()
 	last, _ := located(t, t.Context(), instant(), who)
@@ -87,7 +87,7 @@ func inOrder(last map[string]tefca.Facility) []tefca.Facility {
 	})
 }
 
-// held returns all documents of a facility in order, and the errors of those that cannot be retrieved.
+// held returns a facility's documents in order, and the errors of those that can't be retrieved.
 func held(t *testing.T, who tefca.Assertion, at tefca.Facility) (documents [][]byte, failed []error) {
 	t.Helper()
 	list, err := instant().Documents(t.Context(), who, at)
@@ -105,8 +105,8 @@ func held(t *testing.T, who tefca.Assertion, at tefca.Facility) (documents [][]b
 	return documents, failed
 }
 
-// TestDocumentsAreWrittenForValidators writes the documents for external validators (.ci/ccda). RECORDBRIDGE_SIMULATED
-// names the output folder.
+// TestDocumentsAreWrittenForValidators writes the documents to the directory named by RECORDBRIDGE_SIMULATED, for
+// external validators (.ci/ccda).
 func TestDocumentsAreWrittenForValidators(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_SIMULATED")

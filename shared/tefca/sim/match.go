@@ -7,16 +7,16 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// fits reports whether a verified person matches a facility's patient at an address: by names, date of birth and sex
-// (tefca.Person.Is), and by any current or former address. Facilities don't know the identifiers used by this service,
-// such as the subject or the e-mail address.
+// fits reports whether a verified person matches a facility's patient at an address. Names, date of birth and sex must
+// match (tefca.Person.Is), and so must any current or former address. Facilities don't have identifiers of this
+// service, such as the subject or the e-mail address.
 func fits(who, known tefca.Person, at tefca.Address) bool {
 	return who.Is(known.Given+" "+known.Middle, known.Family, known.BirthDate, known.Sex) &&
 		slices.ContainsFunc(who.Addresses, func(a tefca.Address) bool { return isAt(a, at) })
 }
 
-// isAt compares addresses by their distinguishing parts, if known: the street, with the first five digits of the postal
-// code or the city and state.
+// isAt reports whether two addresses match. It compares the street, and either the first five digits of the postal code
+// or the city and state, as far as they are known.
 func isAt(a, at tefca.Address) bool {
 	if a.Street != "" && !same(a.Street, at.Street) {
 		return false
@@ -27,7 +27,7 @@ func isAt(a, at tefca.Address) bool {
 	return same(a.City, at.City) && same(a.State, at.State)
 }
 
-// same compares texts, ignoring case and differences in white space.
+// same reports whether two texts are equal, ignoring case and differences in white space.
 func same(a, b string) bool {
 	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
 }

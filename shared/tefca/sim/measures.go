@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/tefca/sim/document"
 )
 
-// panel is a set of values measured together.
+// panel is a set of values that are measured together.
 type panel struct {
 	code     document.Code
 	measures []measure
 }
 
-// measure describes one value: its minimum, step and number of steps, and its reference range.
+// measure defines a measured value: its minimum, step size, number of steps and reference range.
 type measure struct {
 	code, name, unit string
 	from, step       float64
@@ -59,7 +59,7 @@ func sugar() panel {
 	}}
 }
 
-// vitals returns the measurements of each visit. Blood pressure is higher with hypertension.
+// vitals returns the panel of measurements taken at every visit. Patients with hypertension have higher blood pressure.
 func vitals(hypertension bool) panel {
 	systolic := measure{"8480-6", "Systolic blood pressure", "mm[Hg]", 108, 1, 20, "90", "130"}
 	if hypertension {
@@ -79,7 +79,7 @@ func vitals(hypertension bool) panel {
 	}
 }
 
-// take returns measurements, which are always the same for the same panel and visit.
+// take returns the panel's measurements for a visit. They are always the same for the same panel and visit.
 func (p panel) take(id func(...string) document.ID, noted document.Noted) document.Panel {
 	taken := document.Panel{ID: id(p.code.Code), Code: p.code, Noted: noted}
 	for _, m := range p.measures {
@@ -95,7 +95,8 @@ func (p panel) take(id func(...string) document.ID, noted document.Noted) docume
 	return taken
 }
 
-// usual compares a value with its reference range; empty if there is none. A bound that is not a number is ignored.
+// usual compares a value with its reference range and returns N, L or H. It returns "" if there is no range. It ignores
+// a bound that is not a number.
 func usual(value, low, high string) string {
 	number := func(text string, otherwise float64) float64 {
 		if n, err := strconv.ParseFloat(text, 64); err == nil {
@@ -115,7 +116,7 @@ func usual(value, low, high string) string {
 	return "N"
 }
 
-// draw returns a pseudo-random number below n, always the same for the same words.
+// draw returns a pseudo-random number below n. The same words always give the same number.
 func draw(n uint64, words ...string) uint64 {
 	sum := sha256.Sum256([]byte(strings.Join(words, "|")))
 	return binary.BigEndian.Uint64(sum[:]) % n

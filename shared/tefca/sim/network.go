@@ -1,6 +1,6 @@
-// Package sim simulates a network (docs/guide/tefca.md, "Simulation"): about twenty fictitious facilities that
-// have records of the patients of tefca/people and behave like real ones. Its results do not depend on the time or
-// order of requests, and it makes no requests itself.
+// Package sim simulates a network (docs/guide/tefca.md, "Simulation"). It has about twenty fictitious facilities, which
+// hold records of the patients of tefca/people and behave like real ones. The results do not depend on the time or
+// order of requests, and the package sends no requests.
 package sim
 
 import (
@@ -16,17 +16,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Network is a simulated tefca.Network. All its facilities provide documents; none has a FHIR server.
+// Network is a simulated tefca.Network. All its facilities provide documents; none of them has a FHIR server.
 type Network struct {
 	Now  func() time.Time
-	Wait func(ctx context.Context, d time.Duration) error // waits; returns an error if ctx has ended
+	Wait func(ctx context.Context, d time.Duration) error // Wait waits for d; it returns an error if ctx ends
 }
 
-// maxWait is the time after which a silent facility is reported. The wait occupies a shared worker, so it is only as
-// long as a tester needs to see it.
+// maxWait is the time after which silent facilities are reported. It is just long enough for a tester to notice,
+// because waiting occupies a shared worker.
 const maxWait = 12 * time.Second
 
-// Pass waits in real time.
+// Pass waits for d in real time, or until ctx ends.
 func Pass(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -38,16 +38,16 @@ func Pass(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// reply is a facility's response to a location query.
+// reply is one facility's response to a location query.
 type reply struct {
 	from  place
 	after time.Duration
-	match tefca.Match // empty: no matching person is known
+	match tefca.Match // empty if the facility knows no matching person
 	local string
 }
 
-// Locate implements tefca.Network. Facilities respond after 0.2 to 6 seconds, except those that are defined as slow or
-// silent. Responses are reported as they arrive, on the calling goroutine.
+// Locate implements tefca.Network. Facilities respond after 0.2 to 6 seconds, except those defined as slow or silent.
+// Responses are reported as they arrive, on the calling goroutine.
 func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if err := n.accept(who); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tef
 	return nil
 }
 
-// repliesTo lists the responses of all facilities about a person, by time.
+// repliesTo returns the responses of all facilities about a person, ordered by time.
 func repliesTo(who tefca.Person) []reply {
 	held := heldOf(who)
 	var replies []reply
@@ -94,7 +94,7 @@ func repliesTo(who tefca.Person) []reply {
 	return replies
 }
 
-// replies returns the responses of a facility that has the patient.
+// replies returns the responses of a facility that holds records of the patient.
 func (h holding) replies(r reply) []reply {
 	r.after = cmp.Or(h.slow, r.after)
 	r.match, r.local = tefca.Found, strings.Join(h.chart().locals, " ")
@@ -113,8 +113,8 @@ func (h holding) replies(r reply) []reply {
 	return []reply{r}
 }
 
-// accept refuses an assertion that a real network would reject: without a verifiable token, with a low level, or
-// expired.
+// accept rejects assertions that a real network would reject: those without a verifiable token, with too low a level,
+// or expired.
 func (n Network) accept(who tefca.Assertion) error {
 	if who.Token.Empty() || who.Level < 2 || !n.Now().Before(who.ExpiresAt) {
 		return fmt.Errorf("the simulated network: %w", tefca.ErrIdentity)
@@ -122,7 +122,7 @@ func (n Network) accept(who tefca.Assertion) error {
 	return nil
 }
 
-// pass waits; it returns an error if ctx ends or has already ended.
+// pass waits for d. It returns an error if ctx has ended or ends meanwhile.
 func (n Network) pass(ctx context.Context, d time.Duration) error {
 	if err := n.Wait(ctx, d); err != nil {
 		return errors.Join(tefca.ErrUnavailable, err)
@@ -133,7 +133,7 @@ func (n Network) pass(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// taking returns a pseudo-random duration between two bounds, always the same for the same words.
+// taking returns a pseudo-random duration between least and most. The same words always give the same duration.
 func taking(least, most time.Duration, words ...string) time.Duration {
 	return least + time.Duration(draw(uint64(most-least), words...)) //nolint:gosec // both are positive
 }

@@ -17,7 +17,7 @@ import (
 
 var _ tefca.Network = sim.Network{}
 
-// timed returns the network with its waits, whose time is virtual in a testing/synctest bubble.
+// timed returns the network with its response times, which pass in virtual time within a testing/synctest bubble.
 func timed() sim.Network { return sim.Network{Now: start, Wait: sim.Pass} }
 
 func TestLocateMatchesOnlyVerifiedAttributes(t *testing.T) {
@@ -88,7 +88,7 @@ func TestLocateDoesNotFindTwin(t *testing.T) {
 	}
 }
 
-func TestNetworkRefusesInvalidAssertion(t *testing.T) {
+func TestNetworkRejectsInvalidAssertion(t *testing.T) {
 	t.Parallel()
 	good := vouched(t, "Sorrel")
 	last, _ := located(t, t.Context(), instant(), good)
@@ -122,8 +122,9 @@ func TestNetworkRefusesInvalidAssertion(t *testing.T) {
 	}
 }
 
-// TestRecordsOfOtherPersonAreRefused checks that knowing a facility's id and its documents' ids gives no access.
-func TestRecordsOfOtherPersonAreRefused(t *testing.T) {
+// TestNetworkRejectsRequestForOtherPersonsRecords checks that knowing a facility's ID and its documents' IDs does not
+// give access to them.
+func TestNetworkRejectsRequestForOtherPersonsRecords(t *testing.T) {
 	t.Parallel()
 	n := instant()
 	maple, laurel := vouched(t, "Maple"), vouched(t, "Laurel")
@@ -192,7 +193,7 @@ func TestLocateSimulatesResponseTimes(t *testing.T) {
 	})
 }
 
-func TestNetworkEndsWithContext(t *testing.T) {
+func TestNetworkStopsWhenContextEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		who := vouched(t, "Alder")
@@ -230,8 +231,8 @@ func TestNetworkEndsWithContext(t *testing.T) {
 	})
 }
 
-// TestLocateReportsEveryFacility counts the facilities that have responded by a time, including those that don't know
-// the person, and those that have not.
+// TestLocateReportsEveryFacility counts the facilities that have responded by a given time, including those that don't
+// know the person, and those that have not.
 func TestLocateReportsEveryFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -250,7 +251,7 @@ func TestLocateReportsEveryFacility(t *testing.T) {
 				if silent > before {
 					t.Errorf("%s: %d have not answered after %s, %d before", p.Person.Given, silent, after, before)
 				}
-				for i, word := range words { // a facility that has responded counts as such from then on
+				for i, word := range words { // a facility that has responded is never reset to unanswered
 					if at, _, _ := strings.Cut(word, " "); strings.Contains(word, "unanswered") &&
 						slices.ContainsFunc(words[:i], func(w string) bool { return strings.HasPrefix(w, at+" ") }) {
 						t.Errorf("%s: %s after an answer", p.Person.Given, word)
@@ -262,7 +263,7 @@ func TestLocateReportsEveryFacility(t *testing.T) {
 	})
 }
 
-func TestLocateEndsWhenFoundFails(t *testing.T) {
+func TestLocateStopsWhenFoundFails(t *testing.T) {
 	t.Parallel()
 	full, calls := errors.New("enough"), 0
 	err := instant().Locate(t.Context(), vouched(t, "Maple"), func(tefca.Facility) error { calls++; return full })

@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/tefca/sim"
 )
 
-// TestNetworkIsDeterministic sends all queries in any order and concurrently, at any time of the day. It
-// compares the reports, their times and every byte of the documents.
+// TestNetworkIsDeterministic sends all queries concurrently, in any order and at any time of day, and compares the
+// reports, their times and every byte of the documents.
 func TestNetworkIsDeterministic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,7 +60,7 @@ func valuesOf(m map[string]string) func(func(string) bool) {
 	}
 }
 
-// everything returns all of a patient's data in a network, with the response times.
+// everything returns all data that a network has about a patient, including response times.
 func everything(t *testing.T, p people.Patient, n sim.Network) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestStoriesMatchNetwork compares each patient's story with the experience of a person who connects: the matches of
-// the facilities, and for each one found the number of documents or the error.
+// TestStoriesMatchNetwork compares each patient's story with the results of connecting: the facilities' matches, and
+// for each match the number of documents or the error.
 func TestStoriesMatchNetwork(t *testing.T) {
 	t.Parallel()
 	stories := map[string]string{
@@ -85,7 +85,7 @@ func reasons(failed []error) string {
 	return text.String()
 }
 
-func TestSecondResponseHasAllLocalIDs(t *testing.T) {
+func TestLocateReportsAllLocalIDsInSecondResponse(t *testing.T) {
 	t.Parallel()
 	for given, names := range map[string]int{"Maple": 1, "Alder": 2} {
 		at := map[string]string{"Maple": "2", "Alder": "12"}[given]
@@ -100,7 +100,7 @@ func TestSecondResponseHasAllLocalIDs(t *testing.T) {
 	}
 }
 
-func TestPersonWithTwoLocalIDsIsOnePatient(t *testing.T) {
+func TestDocumentsOfTwoLocalIDsHaveOnePatient(t *testing.T) {
 	t.Parallel()
 	who := vouched(t, "Alder")
 	last, _ := located(t, t.Context(), instant(), who)
@@ -116,7 +116,7 @@ func TestPersonWithTwoLocalIDsIsOnePatient(t *testing.T) {
 	if len(names) != 2 {
 		t.Errorf("the documents stand under %v", names)
 	}
-	// The first response alone gives the records of only one local id.
+	// The first response contains only one local ID and therefore only its records.
 	part := last["12"]
 	name, _, _ := strings.Cut(part.Local.Reveal(), " ")
 	part.Local = secret.New(name)
@@ -135,8 +135,8 @@ func TestPersonWithTwoLocalIDsIsOnePatient(t *testing.T) {
 	}
 }
 
-// TestFactOfTwoFacilitiesIsMerged combines the records of two connections as an example.
-func TestFactOfTwoFacilitiesIsMerged(t *testing.T) {
+// TestSharedFactOfTwoFacilitiesIsMerged combines the records of two connections, as in an organisation's system.
+func TestSharedFactOfTwoFacilitiesIsMerged(t *testing.T) {
 	t.Parallel()
 	who := vouched(t, "Alder")
 	last, _ := located(t, t.Context(), instant(), who)
@@ -156,7 +156,7 @@ func TestFactOfTwoFacilitiesIsMerged(t *testing.T) {
 			t.Errorf("%d of %s are shared, and together they are %d; want %d", shared, kind, len(all[kind]), n)
 		}
 	}
-	// Both report the stay, and each its own visits.
+	// Both facilities report the stay, and each also reports its own visits.
 	if report.Merged == 0 || len(all["Encounter"]) != 6 || len(atHere["Encounter"]) != 2 ||
 		len(atThere["Encounter"]) != 5 {
 		t.Errorf("%d facts are merged; there are %d visits: %d and %d", report.Merged, len(all["Encounter"]),
@@ -164,7 +164,7 @@ func TestFactOfTwoFacilitiesIsMerged(t *testing.T) {
 	}
 }
 
-// converted returns the ids of the documents' resources, by type.
+// converted converts the documents and returns the IDs of the resources by type.
 func converted(t *testing.T, documents [][]byte) (map[string]map[string]bool, ccda.Report) {
 	t.Helper()
 	var set ccda.Set

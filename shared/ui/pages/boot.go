@@ -8,41 +8,42 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Boot holds the initial data of a page, so that its first paint needs no second request. It is embedded in the page as
-// application/json and is not secret.
+// Boot holds a page's initial data, so that the first paint needs no second request. It is embedded in the page as
+// application/json and contains no secrets.
 type Boot struct {
-	Shell          Shell             `json:"shell"`
-	BaseURL        string            `json:"base_url"` // of the API, including the version
-	Mode           org.Mode          `json:"api_mode"`
-	PublicID       string            `json:"public_id"`
-	Organisation   *Branding         `json:"org"`             // nil if there is none or it may not be shown
-	AllowedOrigins []string          `json:"allowed_origins"` // origins whose pages may embed a frame; none: any
-	Error          *Failure          `json:"error"`           // why the page cannot start
-	Query          map[string]string `json:"query"`           // the page's own query parameters
-	// URL of the dashboard, if it is not below BaseURL
+	Shell        Shell     `json:"shell"`
+	BaseURL      string    `json:"base_url"` // the API's URL, including the version
+	Mode         org.Mode  `json:"api_mode"`
+	PublicID     string    `json:"public_id"`
+	Organisation *Branding `json:"org"` // nil if there is no organisation or it must not be shown
+	// origins whose pages may embed the frame; if empty, any origin
+	AllowedOrigins []string          `json:"allowed_origins"`
+	Error          *Failure          `json:"error"` // reason why the page can't start
+	Query          map[string]string `json:"query"` // query parameters of the page itself
+	// DashboardURL is the dashboard's URL if it is not below BaseURL, and otherwise empty.
 	DashboardURL string `json:"dashboard_url,omitempty"`
 
-	Own weburl.Own `json:"-"` // registered origins that lead here are omitted
+	Own weburl.Own `json:"-"` // used to omit registered origins that belong to this service
 }
 
-// Shell is the container of the application.
+// Shell is the kind of window or frame that the application runs in.
 type Shell string
 
-// The shells.
+// Shells that the application can run in.
 const (
 	Frame  Shell = "frame"  // the widget's frame on a customer's page
-	Page   Shell = "page"   // a separate page that ends at the organisation's redirect URI
-	Window Shell = "window" // the older element's window, which ends where it was opened
+	Page   Shell = "page"   // a separate page that redirects to the organisation's redirect URI
+	Window Shell = "window" // the older element's window, which returns to the page that opened it
 )
 
-// Failure has the fields of every error (docs/openapi.yaml, Error).
+// Failure has the fields common to all errors (docs/openapi.yaml, Error).
 type Failure struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description"`
 	RequestID   string `json:"request_id"`
 }
 
-// Branding holds an organisation's details that patients see. Empty fields are unknown.
+// Branding holds the details of an organisation that patients see. Empty fields are unknown.
 type Branding struct {
 	Name             string `json:"name"`
 	LogoURI          string `json:"logo_uri"`
@@ -52,8 +53,8 @@ type Branding struct {
 	Accent           string `json:"accent"` // "#rrggbb"
 }
 
-// BrandingOf returns an organisation's branding for patients. URLs of this service are omitted, because a browser would
-// treat a link to them on the service's page as the patient's own step (docs/develop/threat-model.md, "Start values").
+// BrandingOf returns an organisation's branding. It omits URLs of this service, because a browser would treat a link to
+// such a URL on the service's page as the patient's own action (docs/develop/threat-model.md, "Start values").
 func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	return &Branding{
 		Name: o.Name, Accent: o.Accent, LogoURI: own.Shown(o.LogoURI), PrivacyPolicyURI: own.Shown(o.PrivacyPolicyURI),
@@ -61,9 +62,9 @@ func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	}
 }
 
-// script returns the boot data as the text of a script element. encoding/json escapes everything that could end the
-// element or begin a comment in it (<, >, &), and the two line terminators that JSON allows but older scripts did not
-// (U+2028, U+2029).
+// script returns the boot data as the contents of a script element. encoding/json escapes the characters that could
+// close the element or start a comment in it (<, >, &). It also escapes U+2028 and U+2029, line terminators that JSON
+// allows but older JavaScript does not.
 func (b Boot) script() (string, error) {
 	if b.AllowedOrigins == nil {
 		b.AllowedOrigins = []string{}

@@ -1,6 +1,7 @@
-// Package pages serves the widget and the service's own pages to browsers: the files that shared/ui builds, as deployed
-// with the function (docs/adr/0035-the-widget.md), and the pages created from them for one organisation. It is
-// independent of HTTP and reads a folder once; files that the folder's manifest does not name are never opened.
+// Package pages serves the widget and the service's own pages to browsers. It serves the files that shared/ui builds
+// and that are deployed with the function (docs/adr/0035-the-widget.md), and renders pages from them for one
+// organisation. The package is independent of HTTP. It reads a build folder once and never opens a file that the
+// folder's manifest does not list.
 package pages
 
 import (
@@ -14,31 +15,31 @@ import (
 )
 
 const (
-	assetsFolder = "widget/assets/" // files named by hash
-	sdkFolder    = "sdk/"           // a folder for each version
+	assetsFolder = "widget/assets/" // files named by their hash
+	sdkFolder    = "sdk/"           // one folder per version
 )
 
-// Bundle is one build of the pages, held in memory.
+// Bundle is a build of the pages, held in memory.
 type Bundle struct {
-	files map[string]File // by path below the base URL
-	pages map[string]page // by name and language, as "embed.en"
+	files map[string]File // by path relative to the base URL
+	pages map[string]page // by name and language, such as "embed.en"
 }
 
-// manifest is manifest.json, written by shared/ui/build.mjs.
+// manifest has the fields of manifest.json, which shared/ui/build.mjs writes.
 type manifest struct {
 	Version string `json:"version"`
 	Files   map[string]struct {
-		Path      string `json:"path"` // path in the folder and below the base URL
+		Path      string `json:"path"` // path within the folder, and relative to the base URL
 		Integrity string `json:"integrity"`
 		Type      string `json:"type"`
 	} `json:"files"` // by logical name
 	Pages map[string]struct {
-		StyleHash string `json:"style_hash"` // "sha256-…" of the inline style element
+		StyleHash string `json:"style_hash"` // "sha256-…", hash of the inline style element
 	} `json:"pages"` // by name and language
 }
 
-// Load reads the folder of a build. The error is fs.ErrNotExist if there is no manifest, which distinguishes a service
-// without pages from a damaged build.
+// Load reads a build folder. It returns fs.ErrNotExist if the folder has no manifest; any other error means that the
+// build is damaged.
 func Load(folder fs.FS) (*Bundle, error) {
 	text, err := fs.ReadFile(folder, "manifest.json")
 	if err != nil {
@@ -75,14 +76,14 @@ func Load(folder fs.FS) (*Bundle, error) {
 	return b, b.release(released)
 }
 
-// File returns a file by its path below the base URL, such as "widget/assets/embed-1a2b.js".
+// File returns the file at a path relative to the base URL, such as "widget/assets/embed-1a2b.js".
 func (b *Bundle) File(at string) (f File, ok bool) {
 	f, ok = b.files[at]
 	return f, ok
 }
 
-// place adds a file under its own path, whose contents never change, and an SDK file also under the path of its major
-// version, whose contents do.
+// place adds a file at its own path, where its content never changes. It also adds an SDK file at the path of its major
+// version, where the content changes with each release.
 func (b *Bundle) place(at string, f File, version string) error {
 	f.Life = Forever
 	switch {
@@ -101,14 +102,14 @@ func (b *Bundle) place(at string, f File, version string) error {
 	return nil
 }
 
-// released is the content of /sdk/manifest.json, for pages that pin a version with its integrity (SRI).
+// released is the content of /sdk/manifest.json. It lets pages pin a version along with its integrity hash (SRI).
 type released struct {
 	Version string               `json:"version"`
 	Files   map[string]integrity `json:"files"`
 }
 
 type integrity struct {
-	Path      string `json:"path"` // below /sdk/
+	Path      string `json:"path"` // relative to /sdk/
 	Integrity string `json:"integrity"`
 }
 
@@ -123,28 +124,28 @@ func (b *Bundle) release(r released) error {
 	return nil
 }
 
-// File is one file in all its encodings.
+// File is one file in all available encodings.
 type File struct {
 	Type     string // media type
 	Life     Life
 	Audience Audience
 
-	forms []Form // sorted by length, the unencoded one last
+	forms []Form // shortest first, the unencoded one last
 }
 
-// Life is the cache lifetime of a file.
+// Life is how long a file may be cached.
 type Life string
 
-// The lives.
+// Cache lifetimes of files.
 const (
-	Forever Life = "forever" // the name changes with the content
+	Forever Life = "forever" // the content never changes, because the name contains its hash
 	Minutes Life = "minutes"
 )
 
-// Audience determines which pages may load a file.
+// Audience identifies the pages that may load a file.
 type Audience string
 
-// The audiences.
+// Audiences of files.
 const (
 	Ours      Audience = "ours"
 	Everybody Audience = "everybody"
@@ -152,12 +153,13 @@ const (
 
 // Form is a file in one encoding.
 type Form struct {
-	Encoding string // Content-Encoding value, or empty
-	Tag      string // strong entity tag, with its quotes (RFC 9110 section 8.8.3)
+	Encoding string // Content-Encoding value; may be empty
+	Tag      string // strong entity tag, including the quotes (RFC 9110 section 8.8.3)
 	Body     []byte
 }
 
-// In returns the shortest form in an encoding that the client accepts, or else the unencoded one.
+// In returns the file's shortest form among the encodings that the client accepts. If it accepts none, In returns the
+// unencoded form.
 func (f File) In(takes func(encoding string) bool) Form {
 	for _, form := range f.forms[:len(f.forms)-1] {
 		if takes(form.Encoding) {
@@ -172,8 +174,7 @@ func formOf(encoding string, body []byte) Form {
 	return Form{Encoding: encoding, Tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:18]) + `"`, Body: body}
 }
 
-// read reads a file and its encodings from the same folder. The folder refuses a path that leads outside
-// (fs.ValidPath).
+// read reads a file and its encoded variants from folder, which rejects paths that lead outside it (fs.ValidPath).
 func read(folder fs.FS, at, mediaType string) (File, error) {
 	if mediaType == "" {
 		return File{}, fmt.Errorf("%q has no media type", at)
@@ -191,7 +192,8 @@ func read(folder fs.FS, at, mediaType string) (File, error) {
 	return f, nil
 }
 
-// damaged returns an error other than fs.ErrNotExist, because no file of a folder with a manifest may be missing.
+// damaged wraps err so that it no longer matches fs.ErrNotExist: a file missing from a folder with a manifest means a
+// damaged build, not an absent one.
 //
 //nolint:errorlint // see above
 func damaged(err error) error { return fmt.Errorf("a file that the manifest names: %v", err) }

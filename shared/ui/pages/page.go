@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// page is a page of the build in one language, with placeholders for variable parts.
+// page is one of the build's pages in one language, with placeholders for the variable parts.
 type page struct {
 	text  string
-	style string // its inline style as a policy source; empty if it has none
+	style string // the inline style as a CSP source; may be empty
 }
 
 var errPlaces = errors.New("has not both of {{title}} and {{boot}}, or a style without its hash")
@@ -33,22 +33,22 @@ func newPage(text, styleHash string) (page, error) {
 
 func hash() *regexp.Regexp { return regexp.MustCompile(`^sha(256|384|512)-[A-Za-z0-9+/]+=*$`) }
 
-// Drawn is a page for one visit, and its response headers.
+// Drawn is a page rendered for one visit, with its response headers.
 type Drawn struct {
 	HTML     []byte
 	Policy   string // Content-Security-Policy (Content Security Policy Level 3)
 	Referrer string // Referrer-Policy
 }
 
-// The names of the pages.
+// Names of the pages.
 const (
 	Embed     = "embed"     // in a frame on a customer's page
-	Connect   = "connect"   // on its own
-	Demo      = "demo"      // the playground
-	Dashboard = "dashboard" // for developers, docs/adr/0036-the-dashboard.md
+	Connect   = "connect"   // in a window of its own
+	Demo      = "demo"      // the playground page
+	Dashboard = "dashboard" // for developers; see docs/adr/0036-the-dashboard.md
 )
 
-// Draw returns the page with a name, in a language and with a title. The boot data's strings may contain anything.
+// Draw renders the named page in a language, with a title. The strings in boot may contain any characters.
 func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 	p, ok := b.pages[name+"."+language]
 	if !ok {
@@ -58,21 +58,22 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 	if err != nil {
 		return Drawn{}, err
 	}
-	// A single pass, so that inserted text is not replaced again.
+	// Replace all placeholders in a single pass, so that placeholders within inserted text are left alone.
 	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{boot}}", script).Replace(p.text)
 	drawn := Drawn{HTML: []byte(text), Policy: p.policy(name, boot), Referrer: "no-referrer"}
 	if startsAttempts(name) {
-		// With "no-referrer" a browser sends "null" as the Origin of a form (Fetch, section 3.2), and starting an attempt is
-		// refused.
+		// With "no-referrer", browsers send "null" as the Origin of a form post (Fetch, section 3.2), and the service would
+		// refuse to start an attempt.
 		drawn.Referrer = "strict-origin"
 	}
 	return drawn, nil
 }
 
-// startsAttempts reports whether a page posts start values.
+// startsAttempts reports whether the named page posts start values.
 func startsAttempts(name string) bool { return name == Embed || name == Connect }
 
-// policy allows a page to load and request only the service's own resources, and to show logos.
+// policy returns a Content-Security-Policy that lets the page load and request only the service's own resources, and
+// display logos.
 func (p page) policy(name string, boot Boot) string {
 	style := "'self'"
 	if p.style != "" {
@@ -86,20 +87,20 @@ func (p page) policy(name string, boot Boot) string {
 		"; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action " + action
 	switch {
 	case name == Dashboard:
-		// text never becomes markup except through DOM nodes, because injected markup could run scripts
+		// The dashboard creates markup only through DOM nodes, never from text, because injected markup could run scripts.
 		return policy + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	case name == Demo:
 		return policy + "; frame-src 'self'; frame-ancestors 'none'"
 	case name == Connect:
 		return policy + "; frame-ancestors 'none'"
 	case len(boot.AllowedOrigins) == 0:
-		return policy // "*" would exclude the schemes of web views
+		return policy // no frame-ancestors, because "*" would exclude the custom schemes of web views
 	}
 	return policy + "; frame-ancestors " + ancestors(boot.Own, boot.AllowedOrigins)
 }
 
-// ancestors returns the registered origins as policy sources, plus the service's own origin for the playground. It
-// omits an origin that is not in the form that browsers send, because its text must not become a separate directive.
+// ancestors returns the registered origins as CSP sources, plus the service's own origin for the playground. It omits
+// any origin that is not in the form that browsers send, because such text could add a directive to the policy.
 func ancestors(own weburl.Own, origins []string) string {
 	sources := []string{"'self'"}
 	for _, origin := range origins {

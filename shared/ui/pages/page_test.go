@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestBootCannotEndItsScript(t *testing.T) {
+func TestBootDataIsEscapedInScript(t *testing.T) {
 	t.Parallel()
 	evil := "</script><script>alert(1)</script><!-- <script> ]]> \u2028\u2029 {{title}} {{lang}} & ' \" \\"
 	boot := pages.Boot{
@@ -58,7 +58,7 @@ func TestBootHasAllFields(t *testing.T) {
 	}
 }
 
-func TestPageSendsOriginOnlyIfItStartsAttempts(t *testing.T) {
+func TestPageSendsOriginOnlyWhenItStartsAttempts(t *testing.T) {
 	t.Parallel()
 	for page, want := range map[string]string{
 		pages.Embed: "strict-origin", pages.Connect: "strict-origin", pages.Demo: "no-referrer",
@@ -71,11 +71,11 @@ func TestPageSendsOriginOnlyIfItStartsAttempts(t *testing.T) {
 	}
 }
 
-func TestPolicyNamesAllowedEmbedders(t *testing.T) {
+func TestPolicyListsAllowedFrameAncestors(t *testing.T) {
 	t.Parallel()
 	const all = "default-src 'none'; script-src 'self'; style-src 'self' '" + built.StyleHash +
 		"'; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action "
-	const posts, own = all + "'self'", all + "'none'" // allowed targets of forms
+	const posts, own = all + "'self'", all + "'none'" // values of form-action
 	for _, c := range []struct {
 		page    string
 		origins []string

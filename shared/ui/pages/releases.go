@@ -11,21 +11,21 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// maxFile is in bytes. The limits in shared/ui are far lower.
+// maxFile is the maximum size of a file in bytes. The limits in shared/ui are much lower.
 const maxFile = 1 << 20
 
-// Releases provides the immutable files of every deployed release, stored by infra/deploy, for pages of another release
-// and for customers who pin a version (docs/adr/0035-the-widget.md).
+// Releases serves the immutable files of every deployed release, which infra/deploy uploads. Pages of other releases
+// and customers who pin a version need them (docs/adr/0035-the-widget.md).
 type Releases struct{ Files Files }
 
-// Files stores files by path below the base URL, each encoding under its own name. It returns fault.NotFound for a
-// missing one.
+// Files stores files by path relative to the base URL. Each encoding has its own name. It returns fault.NotFound if the
+// file does not exist.
 type Files interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// File returns a file in the shortest form that a client accepts, or fault.NotFound if no release has it. It looks up
-// only paths of assets and of SDK versions.
+// File returns the shortest form of a file that the client accepts, or fault.NotFound if no release contains the file.
+// It looks up only paths of assets and SDK versions.
 func (r Releases) File(ctx context.Context, at string, takes func(encoding string) bool) (File, error) {
 	if !immutable().MatchString(at) {
 		return File{}, fault.Missing("File not found.")
@@ -51,7 +51,7 @@ func (r Releases) File(ctx context.Context, at string, takes func(encoding strin
 	return f, nil
 }
 
-// immutable matches the names of files that never change, as written by shared/ui/build.mjs.
+// immutable returns a pattern for the names of files that never change, as written by shared/ui/build.mjs.
 func immutable() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(widget/assets/[a-z][a-z0-9-]{0,40}-[A-Z0-9]{8}\.(js|css)|sdk/[0-9]{1,5}\.[0-9]{1,5}\.[0-9]{1,5}/[a-z-]{1,` +
@@ -63,7 +63,7 @@ func (r Releases) read(ctx context.Context, key string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a file of another release: %w", err)
 	}
-	defer func() { _ = object.Close() }() // opened for reading only
+	defer func() { _ = object.Close() }() // errors don't matter, because the object is only read
 	body, err := io.ReadAll(io.LimitReader(object, maxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("a file of another release: %w", err)

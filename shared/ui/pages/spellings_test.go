@@ -10,8 +10,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Rows stored by an earlier release may have any form that it accepted.
-func TestBrandingShowsNoURLOfServiceInAnySpelling(t *testing.T) {
+// TestBrandingOmitsURLsOfServiceInAnySpelling covers rows stored by an earlier release, which may contain any spelling
+// that it accepted.
+func TestBrandingOmitsURLsOfServiceInAnySpelling(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]string{
 		spelling.Of("api.recordbridge.example", "", "/v1"),

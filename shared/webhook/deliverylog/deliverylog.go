@@ -1,7 +1,7 @@
-// Package deliverylog owns an organisation's view of its deliveries: searching them, and showing one delivery with all
-// its requests and responses (docs/reference/deviations.md, Webhooks). It shows entries for 15 days, limits a tenant to
-// its own, and changes nothing. Package webhook owns deliveries and attempts, package cursor seals cursors for clients,
-// and the caller decides who has access.
+// Package deliverylog searches an organisation's webhook deliveries, and shows one delivery with all its requests and
+// responses (docs/reference/deviations.md, Webhooks). It shows entries for 15 days, limits a tenant to its own
+// deliveries, and changes nothing. Package webhook defines deliveries and attempts, package cursor seals cursors for
+// clients, and the caller authorises access.
 package deliverylog
 
 import (
@@ -16,35 +16,36 @@ import (
 )
 
 const (
-	// kept is the time for which a delivery and its attempts are shown. DynamoDB deletes expired rows up to two days late,
-	// so the time is compared here (docs/reference/deviations.md, Webhooks).
+	// kept is the period for which a delivery and its attempts are shown. DynamoDB deletes expired rows up to two days
+	// late, so the age is checked here (docs/reference/deviations.md, Webhooks).
 	kept = 15 * 24 * time.Hour
 	// mostEntries is the maximum number of deliveries on a page, and defaultEntries the default.
 	mostEntries, defaultEntries = 100, 50
-	// mostRead limits the rows that are read for one page, however few of them match. Each is at most a few kilobytes.
+	// mostRead limits the number of rows read for one page, including those that do not match. Each row is at most a few
+	// kilobytes.
 	mostRead = 500
 	// batch is the number of rows read at once if most of them may not match.
 	batch = 100
 )
 
-// Log searches deliveries. It is safe for concurrent use.
+// Log searches webhook deliveries. It is safe for concurrent use.
 type Log struct {
 	Rows          Rows
 	Subscriptions Subscriptions
 	Now           func() time.Time
 }
 
-// Rows reads the rows of the log (store.DeliveryLog). It does not consider their age.
+// Rows reads the delivery log's rows regardless of their age (store.DeliveryLog).
 type Rows interface {
-	// DeliveriesBefore returns the cursors of deliveries that were created at or after from and precede a cursor, newest
-	// first, at most limit, and reports whether there are more. The most recent deliveries may be missing.
+	// DeliveriesBefore returns at most limit cursors of deliveries that were created at or after from and precede a
+	// cursor, newest first. It also reports whether there are more. The most recent deliveries may be missing.
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before Place, from time.Time, limit int) (found []Place,
 		more bool, err error)
-	// Deliveries reads deliveries, consistently, in the order of ids, at most 100; missing ones are omitted.
+	// Deliveries reads at most 100 deliveries with a consistent read, in the order of ids. It omits missing ones.
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
-	// Events reads events by id, consistently, at most 100; missing ones are omitted.
+	// Events reads at most 100 events by ID with a consistent read. It omits missing ones.
 	Events(ctx context.Context, tenant org.Tenant, ids []string) (map[string]webhook.Event, error)
-	// Attempts returns the latest attempts of a delivery, at most limit, oldest first.
+	// Attempts returns a delivery's latest attempts, at most limit, oldest first.
 	Attempts(ctx context.Context, tenant org.Tenant, deliveryID string, limit int) ([]webhook.Attempt, error)
 }
 
@@ -53,19 +54,19 @@ type Subscriptions interface {
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
-// Place is a delivery's cursor in its tenant's list, which is ordered by time, then id.
+// Place is a delivery's cursor in its tenant's list, which is ordered by time, then by ID.
 type Place struct {
 	MadeAt time.Time
-	ID     string // of the delivery; empty precedes all deliveries created at the same time
+	ID     string // ID of the delivery; an empty ID precedes all deliveries created at the same time
 }
 
-// stamp is the format of times in cursors, with the precision of rows.
+// stamp is the format of times in cursors, as precise as the times in rows.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
-// position returns the text of a cursor; parsePlace parses it.
+// position returns a cursor as text, which parsePlace parses.
 func (p Place) position() string { return p.MadeAt.UTC().Format(stamp) + "#" + p.ID }
 
-// parsePlace parses the cursor of a page.
+// parsePlace parses the text of a page's cursor.
 func parsePlace(position string) (Place, error) {
 	at, id, _ := strings.Cut(position, "#")
 	made, err := time.Parse(stamp, at)
@@ -76,14 +77,14 @@ func parsePlace(position string) (Place, error) {
 	return Place{MadeAt: made, ID: id}, nil
 }
 
-// Entry is a delivery as the list shows it.
+// Entry is a delivery's entry in the list.
 type Entry struct {
 	webhook.Delivery
 
-	Type webhook.Type // of its event; empty if the event has expired
+	Type webhook.Type // type of the event; empty if the event has expired
 }
 
-// types returns the types of the deliveries' events, and the events, by id.
+// types returns the deliveries as entries with their event types, and the events by ID.
 func (l Log) types(ctx context.Context, tenant org.Tenant,
 	deliveries []webhook.Delivery,
 ) ([]Entry, map[string]webhook.Event, error) {

@@ -24,16 +24,16 @@ const day = 24 * time.Hour
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
-	// noon has the precision that a row stores.
+	// noon is a time with the precision that a row stores.
 	noon = time.Date(2026, 3, 4, 12, 0, 0, 123456000, time.UTC)
 )
 
-// world is the log over the tables that template.yaml declares, with a worker that fills it, and a clock.
+// world holds the log with the tables that template.yaml declares, a worker that fills it, and a clock.
 type world struct {
 	rows   store.Webhooks
 	log    deliverylog.Details
 	sealer *kms.Sealer
-	answer webhook.Answer // of every receiver
+	answer webhook.Answer // response of every receiver
 	now    time.Time
 	counts *counted
 }
@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// counted counts the delivery rows that are read.
+// counted counts the delivery rows read.
 type counted struct {
 	deliverylog.Rows
 
@@ -94,7 +94,7 @@ func (w *world) worker() webhook.Worker {
 	}
 }
 
-// subscribe creates a webhook for all types that the tests use.
+// subscribe creates a webhook for all event types used by the tests.
 func (w *world) subscribe(t *testing.T, of org.Tenant) webhook.Subscription {
 	t.Helper()
 	editor := webhook.Editor{
@@ -119,7 +119,7 @@ func (w *world) emit(t *testing.T, of org.Tenant, what webhook.Type) webhook.Eve
 	return event
 }
 
-// put stores a delivery unchanged, with an event of its own.
+// put stores a delivery unchanged, with its own event.
 func (w *world) put(ctx context.Context, d webhook.Delivery, what webhook.Type) error {
 	event := webhook.Event{
 		ID: ids.Derive("event", d.ID), Tenant: d.Tenant, Type: what, Body: []byte(`{}`),
@@ -132,7 +132,7 @@ func (w *world) put(ctx context.Context, d webhook.Delivery, what webhook.Type) 
 	return w.rows.FanOut(ctx, event, []webhook.Delivery{d})
 }
 
-// search returns one page.
+// search returns one page of a tenant's deliveries.
 func (w *world) search(t *testing.T, of org.Tenant, q deliverylog.Query) deliverylog.Page {
 	t.Helper()
 	page, err := w.log.Search(t.Context(), of, q)
@@ -140,7 +140,7 @@ func (w *world) search(t *testing.T, of org.Tenant, q deliverylog.Query) deliver
 	return page
 }
 
-// follow reads all pages. It calls between after every page.
+// follow reads all pages, and calls between after every page.
 func (w *world) follow(t *testing.T, of org.Tenant, q deliverylog.Query, between func()) []deliverylog.Entry {
 	t.Helper()
 	var all []deliverylog.Entry

@@ -13,31 +13,31 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Query selects deliveries that match every given field. Its zero value selects all of them.
+// Query selects deliveries that match every given field. Its zero value selects all deliveries.
 type Query struct {
-	// ID is the id of a delivery or of its event. An event's id finds all its deliveries to existing subscriptions.
+	// ID is the ID of a delivery or of its event. An event's ID selects all its deliveries to existing subscriptions.
 	ID             string
 	SubscriptionID string
 	Type           webhook.Type
-	// Subject is the connection or the export that the event is about.
+	// Subject is the ID of the connection or the export that the event is about.
 	Subject  string
 	Status   webhook.DeliveryStatus
-	From, To time.Time // creation of the delivery: at or after From, and before To; zero for no limit
+	From, To time.Time // creation time, from From up to but not including To; zero for no limit
 	After    string    // cursor of the previous page; empty for the first page
-	Limit    int       // size of the page, 1 to 100; 0 for 50
+	Limit    int       // size of the page, 1 to 100; the default is 50
 }
 
-// Page is a page of the list, newest first.
+// Page is a page of the delivery list, newest first.
 type Page struct {
 	Entries []Entry
-	// Next is the cursor of the next page, for Query.After; empty if there are no more. A page may be short, or even
-	// empty, although more follow, because the search for one page is limited.
+	// Next is the cursor of the next page, for Query.After, or "" if there are no more. A page may be short, or even
+	// empty, although more deliveries follow, because the number of rows read for one page is limited.
 	Next string
 }
 
-// Search returns a tenant's deliveries, newest first. New deliveries do not shift the pages: each continues exactly
-// after the previous one. A delivery appears shortly after its creation. Errors are fault.Invalid, fault.Unavailable
-// and internal errors.
+// Search returns a tenant's deliveries, newest first. New deliveries do not shift the pages: each page continues
+// exactly after the previous one. A delivery appears shortly after its creation. It can fail with fault.Invalid,
+// fault.Unavailable or an internal error.
 func (l Log) Search(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	if err := q.check(); err != nil {
 		return Page{}, err
@@ -94,7 +94,7 @@ func (q Query) check() error {
 	return fault.BadRequest("The status must be scheduled, inflight, delivered, exhausted or held.").About("status")
 }
 
-// start returns the cursor at which the search begins. Because clocks differ, the default is a day in the future.
+// start returns the cursor at which the search begins. The default is a day in the future, because clocks differ.
 func (q Query) start(now time.Time) (Place, error) {
 	if q.After != "" {
 		at, err := parsePlace(q.After)
@@ -103,12 +103,12 @@ func (q Query) start(now time.Time) (Place, error) {
 		}
 	}
 	if !q.To.IsZero() {
-		return Place{MadeAt: q.To.Add(time.Microsecond - 1)}, nil // cursors are less precise than a time limit may be
+		return Place{MadeAt: q.To.Add(time.Microsecond - 1)}, nil // a cursor's time is less precise than To may be
 	}
 	return Place{MadeAt: now.Add(24 * time.Hour)}, nil
 }
 
-// readAtOnce returns the number of rows to read before it is known how many match.
+// readAtOnce returns the number of rows to read in the first batch.
 func (q Query) readAtOnce() int {
 	if q.SubscriptionID == "" && q.Type == "" && q.Subject == "" && q.Status == "" {
 		return q.Limit
@@ -116,7 +116,7 @@ func (q Query) readAtOnce() int {
 	return batch
 }
 
-// wanted reads the deliveries at cursors and returns those that match, in order.
+// wanted reads the deliveries at cursors and returns the matching ones, in order.
 func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query) ([]Entry, error) {
 	found := make([]string, len(at))
 	for i, p := range at {
@@ -126,7 +126,7 @@ func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
-	// The rows are matched before events are read, which are larger.
+	// Rows are matched before their events are read, because events are larger.
 	entries, events, err := l.types(ctx, tenant,
 		slices.DeleteFunc(deliveries, func(d webhook.Delivery) bool { return !l.matches(d, q) }))
 	if err != nil {
@@ -146,8 +146,7 @@ func (l Log) matches(d webhook.Delivery, q Query) bool {
 		!d.CreatedAt.Before(q.From) && (q.To.IsZero() || d.CreatedAt.Before(q.To))
 }
 
-// byID finds a delivery by its id, and an event's deliveries by their derived ids: it does not search a list of events.
-// They are few enough for one page.
+// byID returns a delivery by its ID, or an event's deliveries by their derived IDs. They always fit one page.
 func (l Log) byID(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	id, ok := ids.ParseUUID(q.ID)
 	if !ok {

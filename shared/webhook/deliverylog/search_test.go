@@ -39,10 +39,10 @@ func TestSearchFindsMatchingDeliveries(t *testing.T) {
 	w.now = noon.Add(time.Hour)
 	second := w.subscribe(t, tenant)
 	w.answer = webhook.Answer{Status: 500}
-	failed := w.emit(t, tenant, webhook.TestEvent) // two
+	failed := w.emit(t, tenant, webhook.TestEvent) // two deliveries
 	w.now = noon.Add(2 * time.Hour)
 	w.answer = webhook.Answer{Status: 200, Control: "abort-message"}
-	w.emit(t, tenant, webhook.ExportProgressed) // none: no subscription receives it
+	w.emit(t, tenant, webhook.ExportProgressed) // no delivery, because no subscription receives the type
 	for name, c := range map[string]struct {
 		query deliverylog.Query
 		want  int
@@ -113,7 +113,7 @@ func TestSearchHidesOtherTenants(t *testing.T) {
 	}
 	place := noon.Add(time.Hour).Format("2006-01-02T15:04:05.000000Z") + "#" + own.Entries[0].ID
 	for name, of := range foreign() {
-		w.subscribe(t, of) // so that delivery ids are derived
+		w.subscribe(t, of) // gives the tenant a subscription, from whose ID delivery IDs are derived
 		for _, q := range []deliverylog.Query{
 			{},
 			{ID: event.ID},
@@ -130,7 +130,7 @@ func TestSearchHidesOtherTenants(t *testing.T) {
 	}
 }
 
-// Rows remain for up to two days after they expire.
+// TestExpiredDeliveriesAreHidden covers rows that remain for up to two days after they expire.
 func TestExpiredDeliveriesAreHidden(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -157,8 +157,9 @@ func TestExpiredDeliveriesAreHidden(t *testing.T) {
 	wantMissing(t, "an old delivery", w, tenant, own[0].ID)
 }
 
-// A search with few matches ends in time, and returns a cursor for the next page.
-func TestSearchStopsWhenNothingMatches(t *testing.T) {
+// TestSearchLimitsRowsReadWhenNothingMatches checks that a search with few matches ends in time, and returns a cursor
+// for the next page.
+func TestSearchLimitsRowsReadWhenNothingMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 620 {
@@ -185,7 +186,7 @@ func TestSearchStopsWhenNothingMatches(t *testing.T) {
 	}
 }
 
-// numbered returns a delivery created at a time. The ids of neighbours are unordered.
+// numbered returns a delivery created at a time. The IDs of consecutive deliveries are unordered.
 func numbered(i int, at time.Time) webhook.Delivery {
 	return webhook.Delivery{
 		ID: ids.Derive("numbered", strconv.Itoa(i)), Tenant: tenant, SubscriptionID: "s" + strconv.Itoa(i%3),
@@ -194,8 +195,8 @@ func numbered(i int, at time.Time) webhook.Delivery {
 	}
 }
 
-// Deliveries are created while pages are read, some with the same time as older ones: each earlier delivery is shown
-// once, none is shown twice, and the order holds.
+// TestSearchPagesAreStableUnderInsertion creates deliveries while pages are read, some with the same time as older
+// ones. Each earlier delivery must be returned once, in order.
 func TestSearchPagesAreStableUnderInsertion(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -209,7 +210,7 @@ func checkPages(t *testing.T, r *rapid.T) {
 	w.now = noon.Add(time.Hour)
 	var (
 		made    int
-		at      = rapid.IntRange(0, 6) // seconds: many share one
+		at      = rapid.IntRange(0, 6) // in seconds, so that many deliveries share one
 		present = map[string]bool{}
 	)
 	add := func(ctx context.Context, second int) string {
@@ -261,7 +262,7 @@ func isBefore(a, b deliverylog.Entry) bool {
 	return a.CreatedAt.Before(b.CreatedAt) || a.CreatedAt.Equal(b.CreatedAt) && a.ID < b.ID
 }
 
-func TestSearchPagesEndWithList(t *testing.T) {
+func TestSearchReturnsNoCursorOnLastPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 6 {
@@ -286,7 +287,7 @@ func TestSearchPagesEndWithList(t *testing.T) {
 	}
 }
 
-// failing is a store with one failing read.
+// failing is a store in which one read fails.
 type failing struct {
 	deliverylog.Rows
 

@@ -11,37 +11,36 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// mostAttempts is the maximum number of attempts shown of a delivery, the latest ones. A schedule has ten; replays add
-// to them.
+// mostAttempts is the maximum number of a delivery's attempts that are shown; the latest are shown. A schedule has ten
+// attempts, and replays add to them.
 const mostAttempts = 100
 
-// Details shows single deliveries, in addition to its Log's search. It is safe for concurrent use.
+// Details searches deliveries as its Log does, and shows single deliveries. It is safe for concurrent use.
 type Details struct {
 	Log
 
 	Answers webhook.Opener // decrypts webhooks' private data
 }
 
-// Detail is a delivery with all its requests and responses.
+// Detail holds a delivery with all its requests and responses.
 type Detail struct {
 	Entry
 
-	// Body is the body of every attempt without the tokens that make its download links work; nil if the event has
-	// expired.
+	// Body is the body of every attempt, without the tokens of its download links. It is nil if the event has expired.
 	Body     []byte
-	Attempts []Attempt // oldest first
+	Attempts []Attempt // attempts, oldest first
 }
 
-// Attempt is one request and its outcome.
+// Attempt holds one request and its outcome.
 type Attempt struct {
 	webhook.Attempt
 
-	// Answer is the first 2 KiB of the response's body. It is empty if there was none, or if the subscription, whose key
+	// Answer is the first 2 KiB of the response body. It is empty if there was no body, or if the subscription, whose key
 	// decrypts it, was removed.
 	Answer []byte
 }
 
-// Show returns one delivery; fault.NotFound if it does not exist or has expired.
+// Show returns one delivery. It returns fault.NotFound if the delivery does not exist or has expired.
 func (l Details) Show(ctx context.Context, tenant org.Tenant, id string) (Detail, error) {
 	missing := fault.Missing("Delivery not found.")
 	id, ok := ids.ParseUUID(id)

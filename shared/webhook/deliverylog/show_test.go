@@ -25,7 +25,8 @@ func wantMissing(t *testing.T, what string, w *world, of org.Tenant, id string) 
 	}
 }
 
-// The worker itself writes the log's rows: a failure, then a success, then a replay.
+// TestShowReturnsEveryRequestAndResponse lets the worker write the log's rows: a failure, then a success, then a
+// replay.
 func TestShowReturnsEveryRequestAndResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -90,7 +91,7 @@ func TestShowReturnsNotFoundForMissingDelivery(t *testing.T) {
 	}
 }
 
-// none is a tenant without remaining webhooks.
+// none is a store without any webhooks.
 type none struct{}
 
 func (none) Subscriptions(context.Context, org.Tenant) ([]webhook.Subscription, error) {

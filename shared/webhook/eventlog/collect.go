@@ -10,31 +10,31 @@ import (
 )
 
 const (
-	// settled is the age from which events are served (docs/guide/webhooks.md, Reading events; the package comment
-	// explains the reason).
+	// settled is the minimum age of an event that is served (docs/guide/webhooks.md, Reading events). The package comment
+	// explains the reason.
 	settled = 15 * time.Second
-	// kept is the time for which events stay in the list. Their rows are deleted later, so this is compared here.
+	// kept is the period for which events stay in the list. Their rows are deleted later, so the age is checked here.
 	kept = 15 * 24 * time.Hour
-	// maxBytes limits the events of a response: responses travel as base64, and Lambda limits them to 6 MB. The largest
-	// event is a row of 400 KB, so at least one always fits.
+	// maxBytes limits the total size of a response's events. Responses are encoded in base64, and Lambda limits them to 6
+	// MB. The largest event is a row of 400 KB, so at least one always fits.
 	maxBytes = 4_000_000
-	// maxExamined limits the number of events that one request reads in search of matching ones.
+	// maxExamined limits the number of events that one request reads to find matching ones.
 	maxExamined = 1000
-	// minBatch and maxBatch limit the number of events read at once: enough in case the first ones do not match, and no
-	// more than the store reads in one call.
+	// minBatch and maxBatch limit the number of events read at once. The minimum allows for events that do not match; the
+	// maximum is the number that the store reads in one call.
 	minBatch, maxBatch = 25, 100
 )
 
-// collected is a page under construction.
+// collected is a page that is being filled.
 type collected struct {
 	events []json.RawMessage
 	bytes  int
-	last   webhook.Event // the last event examined; all before it were served or did not match
+	last   webhook.Event // last event examined; all events before it were served or did not match
 	more   bool
 }
 
-// collect reads the matching events after start, until the page has its limit, the response is full, or the request has
-// examined enough. A start older than the retention time is moved to the oldest remaining event.
+// collect reads the matching events after start until the page reaches its limit, the response is full, or the request
+// has examined enough events. If start is older than the retention time, collect begins at the oldest remaining event.
 func (r Reader) collect(ctx context.Context, start webhook.Event, q Query) (collected, error) {
 	c := collected{events: []json.RawMessage{}, last: start, more: true}
 	from, now, types := start, r.Now(), q.types()

@@ -1,16 +1,16 @@
-// Package eventlog owns the reading of events by an organisation (docs/guide/webhooks.md, "Reading events"): those of
-// the last 15 days, oldest first, each as the envelope that its webhooks receive, byte for byte. Reading an event does
-// not remove it.
+// Package eventlog lets an organisation read its events (docs/guide/webhooks.md, "Reading events"). It returns those of
+// the last 15 days, oldest first, each as the envelope that the organisation's webhooks receive, byte for byte. Reading
+// an event does not remove it.
 //
 // Only events older than 15 seconds are served. The list is read through an index that shows each new entry shortly
-// after its row, with a varying delay. A row is in turn stored shortly after the time of its fact. An event can
-// therefore appear before one that a reader has already received, whose cursor would skip it for good. Both delays
-// together are many times shorter than 15 seconds, and a webhook serves organisations that need an event sooner. Events
-// with equal times are ordered by id.
+// after its row, with a varying delay. A row is in turn stored shortly after the time of its event. An event can
+// therefore appear in the list before one that a reader has already received, and the reader's cursor would skip it
+// permanently. Both delays together are many times shorter than 15 seconds. Organisations that need events sooner can
+// use a webhook. Events with equal times are ordered by ID.
 //
 // The extensions (patient.connection_failed, patient.authorization_expiring, patient.ehi_export_progress) are served
-// only to requests that name them, just as webhooks receive them only after opting in: a reader written for the
-// specification never sees one.
+// only to requests that name them, just as webhooks receive them only after opting in. A reader written for the
+// specification therefore never sees one.
 package eventlog
 
 import (
@@ -33,15 +33,16 @@ type Reader struct {
 	Now     func() time.Time
 }
 
-// Log returns events after last, which is compared by tenant, time and id only, that were created before a time: oldest
-// first by (created, id), at most limit, and whether there are more. It returns none only if there are no more
-// (store.EventLog).
+// Log returns events after last that were created before a time, oldest first by creation time and ID, at most limit.
+// It also reports whether there are more. last is compared by tenant, time and ID only. Log returns no events only if
+// there are no more (store.EventLog).
 type Log interface {
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) (events []webhook.Event,
 		more bool, err error)
 }
 
-// Cursors seals cursors for a tenant and a use; fault.Invalid for a cursor that it has not sealed (cursor.Sealer).
+// Cursors seals cursors for a tenant and a use. It returns fault.Invalid for a cursor that it has not sealed
+// (cursor.Sealer).
 type Cursors interface {
 	Seal(tenant org.Tenant, use, position string) (string, error)
 	Open(tenant org.Tenant, use, text string) (string, error)
@@ -49,19 +50,19 @@ type Cursors interface {
 
 // Query selects a page of events.
 type Query struct {
-	After string         // cursor of the previous page; empty for the beginning of the list
-	Limit int            // number of events, at least one
-	Types []webhook.Type // only these types; none: all except the extensions
+	After string         // cursor of the previous page; empty for the start of the list
+	Limit int            // maximum number of events, at least one
+	Types []webhook.Type // requested types; if empty, all except the extensions
 }
 
-// Page is a page of the list.
+// Page is a page of the event list.
 type Page struct {
-	Events []json.RawMessage // not nil
-	After  string            // never empty, so that a reader can always continue
-	More   bool              // request the next page at once, even if this one has no events
+	Events []json.RawMessage // events; never nil
+	After  string            // cursor; never empty, so that a reader can always continue
+	More   bool              // there are more events, even if this page is empty
 }
 
-// Read returns the page after a cursor; fault.Invalid for a cursor of another list, tenant or mode.
+// Read returns the page after a cursor. It returns fault.Invalid for a cursor of another list, tenant or mode.
 func (r Reader) Read(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	start, err := r.open(tenant, q.After)
 	if err != nil {
@@ -78,7 +79,7 @@ func (r Reader) Read(ctx context.Context, tenant org.Tenant, q Query) (Page, err
 	return page, err
 }
 
-// types returns the types of the requested events.
+// types returns the event types that the query requests.
 func (q Query) types() []webhook.Type {
 	if len(q.Types) > 0 {
 		return q.Types
@@ -92,10 +93,10 @@ func (q Query) types() []webhook.Type {
 	return specified
 }
 
-// use distinguishes this list's cursors from those of other lists.
+// use distinguishes the event list's cursors from those of other lists.
 const use = "events"
 
-// seal returns the cursor after an event, or before all events if it has no id.
+// seal returns the cursor after an event, or before all events if last has no ID.
 func (r Reader) seal(last webhook.Event) (string, error) {
 	position := ""
 	if last.ID != "" {
@@ -104,8 +105,8 @@ func (r Reader) seal(last webhook.Event) (string, error) {
 	return r.Cursors.Seal(last.Tenant, use, position)
 }
 
-// open is the reverse of seal: the returned event has only tenant, time and id. An empty cursor stands for the
-// beginning of the list.
+// open decodes a cursor returned by seal. The event has only tenant, time and ID. An empty cursor stands for the start
+// of the list.
 func (r Reader) open(tenant org.Tenant, text string) (webhook.Event, error) {
 	beginning := webhook.Event{Tenant: tenant}
 	if text == "" {

@@ -15,50 +15,52 @@ import (
 )
 
 const (
-	// firstWait is the delay after a notice's first failure; it doubles each time, up to longestWait.
+	// firstWait is the delay after a notice's first failure. It doubles with each further failure, up to longestWait.
 	firstWait   = time.Minute
 	longestWait = 6 * time.Hour
-	// keepTrying is the time for which sending is retried. DynamoDB also deletes the row around then.
+	// keepTrying is the period during which sending is retried. DynamoDB deletes the row around the same time.
 	keepTrying = 15 * 24 * time.Hour
 )
 
 // Store stores notices, and reads their subjects (store.Webhooks).
 type Store interface {
-	// ClaimNotice claims an unsent notice for the caller until leaseUntil; fault.Conflict if none can be claimed now.
+	// ClaimNotice claims an unsent notice for the caller until leaseUntil. It returns fault.Conflict if the notice can't
+	// be claimed now.
 	ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Notice, error)
-	// FinishNotice stores the final outcome of a claimed notice; fault.Conflict if another claim has taken over.
+	// FinishNotice stores a claimed notice's final outcome. It returns fault.Conflict if another claim has taken over.
 	FinishNotice(ctx context.Context, n Notice, outcome Outcome, at time.Time) error
-	// PostponeNotice releases a claimed notice until later; fault.Conflict if another claim has taken over.
+	// PostponeNotice releases a claimed notice until later. It returns fault.Conflict if another claim has taken over.
 	PostponeNotice(ctx context.Context, n Notice, until time.Time) error
-	// DisableForNotice disables the subscription whose disabling a notice reports; fault.Conflict if it has changed since.
+	// DisableForNotice disables the subscription whose disabling the notice reports. It returns fault.Conflict if the
+	// subscription has changed since.
 	DisableForNotice(ctx context.Context, n Notice) error
-	// Organisation reads the recipient.
+	// Organisation reads the organisation that receives the notice.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }
 
-// Sender sends a mail in both formats to all addresses (mail.Sender).
+// Sender sends an email in text and HTML to all addresses (mail.Sender).
 type Sender interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }
 
-// Limits counts e-mails across all organisations; fault.Limited (maillimit.Limiter).
+// Limits counts emails across all organisations, and returns fault.Limited above the limits (maillimit.Limiter).
 type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
 
-// Mailer sends notices. A claim prevents two workers from sending the same notice; after a crash between sending and
-// recording it, it is sent again.
+// Mailer sends notices by email. A claim prevents two workers from sending the same notice. After a crash between
+// sending and recording it, the notice is sent again.
 type Mailer struct {
 	Store     Store
-	Sender    Sender // nil: this stack sends no e-mails
+	Sender    Sender // nil if this stack sends no email
 	Limits    Limits
-	Dashboard string // its URL, to which the mails link
-	Support   string // the operator's e-mail address for support tickets; if empty, tickets are only listed
+	Dashboard string // dashboard URL to which the emails link
+	Support   string // operator's email address for support tickets; if empty, tickets are only listed
 	Now       func() time.Time
-	Lease     time.Duration // longer than sending may take
+	Lease     time.Duration // must exceed the time needed for sending
 }
 
-// SendNotice sends an unsent notice. An error is internal; the notice is retried later.
+// SendNotice sends an unsent notice. An error is internal, and the notice is retried later.
 func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) error {
 	now := m.Now()
 	n, err := m.Store.ClaimNotice(ctx, tenant, id, now, now.Add(m.Lease))
@@ -70,7 +72,7 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 	}
 	logx.Add(ctx, slog.String("notice", string(n.Kind)))
 	outcome, err := m.send(ctx, n)
-	// The outcome of the mail is known; a deadline that passes now must not cause it to be sent again.
+	// The email's outcome is known. It is stored even after the deadline, so that the email is not sent again.
 	ctx = context.WithoutCancel(ctx)
 	if err != nil || outcome == limited {
 		return errors.Join(err, m.putOff(ctx, n))
@@ -81,8 +83,8 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 func (m Mailer) send(ctx context.Context, n Notice) (Outcome, error) {
 	outcome, err := m.mail(ctx, n)
 	if n.Kind == KindDisabled {
-		// After its mail, but whatever its outcome: a receiver that wants no more deliveries must not get them while SES is
-		// down. The mail is stored, so it is not forgotten.
+		// The subscription is disabled after its email, whatever the email's outcome. A receiver that wants no more
+		// deliveries must not get them while SES is down. The notice is stored, so it is not lost.
 		disabling := m.Store.DisableForNotice(context.WithoutCancel(ctx), n)
 		switch {
 		case disabling == nil:
@@ -134,7 +136,7 @@ func (m Mailer) support() []string {
 	return []string{m.Support}
 }
 
-// admitted returns the addresses to which a mail may be sent now.
+// admitted returns the addresses to which an email may be sent now.
 func (m Mailer) admitted(ctx context.Context, addresses []string, counted maillimit.Mail) ([]string, error) {
 	to := make([]string, 0, len(addresses))
 	for _, address := range addresses {
@@ -152,7 +154,7 @@ func (m Mailer) admitted(ctx context.Context, addresses []string, counted mailli
 	return to, nil
 }
 
-// putOff schedules a retry of a notice that could not be sent, if there is time for one.
+// putOff schedules a retry of a notice that could not be sent, if enough time remains.
 func (m Mailer) putOff(ctx context.Context, n Notice) error {
 	next := m.Now().Add(min(firstWait<<min(max(n.Fence-1, 0), 10), longestWait))
 	if next.After(n.At.Add(keepTrying)) {

@@ -44,18 +44,18 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// office contains the tables that template.yaml declares, and SES, with the clock of the test's bubble.
+// office holds the tables that template.yaml declares and a simulated SES, with the clock of the test's bubble.
 type office struct {
 	t      *testing.T
 	cloud  *aws.Cloud
 	rows   store.Mailings
 	mailer notice.Mailer
 	keys   secret.Keyring
-	id     string       // of the notice
-	log    bytes.Buffer // of the last notice
+	id     string       // ID of the notice
+	log    bytes.Buffer // log of the last notice
 }
 
-// newOffice returns an office with an organisation that has these addresses.
+// newOffice returns an office whose organisation has the given email addresses.
 func newOffice(t *testing.T, emails ...string) *office {
 	t.Helper()
 	made := tables.New(t)
@@ -75,7 +75,7 @@ func newOffice(t *testing.T, emails ...string) *office {
 	return p
 }
 
-// store stores a warning.
+// store stores a notice that warns of failures.
 func (p *office) store() {
 	p.t.Helper()
 	expect.NoError(p.t, p.rows.Notify(p.t.Context(), notice.Notice{
@@ -84,7 +84,7 @@ func (p *office) store() {
 	}))
 }
 
-// send handles one message about the notice.
+// send processes one message about the notice.
 func (p *office) send() error {
 	p.t.Helper()
 	ctx, line := logx.Begin(p.t.Context())
@@ -115,8 +115,8 @@ func (p *office) due() []time.Time {
 	return all
 }
 
-// wantDone checks that a number of mails was sent, that nothing remains to do, and that the log contains the outcome
-// but no address.
+// wantDone checks that a number of emails was sent, that nothing remains to be done, and that the log contains the
+// outcome but no email address.
 func (p *office) wantDone(mails int, outcome notice.Outcome) {
 	p.t.Helper()
 	if got := len(p.cloud.SES().Sent()); got != mails {
@@ -149,7 +149,7 @@ func TestNoticeIsSentOnceForManyMessages(t *testing.T) {
 			<-time.After(10 * time.Minute)
 			expect.NoError(t, p.send())
 		}
-		p.store() // a caller that crashed after storing it stores it again
+		p.store() // a caller that crashed after storing the notice stores it again
 		expect.NoError(t, p.send())
 		sent := p.cloud.SES().Sent()
 		if len(sent) != 1 || !slices.Equal(sent[0].To, []string{address, "on-call@alder.example"}) || len(p.due()) != 0 {
@@ -186,7 +186,7 @@ func TestNoticeWithoutRecipientsIsFinished(t *testing.T) {
 
 var errCrash = errors.New("crashed")
 
-// crashing is a worker that crashes at one of its steps, once.
+// crashing is a store or sender that simulates a worker's crash at one step, once.
 type crashing struct {
 	notice.Store
 	notice.Sender
@@ -249,7 +249,7 @@ func TestNoticeIsSentAfterCrashWhenLeaseExpires(t *testing.T) {
 	}
 }
 
-// failing is an SES that fails.
+// failing simulates an SES whose calls fail.
 type failing struct{ calls []time.Time }
 
 func (f *failing) Send(context.Context, []string, string, string, string) error {
@@ -301,7 +301,7 @@ func TestFailedMailIsRetried(t *testing.T) {
 	})
 }
 
-func TestNoticeIsGivenUpAfterFifteenDays(t *testing.T) {
+func TestMailerStopsRetryingNoticeAfterFifteenDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
@@ -318,13 +318,13 @@ func TestNoticeIsGivenUpAfterFifteenDays(t *testing.T) {
 	})
 }
 
-func TestReportedSubscriptionEndsDisabled(t *testing.T) {
+func TestSendNoticeDisablesReportedSubscription(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
 		expect.NoError(t, p.rows.CreateSubscription(t.Context(),
 			webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
-		// The worker crashed after storing the notice.
+		// The stored notice simulates a worker that crashed before sending it.
 		expect.NoError(t, p.rows.Notify(t.Context(), notice.Notice{
 			ID: noticeID, Tenant: tenant, Kind: notice.KindDisabled, SubscriptionID: hookID, Rev: 1, Reason: webhook.ReasonGone,
 			At: time.Now(),
@@ -338,7 +338,7 @@ func TestReportedSubscriptionEndsDisabled(t *testing.T) {
 		if !sub.Disabled || sub.DisabledFor != webhook.ReasonGone {
 			t.Fatalf("the webhook is %+v, want disabled although no mail can be sent", sub)
 		}
-		// The owner enables it before the mail is sent: the mail then changes nothing.
+		// The owner enables the subscription before the email is sent; the email then changes nothing.
 		expect.NoError(t, p.rows.EnableSubscription(t.Context(), sub))
 		p.mailer.Sender = works
 		p.sweep(1)

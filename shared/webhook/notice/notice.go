@@ -1,6 +1,6 @@
-// Package notice owns the e-mails to an organisation about its webhooks and credentials, and to the operator about
-// support tickets: their occasions, their texts, and how long sending is retried. A notice is first stored as a row, so
-// that none is forgotten (ADR 4); the webhook worker sends it. The package depends on neither SES nor a table.
+// Package notice sends email to an organisation about its webhooks and credentials, and to the operator about support
+// tickets. It defines the occasions, the texts, and how long sending is retried. A notice is first stored as a row, so
+// that none is lost (ADR 4); the webhook worker sends it. The package depends on neither SES nor a table.
 package notice
 
 import (
@@ -16,35 +16,35 @@ import (
 // Kind is the subject of a notice.
 type Kind string
 
-// The kinds.
+// Kinds of notices.
 const (
 	KindFailing  Kind = "webhook_failing"
 	KindDisabled Kind = "webhook_disabled"
-	// Creations are reported in case someone outside the organisation made them.
+	// Notices of created items, in case someone outside the organisation created them.
 	KindWebhookCreated    Kind = "webhook_created"
 	KindWebhookMoved      Kind = "webhook_moved"
 	KindSecretRotated     Kind = "webhook_secret_rotated"
 	KindCredentialCreated Kind = "credential_created" //nolint:gosec // G101: the name of a kind
 	KindKeyCreated        Kind = "key_created"
-	// An operator decides on live mode.
+	// Notices of an operator's decisions on live mode.
 	KindLiveApproved  Kind = "live_access_approved"
 	KindLiveRefused   Kind = "live_access_refused"
 	KindLiveWithdrawn Kind = "live_access_withdrawn"
-	// KindSupport goes to the operator, not to the organisation.
+	// KindSupport is sent to the operator, not to the organisation.
 	KindSupport Kind = "support_requested"
 )
 
-// Notice is an e-mail to an organisation about one of its webhooks or credentials, or its live mode, or to the operator
+// Notice is an email to an organisation about one of its webhooks or credentials, or its live mode, or to the operator
 // about a support ticket. It contains no event content and no secret.
 type Notice struct {
-	ID             string // the same for the same occasion
+	ID             string // the same ID for the same occasion
 	Tenant         org.Tenant
 	Kind           Kind
 	SubscriptionID string
-	URL            string // of the subscription, without possible secrets
-	Rev            int64  // of the subscription to disable
-	PublicID       string // of the credential
-	InquiryID      string // of the support ticket
+	URL            string // URL of the subscription, without possible secrets
+	Rev            int64  // revision of the subscription to disable
+	PublicID       string // public ID of the credential
+	InquiryID      string // ID of the support ticket's inquiry
 	Reason         webhook.Reason
 	Failures       int
 	FailingSince   time.Time
@@ -55,39 +55,40 @@ type Notice struct {
 // Outcome is the result of processing a notice.
 type Outcome string
 
-// The outcomes.
+// Outcomes of processing a notice.
 const (
 	Sent        Outcome = "sent"
-	NoAddresses Outcome = "no_addresses" // the organisation or the operator has none
-	NoSender    Outcome = "no_sender"    // this stack sends no e-mails
-	GivenUp     Outcome = "given_up"     // it could not be sent within the retention time
+	NoAddresses Outcome = "no_addresses" // the organisation or the operator has no address
+	NoSender    Outcome = "no_sender"    // this stack sends no email
+	GivenUp     Outcome = "given_up"     // the email could not be sent within the retention time
 
-	limited Outcome = "limited" // every address has reached its limit for now; retried later
+	limited Outcome = "limited" // every address has reached its limit; retried later
 )
 
-// WebhookCreated reports that a subscription was created.
+// WebhookCreated returns the notice that a subscription was created.
 func WebhookCreated(s webhook.Subscription) Notice {
 	n := about(s, KindWebhookCreated, s.CreatedAt)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind))
 	return n
 }
 
-// WebhookMoved reports that a subscription has a new URL, that of s. Its previous revision distinguishes the occasions.
+// WebhookMoved returns the notice that a subscription has a new URL, that of s. The previous revision distinguishes
+// several changes.
 func WebhookMoved(s webhook.Subscription, at time.Time) Notice {
 	n := about(s, KindWebhookMoved, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), strconv.FormatInt(s.Rev, 10))
 	return n
 }
 
-// SecretRotated reports that a subscription has a new signing secret. S is its previous state, whose revision
-// distinguishes the occasions.
+// SecretRotated returns the notice that a subscription has a new signing secret. s is the previous state, whose
+// revision distinguishes several rotations.
 func SecretRotated(s webhook.Subscription, at time.Time) Notice {
 	n := about(s, KindSecretRotated, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), strconv.FormatInt(s.Rev, 10))
 	return n
 }
 
-// KeyCreated reports that a credential has a new private key.
+// KeyCreated returns the notice that a credential has a new private key.
 func KeyCreated(c org.Credential, key org.Key) Notice {
 	return Notice{
 		ID: ids.Derive("notice", key.ID, string(KindKeyCreated)), Tenant: c.Tenant, Kind: KindKeyCreated,
@@ -95,7 +96,7 @@ func KeyCreated(c org.Credential, key org.Key) Notice {
 	}
 }
 
-// CredentialCreated reports that a credential was created.
+// CredentialCreated returns the notice that a credential was created.
 func CredentialCreated(c org.Credential) Notice {
 	return Notice{
 		ID: ids.Derive("notice", c.ID, string(KindCredentialCreated)), Tenant: c.Tenant, Kind: KindCredentialCreated,
@@ -103,16 +104,18 @@ func CredentialCreated(c org.Credential) Notice {
 	}
 }
 
-// LiveApproved notifies an organisation, in its state after the decision, that it has live mode.
+// LiveApproved returns the notice that an organisation has live mode. o is the organisation after the decision.
 func LiveApproved(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveApproved, at) }
 
-// LiveRefused notifies an organisation, in its state after the decision, that its request for live mode was refused.
+// LiveRefused returns the notice that an organisation's request for live mode was refused. o is the organisation after
+// the decision.
 func LiveRefused(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveRefused, at) }
 
-// LiveWithdrawn notifies an organisation, in its state after the decision, that it no longer has live mode.
+// LiveWithdrawn returns the notice that an organisation no longer has live mode. o is the organisation after the
+// decision.
 func LiveWithdrawn(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveWithdrawn, at) }
 
-// decided returns a notice about live mode. The organisation's revision distinguishes the occasions.
+// decided returns a notice about live mode. The organisation's revision distinguishes several decisions.
 func decided(o org.Organisation, kind Kind, at time.Time) Notice {
 	return Notice{
 		ID:     ids.Derive("notice", o.ID, string(kind), strconv.FormatInt(o.Rev, 10)),
@@ -120,7 +123,8 @@ func decided(o org.Organisation, kind Kind, at time.Time) Notice {
 	}
 }
 
-// SupportRequested notifies the operator that a support ticket was filed. Its text stays in the inquiry.
+// SupportRequested returns the notice to the operator that a support ticket was filed. The ticket's text stays in the
+// inquiry.
 func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice {
 	return Notice{
 		ID: ids.Derive("notice", inquiryID, string(KindSupport)), Tenant: tenant, Kind: KindSupport,
@@ -128,12 +132,12 @@ func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice 
 	}
 }
 
-// DisabledByHand reports that an operator has disabled a subscription; s is its previous state.
+// DisabledByHand returns the notice that an operator has disabled a subscription. s is its previous state.
 func DisabledByHand(s webhook.Subscription, at time.Time) Notice {
 	return disabled(s, webhook.ReasonByHand, s.Health, at)
 }
 
-// failing returns the latest warning that h counts about a run of failures.
+// failing returns the latest warning counted in h about a run of failures.
 func failing(s webhook.Subscription, h webhook.Health) Notice {
 	n := about(s, KindFailing, h.LastFailure)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), h.FailingSince.UTC().Format(time.RFC3339Nano),
@@ -142,7 +146,8 @@ func failing(s webhook.Subscription, h webhook.Health) Notice {
 	return n
 }
 
-// disabled reports that a subscription was disabled. Enabling a subscription gives it a new revision.
+// disabled returns the notice that a subscription was disabled. Enabling a subscription changes its revision, which
+// distinguishes several notices.
 func disabled(s webhook.Subscription, reason webhook.Reason, h webhook.Health, at time.Time) Notice {
 	n := about(s, KindDisabled, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), s.CreatedAt.UTC().Format(time.RFC3339Nano),
@@ -155,7 +160,7 @@ func about(s webhook.Subscription, kind Kind, at time.Time) Notice {
 	return Notice{Tenant: s.Tenant, Kind: kind, SubscriptionID: s.ID, URL: shownURL(s.URL), At: at}
 }
 
-// shownURL removes the parts of a webhook's URL in which its owner may have put a secret.
+// shownURL returns a webhook's URL without the parts in which its owner may have put a secret.
 func shownURL(text string) string {
 	target, err := url.Parse(text)
 	if err != nil {

@@ -11,23 +11,23 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Rows stores notices (store.Notices). A notice that exists is not stored again.
+// Rows stores notices (store.Notices). It does not store an existing notice again.
 type Rows interface {
 	Notify(ctx context.Context, n Notice) error
 }
 
-// Queue asks the webhook worker to send a notice. The sweeper makes up for lost messages.
+// Queue queues notices for the webhook worker. The sweeper makes up for lost messages.
 type Queue interface {
 	EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Outbox stores notices and has them sent promptly.
+// Outbox stores notices and queues them for sending.
 type Outbox struct {
 	Rows  Rows
 	Queue Queue
 }
 
-// Notify stores a notice and enqueues it. A failure to enqueue is not an error, because the reported change must
+// Notify stores a notice and queues it. A failure to queue it is not an error, because the reported change must
 // proceed.
 func (o Outbox) Notify(ctx context.Context, n Notice) error {
 	if err := o.store(ctx, n); err != nil {
@@ -46,13 +46,13 @@ func (o Outbox) store(ctx context.Context, n Notice) error {
 	return nil
 }
 
-// Owners notifies the owners of subscriptions of problems that deliveries reveal.
+// Owners notifies subscriptions' owners of problems with deliveries.
 type Owners struct {
 	Outbox Outbox
 	Mailer Mailer
 }
 
-// disabledFirst is the time that disabling a webhook waits for its e-mail.
+// disabledFirst limits how long disabling a webhook waits for its email.
 const disabledFirst = 5 * time.Second
 
 // NotifyFailing implements webhook.Owners.
@@ -60,8 +60,8 @@ func (o Owners) NotifyFailing(ctx context.Context, s webhook.Subscription, h web
 	return o.Outbox.Notify(ctx, failing(s, h))
 }
 
-// NotifyDisabled implements webhook.Owners. It sends the e-mail before it returns, so that the mail precedes the change
-// (docs/reference/deviations.md, Webhooks). A failure to send is not an error: the mail is retried later.
+// NotifyDisabled implements webhook.Owners. It sends the email before it returns, so that the email precedes the change
+// (docs/reference/deviations.md, Webhooks). A failure to send is not an error; the email is retried later.
 func (o Owners) NotifyDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
 	at time.Time,
 ) error {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// looking records whether the webhook is disabled when a mail is sent, and the sending's result.
+// looking records whether the webhook is disabled when an email is sent, and the result of sending.
 type looking struct {
 	office   *office
 	err      error
@@ -30,7 +30,7 @@ func (l *looking) Send(ctx context.Context, _ []string, _, _, _ string) error {
 	return errors.Join(err, l.err)
 }
 
-func TestDisablingMailGoesFirstWithoutBlocking(t *testing.T) {
+func TestNotifyDisabledSendsMailFirstWithoutBlocking(t *testing.T) {
 	t.Parallel()
 	for name, trouble := range map[string]error{"the mail goes": nil, "the mail fails": errTrouble} {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestDisablingMailGoesFirstWithoutBlocking(t *testing.T) {
 					webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
 				sender := &looking{office: p, err: trouble}
 				p.mailer.Sender = sender
-				p.id = notice.DisabledByHand(p.subscription(), time.Now()).ID // one disabling is one occasion
+				p.id = notice.DisabledByHand(p.subscription(), time.Now()).ID // disabling the webhook once is one occasion
 				owners := notice.Owners{Outbox: notice.Outbox{Rows: p.rows}, Mailer: p.mailer}
 				expect.NoError(t, owners.NotifyDisabled(t.Context(), p.subscription(), webhook.ReasonGone,
 					webhook.Health{}, time.Now()))
@@ -58,7 +58,7 @@ func TestDisablingMailGoesFirstWithoutBlocking(t *testing.T) {
 
 var errOutbox = errors.New("the outbox fails")
 
-// steps is an outbox that records its steps, and fails at one of them.
+// steps is an outbox that records its steps and fails at one of them.
 type steps struct {
 	done []string
 	fail string
@@ -85,7 +85,8 @@ func TestNotifyStoresBeforeEnqueueing(t *testing.T) {
 	}{
 		{"", nil, []string{"store", "enqueue"}},
 		{"store", errOutbox, []string{"store"}},
-		{"enqueue", nil, []string{"store", "enqueue"}}, // the sweeper makes up for it; a webhook is disabled anyway
+		// the sweeper makes up for the lost message; the webhook is disabled anyway
+		{"enqueue", nil, []string{"store", "enqueue"}},
 	} {
 		s := &steps{fail: test.fail}
 		err := notice.Outbox{Rows: s, Queue: s}.Notify(t.Context(), notice.Notice{})
@@ -95,7 +96,7 @@ func TestNotifyStoresBeforeEnqueueing(t *testing.T) {
 	}
 }
 
-// told records the ids of notices.
+// told records the IDs of notices.
 type told struct{ ids map[string]int }
 
 func (o *told) Notify(_ context.Context, n notice.Notice) error {
@@ -105,7 +106,8 @@ func (o *told) Notify(_ context.Context, n notice.Notice) error {
 
 func (*told) EnqueueNotice(context.Context, org.Tenant, string) error { return nil }
 
-// One occasion yields one notice, even if a crash repeats it, and two occasions yield two.
+// TestNoticeIDIdentifiesOccasion checks that one occasion yields one notice, even if it is repeated after a crash, and
+// that two occasions yield two.
 func TestNoticeIDIdentifiesOccasion(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -136,7 +138,7 @@ func TestNoticeIDIdentifiesOccasion(t *testing.T) {
 	}
 }
 
-// noStore has no notices to claim.
+// noStore is a store without notices to claim.
 type noStore struct{ notice.Store }
 
 func (noStore) ClaimNotice(context.Context, org.Tenant, string, time.Time, time.Time) (notice.Notice, error) {

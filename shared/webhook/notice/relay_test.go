@@ -17,10 +17,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// noticesPerMailbox is the limit of docs/adr/0042-mail-is-not-a-relay.md on one sender's notices to one mailbox.
+// noticesPerMailbox is the limit on one sender's notices to one mailbox (docs/adr/0042-mail-is-not-a-relay.md).
 const noticesPerMailbox = 50
 
-// endless has a notice under every id, and organisations by id. It counts the outcomes of notices.
+// endless returns a notice for every ID, and organisations by ID. It counts the outcomes of notices.
 type endless struct {
 	notice.Store
 
@@ -50,7 +50,7 @@ func (e *endless) PostponeNotice(context.Context, notice.Notice, time.Time) erro
 	return nil
 }
 
-// counting counts e-mails by address.
+// counting counts emails by address.
 type counting map[string]int
 
 func (c counting) Send(_ context.Context, to []string, _, _, _ string) error {
@@ -93,9 +93,9 @@ func TestNoticesWorkDespiteHostileAccount(t *testing.T) {
 	})
 }
 
-// The attack in ADR 42: ten unverified addresses, changed 30 times, once received a notice of a new credential each
-// time.
-func TestNoticeGoesToVerifiedAddressesOnly(t *testing.T) {
+// TestNoticeIsSentOnlyToVerifiedAddresses covers the attack in ADR 42 in which ten unverified addresses, changed 30
+// times, each received a notice of a new credential.
+func TestNoticeIsSentOnlyToVerifiedAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
@@ -141,8 +141,8 @@ func TestNoticeWaitsWhenItsLimitIsReached(t *testing.T) {
 	})
 }
 
-// Anyone who knows a public id can file tickets: they must not flood the operator's mailbox, and no ticket's notice is
-// lost.
+// TestSupportTicketsReachOperatorWithinLimit checks that tickets, which anyone with a public ID can file, do not flood
+// the operator's mailbox, and that no ticket's notice is lost.
 func TestSupportTicketsReachOperatorWithinLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

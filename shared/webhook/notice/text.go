@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Recurring phrases of the mails. Their readers have only the mail, and may have no dashboard account.
+// Phrases common to the emails. A reader has only the email, and may have no dashboard account.
 const (
 	reach    = "If you can't sign in there, reply to this e-mail to reach your Recordbridge operator."
 	receive  = "Your endpoint must respond to each request within 30 seconds with a status from 200 to 299."
@@ -19,15 +19,15 @@ const (
 		"key gives access to patients' records."
 )
 
-// content holds the parts of a mail that differ between kinds.
+// content holds the parts of an email that differ between kinds of notices.
 type content struct {
 	headline string
 	opening  []string
 	advice   []string
 }
 
-// message returns the mail for a notice to the organisation of this name, which it may have chosen itself. The mail
-// names the webhook or credential and links to it, and contains neither secrets nor event content.
+// message returns a notice's email to the organisation of this name, which the organisation may have chosen itself. The
+// email names the webhook or credential and links to it, and contains neither secrets nor event content.
 func message(n Notice, name, dashboard string) mailtext.Message {
 	whose := fmt.Sprintf("%s (%s mode)", mailtext.Plain(name), n.Tenant.Mode)
 	if n.Kind == KindSupport {
@@ -54,8 +54,8 @@ func message(n Notice, name, dashboard string) mailtext.Message {
 	}
 }
 
-// ticket returns the mail to the operator. The ticket's text may be health information, and its address may be a
-// patient's, so both stay in the inquiry.
+// ticket returns a support ticket's email to the operator. The ticket's text may be health information, and its email
+// address may be a patient's, so both stay in the inquiry.
 func (n Notice) ticket(whose string) mailtext.Message {
 	of := fmt.Sprintf("-org %s -mode %s -id %s", n.Tenant.OrgID, n.Tenant.Mode, n.InquiryID)
 	return mailtext.Message{
@@ -133,7 +133,7 @@ func (n Notice) content() content {
 		}
 	case KindKeyCreated:
 		return content{"A private key was created", []string{"An API credential has a new private key."}, []string{revoke}}
-	case KindSupport: // has its own message
+	case KindSupport: // ticket returns its message
 	}
 	return content{"", nil, nil}
 }
@@ -184,8 +184,8 @@ func (n Notice) aboutWebhook() []mailtext.Fact {
 	return facts
 }
 
-// because returns the reason for which a webhook is disabled. If there was no warning, it adds why, because a warning
-// is promised (docs/guide/webhooks.md, Retries).
+// because returns the reason a webhook is disabled. If no warning was sent, it adds the reason for that, because a
+// warning is promised (docs/guide/webhooks.md, Retries).
 func because(r webhook.Reason) []string {
 	const stopped = "Nothing is sent to this webhook any more, because "
 	const unwarned = "We sent no warning before this e-mail: with that response, your endpoint asked us to stop at " +

@@ -74,7 +74,7 @@ func TestMailOfEachKindContainsNoSecret(t *testing.T) {
 	}
 }
 
-// An organisation chooses its own name.
+// TestMailEscapesOrganisationName covers an organisation that chooses its own name to inject markup.
 func TestMailEscapesOrganisationName(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package dashboard wires the dashboard's functions that send e-mails, including links to the dashboard in them. It
-// links SES and the Parameter Store, which the dashboard's other functions do not need (ADR 7).
+// Package dashboard wires those dashboard functions that send e-mails and may link to the dashboard in them. It links
+// SES and the Parameter Store, which the other dashboard functions do not need (ADR 7).
 package dashboard
 
 import (
@@ -15,13 +15,13 @@ import (
 	"recordbridge/shared/wiring/edge"
 )
 
-// Env holds these functions' environment variables, as set in template.yaml.
+// Env holds the environment variables of dashboard functions that send e-mails, as set in template.yaml.
 type Env struct {
 	edge.MemberEnv
 
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
-	DashboardURL     string `env:"DASHBOARD_URL"` // empty: a path below the base URL
-	MailFrom         string `env:"MAIL_FROM"`     // empty: no e-mails are sent
+	DashboardURL     string `env:"DASHBOARD_URL"` // if empty, a path below the base URL
+	MailFrom         string `env:"MAIL_FROM"`     // if empty, no e-mails are sent
 }
 
 // Service holds the dependencies for sending e-mails.
@@ -29,7 +29,7 @@ type Service struct {
 	edge.Member
 
 	Address string              // URL of the dashboard
-	Mailer  verification.Mailer // nil: no e-mails are sent
+	Mailer  verification.Mailer // nil if no e-mails are sent
 }
 
 // New returns the edge of such an endpoint.

@@ -1,4 +1,4 @@
-// Package directory wires the facilities of TEFCA networks for functions that resolve a facility's id without querying
+// Package directory wires the facilities of TEFCA networks into functions that look up a facility's ID without querying
 // its network.
 package directory
 
@@ -16,11 +16,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Facilities holds the facilities of each mode by their directory ids.
+// Facilities holds each mode's facilities by directory ID.
 type Facilities map[org.Mode]map[string]tefca.Facility
 
-// New lists the configured facilities and, if the sandbox is enabled, the simulated ones in test mode. Configured
-// details take precedence.
+// New returns the configured facilities and, if the sandbox is enabled, the simulated ones in test mode. Configured
+// facilities take precedence over simulated ones with the same ID.
 func New(env setting.TEFCAEnv) (Facilities, error) {
 	all := Facilities{org.Test: {}, org.Live: {}}
 	if env.EnableSandbox {
@@ -44,7 +44,7 @@ func New(env setting.TEFCAEnv) (Facilities, error) {
 	return all, nil
 }
 
-// Facility returns the facility with this directory id.
+// Facility returns the facility with the given directory ID.
 func (f Facilities) Facility(mode org.Mode, id string) (tefca.Facility, bool) {
 	found, ok := f[mode][id]
 	return found, ok
@@ -68,7 +68,7 @@ func facilitiesOf(n setting.Network) ([]tefca.Facility, error) {
 	return listed, nil
 }
 
-// entry returns a facility without a match for any person.
+// entry returns a facility that does not match any person yet.
 func entry(id, name, city, state string) tefca.Facility {
 	return tefca.Facility{ID: id, Name: name, City: city, State: state, Match: "", Local: secret.Text{}, Access: ""}
 }

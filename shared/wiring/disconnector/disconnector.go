@@ -1,5 +1,6 @@
-// Package disconnector wires the ending of connections for an organisation: by an API request, for the synthetic
-// patients of TEFCA mode, and the rest of the work for connections that it disconnected in the dashboard.
+// Package disconnector wires the code that ends connections on behalf of an organisation. It serves API requests, the
+// synthetic patients of TEFCA mode, and the remaining work for connections that an organisation disconnected in the
+// dashboard.
 package disconnector
 
 import (
@@ -19,7 +20,7 @@ import (
 	"recordbridge/shared/tefca/records"
 )
 
-// Env holds the environment variables, as set in template.yaml.
+// Env holds the environment variables of functions that end connections, as set in template.yaml.
 type Env struct {
 	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
 	TokensTable      string `env:"TOKENS_TABLE,required"`

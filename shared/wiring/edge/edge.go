@@ -1,6 +1,6 @@
-// Package edge wires the common parts of the API's endpoints: their rate limit and the authentication of their callers.
-// Each kind of endpoint has its part of the environment, which a function's Environment embeds, and a constructor that
-// reads its secret. Of the SDK's clients it links only DynamoDB's, which every endpoint uses (ADR 7).
+// Package edge wires the parts that all API endpoints share: rate limits and caller authentication. Each kind of
+// endpoint has a struct of environment variables, which a function's Environment embeds, and a constructor that reads
+// its secret. The only AWS client it links is DynamoDB's, which every endpoint uses (ADR 7).
 package edge
 
 import (
@@ -18,13 +18,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Env holds every endpoint's environment variables, as set in template.yaml.
+// Env holds the environment variables common to all endpoints, as set in template.yaml.
 type Env struct {
 	FlowTable         string `env:"FLOW_TABLE,required"`
 	RequestsPerMinute int    `env:"REQUESTS_PER_MINUTE,required"`
 }
 
-// Edge holds the dependencies of an endpoint without authentication.
+// Edge holds the dependencies of an unauthenticated endpoint.
 type Edge struct {
 	API     *httpapi.API
 	Limiter httpapi.Limiter
@@ -33,8 +33,8 @@ type Edge struct {
 	process lambdarun.Process
 }
 
-// New returns the edge of endpoints that share one limit; limit is its name in RateLimit-Policy. hashing is the ARN of
-// the secret with the keys for hashing client addresses.
+// New returns the Edge of endpoints that share a rate limit. limit is its name in RateLimit-Policy. hashing is the ARN
+// of the secret with the keys for hashing client addresses.
 func New(ctx context.Context, env Env, p lambdarun.Process, limit, hashing string) (Edge, error) {
 	db := store.NewClient(p.AWS)
 	keys, err := awssecret.Keyring(ctx, p.AWS, p.Now, hashing)
@@ -52,7 +52,7 @@ func New(ctx context.Context, env Env, p lambdarun.Process, limit, hashing strin
 	}, nil
 }
 
-// Keyring reads a secret with numbered keys.
+// Keyring reads the keyring stored in the secret with this ARN.
 func (e Edge) Keyring(ctx context.Context, arn string) (secret.Keyring, error) {
 	return awssecret.Keyring(ctx, e.process.AWS, e.process.Now, arn)
 }

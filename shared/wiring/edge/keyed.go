@@ -17,14 +17,14 @@ type KeyedEnv struct {
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
 }
 
-// Keyed holds the dependencies of an endpoint called by organisations' backends.
+// Keyed holds the dependencies of an endpoint that organisations' backends call.
 type Keyed struct {
 	Edge
 
 	Auth httpapi.KeyAuth
 }
 
-// NewKeyed returns the edge of a keyed endpoint. All keyed endpoints share one limit per caller.
+// NewKeyed returns a Keyed. All keyed endpoints share one rate limit per caller.
 func NewKeyed(ctx context.Context, env KeyedEnv, p lambdarun.Process) (Keyed, error) {
 	e, err := New(ctx, env.Env, p, "keyed", env.KeyHashingSecret)
 	if err != nil {

@@ -17,7 +17,7 @@ type MemberEnv struct {
 	LimitSecret  string `env:"LIMIT_SECRET,required"`
 }
 
-// Member holds the dependencies of a dashboard endpoint, which members of organisations call.
+// Member holds the dependencies of a dashboard endpoint. Only members of organisations call these.
 type Member struct {
 	Edge
 
@@ -27,7 +27,7 @@ type Member struct {
 	Flow     store.Flow
 }
 
-// NewMember returns the edge of a dashboard endpoint. All of them share one limit per account and client address.
+// NewMember returns a Member. All dashboard endpoints share one rate limit per account and client address.
 func NewMember(ctx context.Context, env MemberEnv, p lambdarun.Process) (Member, error) {
 	e, err := New(ctx, env.Env, p, "dashboard", env.LimitSecret)
 	if err != nil {

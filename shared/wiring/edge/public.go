@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// PublicEnv holds the environment variables of endpoints that browsers call with a public id, as set in template.yaml.
+// PublicEnv holds the environment variables of endpoints that browsers call with a public ID, as set in template.yaml.
 type PublicEnv struct {
 	Env
 
@@ -20,7 +20,7 @@ type PublicEnv struct {
 	LimitSecret  string `env:"LIMIT_SECRET,required"`
 }
 
-// Public holds the dependencies of an endpoint that is called with an organisation's public id.
+// Public holds the dependencies of an endpoint that browsers call with an organisation's public ID.
 type Public struct {
 	Edge
 
@@ -29,7 +29,7 @@ type Public struct {
 	Organisations *org.Directory
 }
 
-// NewPublic returns the edge of an endpoint with its own limit.
+// NewPublic returns a Public that has its own rate limit.
 func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit string) (Public, error) {
 	e, err := New(ctx, env.Env, p, limit, env.LimitSecret)
 	if err != nil {
@@ -39,12 +39,13 @@ func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit st
 	known := org.NewDirectory(store.NewDirectory(control), p.Now)
 	return Public{
 		Edge: e, Portals: store.Portals(control), Organisations: known,
-		// Own is set by starter.New
+		// starter.New sets Own
 		Auth: httpapi.PublicAuth{Public: known, Limiter: e.Limiter, Own: weburl.Own{}, Alias: ""},
 	}, nil
 }
 
-// HourlyEnv is PublicEnv for an endpoint with an hourly limit, because a person reads each of its requests.
+// HourlyEnv is the counterpart of PublicEnv for endpoints with an hourly rate limit, whose requests are each read by a
+// person.
 type HourlyEnv struct {
 	FlowTable       string `env:"FLOW_TABLE,required"`
 	ControlTable    string `env:"CONTROL_TABLE,required"`
@@ -52,7 +53,7 @@ type HourlyEnv struct {
 	RequestsPerHour int    `env:"REQUESTS_PER_HOUR,required"`
 }
 
-// NewHourly is like NewPublic, for an endpoint with an hourly limit.
+// NewHourly is like NewPublic, for an endpoint with an hourly rate limit.
 func NewHourly(ctx context.Context, env HourlyEnv, p lambdarun.Process, limit string) (Public, error) {
 	e, err := NewPublic(ctx, PublicEnv{
 		Env: Env{FlowTable: env.FlowTable, RequestsPerMinute: 0}, ControlTable: env.ControlTable,

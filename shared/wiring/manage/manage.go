@@ -1,5 +1,4 @@
-// Package manage wires the common parts of the dashboard's functions that manage an organisation. It links only
-// DynamoDB's client.
+// Package manage wires the parts that the dashboard's management functions share. It links only DynamoDB's client.
 package manage
 
 import (
@@ -18,15 +17,15 @@ type Env struct {
 	AuditTable string `env:"AUDIT_TABLE,required"`
 }
 
-// ReadEnv holds the environment variables of functions that change nothing, as set in template.yaml.
+// ReadEnv holds the environment variables of read-only functions, as set in template.yaml.
 type ReadEnv struct {
 	edge.MemberEnv
 
 	WorkTable string `env:"WORK_TABLE,required"`
 }
 
-// Journal returns a function's journal. Each request acts as its member through the As method of the type that it
-// changes.
+// Journal returns the journal for a function's changes. To attribute a change to the member who requested it, call the
+// As method of the type being changed.
 func Journal(e edge.Member, env Env, p lambdarun.Process) operator.Journal {
 	return operator.NewJournal(audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}, p.Now, ids.Random, "")
 }

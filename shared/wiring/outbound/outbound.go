@@ -1,5 +1,5 @@
-// Package outbound runs the functions that call servers outside AWS: portals and webhooks. Only they get an HTTP
-// client, so code that is wired to one always runs behind the guard of safehttp, and other functions do not link it.
+// Package outbound runs functions that call servers outside AWS, such as portals and webhook receivers. Only these
+// functions get an HTTP client and link it, so every outbound call is subject to safehttp's address guard.
 package outbound
 
 import (
@@ -12,15 +12,15 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// Env holds every such function's environment variables, as set in template.yaml.
+// Env holds the environment variables common to all functions that call servers outside AWS, as set in template.yaml.
 type Env struct {
-	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"` // none in production
+	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"` // empty in production
 }
 
-// Allowed returns the private address ranges that may be called.
+// Allowed returns the private address ranges that the function may call.
 func (e Env) Allowed() []netip.Prefix { return e.AllowedPrivateRanges }
 
-// Process is a lambdarun.Process with an HTTP client.
+// Process is a lambdarun.Process that also has an HTTP client.
 type Process struct {
 	lambdarun.Process
 
@@ -29,13 +29,13 @@ type Process struct {
 	}
 }
 
-// Run is like lambdarun.Run, for functions with an HTTP client. E embeds Env.
+// Run is like lambdarun.Run but passes an HTTP client to build. E embeds Env.
 func Run[E interface{ Allowed() []netip.Prefix },
 	H lambdarun.Handler](build func(context.Context, E, Process) (H, error)) {
 	RunWithin(0, build)
 }
 
-// RunWithin is like Run, with a time limit for an exchange (safehttp.Options).
+// RunWithin is like Run, with a time limit for each HTTP exchange (safehttp.Options).
 func RunWithin[E interface{ Allowed() []netip.Prefix }, H lambdarun.Handler](within time.Duration,
 	build func(context.Context, E, Process) (H, error),
 ) {

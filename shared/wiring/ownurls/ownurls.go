@@ -1,6 +1,6 @@
-// Package ownurls provides the URLs that lead to the service itself (docs/adr/0040-no-address-of-ours.md). They are
-// stored in one parameter, because a function's environment cannot contain the API's id without a dependency cycle. It
-// links the Parameter Store (ADR 7).
+// Package ownurls reads the service's own URLs (docs/adr/0040-no-address-of-ours.md). They are stored in a parameter,
+// because putting the API's ID in a function's environment would create a dependency cycle. The package links the
+// Parameter Store (ADR 7).
 package ownurls
 
 import (
@@ -18,9 +18,9 @@ type URLEnv struct {
 	OwnURLsParameter string `env:"OWN_URLS_PARAMETER,required"`
 }
 
-// Read returns the API's base URL and the service's own hosts, with one call. During an upgrade from a release without
-// the second parameter, CloudFormation replaces functions before it creates that parameter. Read then takes the base
-// URL from the first one, which is the only known host.
+// Read returns the API's base URL and the service's own hosts, with a single call. During an upgrade from a release
+// without the second parameter, CloudFormation replaces functions before it creates that parameter. In that case Read
+// takes the base URL from the first parameter and knows no other host.
 func Read(ctx context.Context, p lambdarun.Process, env URLEnv) (baseURL string, own weburl.Own, err error) {
 	urls, err := awsparam.Read(ctx, p.AWS, p.Now, env.OwnURLsParameter)
 	if awsparam.IsMissing(err) {

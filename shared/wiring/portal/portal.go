@@ -1,5 +1,5 @@
-// Package portal wires the client that functions use for health systems' token endpoints, and its client
-// authentication. It links KMS, which seals the service's client secrets and signs its assertions (ADR 7, ADR 11).
+// Package portal wires the client for health systems' token endpoints, including client authentication. It links KMS,
+// which encrypts the service's client secrets and signs its assertions (ADR 7, ADR 11).
 package portal
 
 import (
@@ -21,15 +21,15 @@ type ClientEnv struct {
 
 	ControlTable string   `env:"CONTROL_TABLE,required"`
 	SecretsKey   string   `env:"SECRETS_KEY,required"`
-	ClientKeys   []string `env:"CLIENT_KEYS"` // ARNs, the signing keys first; if empty, no client signs
+	ClientKeys   []string `env:"CLIENT_KEYS"` // ARNs, signing keys first; if empty, no assertions are signed
 }
 
-// New returns the client.
+// New returns the client for token endpoints.
 func New(env ClientEnv, p outbound.Process, db *dynamodb.Client, keys *awskms.Client) smart.Portal {
 	return smart.NewPortal(p.HTTP, Clients(env, p, db, keys), store.Portals{DB: db, Table: env.ControlTable}, p.Now)
 }
 
-// Clients returns the registry that authenticates the service's clients.
+// Clients returns the registry that authenticates the service to portals.
 func Clients(env ClientEnv, p outbound.Process, db *dynamodb.Client, keys *awskms.Client) *clientauth.Registry {
 	return clientauth.NewRegistry(clientauth.Deps{
 		Store:  store.Clients{DB: db, Table: env.ControlTable},

@@ -1,5 +1,5 @@
-// Package recorder wires the common parts of the functions that receive patients' inquiries: an edge with an hourly
-// limit, and the recorder that creates events from them.
+// Package recorder wires the parts shared by the functions that receive patients' inquiries: an edge with an hourly
+// rate limit, and the recorder that stores inquiries and creates their events.
 package recorder
 
 import (
@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Env holds such a function's environment variables, as set in template.yaml.
+// Env holds the environment variables of functions that receive inquiries, as set in template.yaml.
 type Env struct {
 	edge.HourlyEnv
 
@@ -24,7 +24,7 @@ type Env struct {
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
 
-// New returns the edge and the recorder of a function with its own limit.
+// New returns the edge and the recorder of a function. limit names the function's own rate limit.
 func New(ctx context.Context, env Env, p lambdarun.Process, limit string) (edge.Public, inquiry.Recorder, error) {
 	e, err := edge.NewHourly(ctx, env.HourlyEnv, p, limit)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package setting reads an operator's configuration of TEFCA mode: the configured identity providers and networks, and
-// in test mode the simulated ones if the sandbox is deployed. It links no network; callers create one from its part of
-// the document.
+// Package setting reads an operator's configuration for TEFCA mode: identity providers and networks, plus the simulated
+// ones in test mode if the sandbox is deployed. It does not link any network; callers create networks from their parts
+// of the document.
 package setting
 
 import (
@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The networks that can be configured, as named in the document and log lines.
+// Names of the supported networks, as used in the document and in log lines.
 const (
 	IHE         = "ihe"         // shared/tefca/ihe
 	Facilitated = "facilitated" // shared/tefca/facilitated
@@ -25,32 +25,32 @@ const (
 // TEFCAEnv holds the environment variables of TEFCA mode, as set in template.yaml.
 type TEFCAEnv struct {
 	EnableSandbox bool   `env:"ENABLE_SANDBOX"`
-	Config        string `env:"TEFCA_CONFIG"` // docs/operate/tefca.md, "Going live"; empty: only what is simulated
+	Config        string `env:"TEFCA_CONFIG"` // see docs/operate/tefca.md, "Going live"; if empty, only simulated networks
 }
 
-// config is the document of TEFCA_CONFIG.
+// config is the JSON document in TEFCA_CONFIG.
 type config struct {
 	Providers []identity.Provider        `json:"providers"`
 	Networks  map[string]json.RawMessage `json:"networks"`
 }
 
-// Network is a configured network.
+// Network is one configured network.
 type Network struct {
 	Name   string
-	Mode   org.Mode // mode of the patients that it is queried for
+	Mode   org.Mode // mode of the patients that the network is queried for
 	Config json.RawMessage
 }
 
-// The errors quote nothing, because a malformed document may contain anything, even a key.
+// The errors never quote the document, because a malformed document may contain anything, even a key.
 var (
 	errForm = errors.New("TEFCA_CONFIG is not of the form of docs/operate/tefca.md")
 	errID   = errors.New("TEFCA_CONFIG: providers: id: another provider has it, or the simulated one")
 	errMode = errors.New("TEFCA_CONFIG: providers: mode: it has no network")
 )
 
-// Settings returns the settings of the modes that have a network. baseURL is the service's own; the simulated provider
-// is below it. A provider that could never be selected because of its id or mode is an error, so that it is noticed
-// before a patient misses it.
+// Settings returns the settings for each mode that has a network. baseURL is the service's own; the simulated
+// provider's URL is below it. A provider that could never be selected because of its ID or mode is an error, so that
+// the mistake is found before a patient looks for the provider.
 func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error) {
 	c, networks, err := e.parse()
 	if err != nil {
@@ -60,7 +60,7 @@ func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error)
 	settings := map[org.Mode]attempt.Setting{org.Test: none, org.Live: none}
 	isAsked := map[org.Mode]bool{org.Test: e.EnableSandbox, org.Live: false}
 	simulated := identity.Simulated(baseURL)
-	// shared by all modes, so that a name means one provider in every log line and page
+	// shared by all modes, so that a name denotes one provider in all log lines and pages
 	taken := map[string]bool{simulated.ID: true}
 	if e.EnableSandbox {
 		settings[org.Test] = attempt.Setting{Providers: []identity.Provider{simulated}, Simulated: true}
@@ -87,7 +87,7 @@ func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error)
 	return settings, nil
 }
 
-// Networks returns the configured networks by name.
+// Networks returns the configured networks, by name.
 func (e TEFCAEnv) Networks() ([]Network, error) {
 	_, networks, err := e.parse()
 	return networks, err

@@ -21,13 +21,13 @@ func env(withSandbox bool, config string) setting.TEFCAEnv {
 	return setting.TEFCAEnv{EnableSandbox: withSandbox, Config: config}
 }
 
-// TestSettingsOfferModeWithProviderAndNetwork also checks that a mode counts as simulated only if it has no other
-// network.
-func TestSettingsOfferModeWithProviderAndNetwork(t *testing.T) {
+// TestSettingsIncludeModesWithProviderAndNetwork also checks that a mode counts as simulated only if all its networks
+// are.
+func TestSettingsIncludeModesWithProviderAndNetwork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env  setting.TEFCAEnv
-		want string // providers of test mode and live mode, with ! if everything is simulated
+		want string // providers in test and live mode, with ! if everything is simulated
 	}{
 		"nothing":                   {env(false, ""), "/"},
 		"the sandbox":               {env(true, ""), "simulated!/"},
@@ -72,9 +72,9 @@ func TestNetworksAreListedByName(t *testing.T) {
 	}
 }
 
-// TestSettingsRefuseMalformedConfigurationUnquoted checks that the error quotes nothing, because the text may be a
-// misplaced key.
-func TestSettingsRefuseMalformedConfigurationUnquoted(t *testing.T) {
+// TestSettingsErrorDoesNotQuoteConfiguration checks that the error does not quote the configuration, which may be
+// a misplaced key.
+func TestSettingsErrorDoesNotQuoteConfiguration(t *testing.T) {
 	t.Parallel()
 	for _, config := range []string{
 		"SENTINEL", `{"networks":["SENTINEL"]}`, `{"networks":{"SENTINEL":{}}}`, `{"networks":{"ihe":"SENTINEL"}}`,
@@ -90,8 +90,8 @@ func TestSettingsRefuseMalformedConfigurationUnquoted(t *testing.T) {
 	}
 }
 
-// TestSettingsRefuseUnselectableProvider checks that the error names the member and quotes nothing.
-func TestSettingsRefuseUnselectableProvider(t *testing.T) {
+// TestSettingsRejectUnselectableProvider checks that the error names the member but does not quote its value.
+func TestSettingsRejectUnselectableProvider(t *testing.T) {
 	t.Parallel()
 	const both = `"networks":{"ihe":{},"facilitated":{"mode":"test"}}`
 	renamed := func(provider, id string) string { return strings.Replace(provider, `"id":"own"`, `"id":"`+id+`"`, 1) }

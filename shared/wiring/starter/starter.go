@@ -1,5 +1,5 @@
-// Package starter wires the common parts of connect, reconnect and createattempt: they begin an attempt for the
-// organisation of a public id, at a portal whose discovery document they read. It links the Parameter Store, for the
+// Package starter wires the parts shared by connect, reconnect and createattempt. These functions start an attempt for
+// a public ID's organisation, at a portal whose discovery document they fetch. It links the Parameter Store, for the
 // service's base URL (ADR 7).
 package starter
 
@@ -16,15 +16,15 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Env holds these functions' environment variables, as set in template.yaml.
+// Env holds the environment variables of functions that start attempts, as set in template.yaml.
 type Env struct {
 	edge.PublicEnv
 	outbound.Env
 	ownurls.URLEnv
 }
 
-// New returns the dependencies for preparing attempts of a function with the edge e, and makes e refuse redirects to
-// the service itself. connections are the existing ones that a reconnect starts from.
+// New returns the dependencies for starting attempts, for a function with the edge e. It also makes e reject redirect
+// URIs that point to the service itself. connections holds the existing connections that a reconnect starts from.
 func New(ctx context.Context, env Env, p outbound.Process, e *edge.Public,
 	connections flow.Connections,
 ) (flow.Preparation, error) {

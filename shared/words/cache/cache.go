@@ -1,5 +1,5 @@
-// Package cache keeps in memory what a warm function has read, bounded in number and age. It handles no errors and no
-// store: the caller reads a missing or expired value again.
+// Package cache provides an in-memory cache with a maximum size and age, for values that a warm function has read.
+// Cache neither loads values nor returns errors; the caller reloads a missing or expired value.
 package cache
 
 import (
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Cache stores values by key. It is safe for concurrent use.
+// Cache maps keys to values that expire. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	size int
 	life time.Duration
@@ -16,7 +16,7 @@ type Cache[K comparable, V any] struct {
 
 	mu      sync.Mutex
 	entries map[K]*list.Element
-	oldest  *list.List // of *entry, in insertion order
+	oldest  *list.List // *entry values in insertion order
 }
 
 type entry[K comparable, V any] struct {
@@ -25,12 +25,13 @@ type entry[K comparable, V any] struct {
 	at    time.Time
 }
 
-// New returns a Cache that holds at most size values, each for life. When it is full, the oldest value is evicted.
+// New returns a Cache that holds at most size values and expires each one after life. A full cache evicts its oldest
+// value.
 func New[K comparable, V any](size int, life time.Duration, now func() time.Time) *Cache[K, V] {
 	return &Cache[K, V]{size: size, life: life, now: now, entries: map[K]*list.Element{}, oldest: list.New()}
 }
 
-// Get returns the value of key. ok is false if there is none or it has expired.
+// Get returns the value stored for key. ok is false if there is no value or it has expired.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,11 +46,11 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return found.value, true
 }
 
-// Put stores a value; its age counts from now.
+// Put stores value for key. The value's age is measured from this call.
 func (c *Cache[K, V]) Put(key K, value V) { c.put(key, value, c.now()) }
 
-// Load returns the cached value of key, or calls read and caches its result. The value's age counts from before the
-// call to read. Concurrent callers each call read; errors are not cached.
+// Load returns the cached value for key, or calls read and caches its result. The value's age is measured from before
+// the call to read. Concurrent callers each call read; errors are not cached.
 func (c *Cache[K, V]) Load(key K, read func() (V, error)) (V, error) {
 	if value, ok := c.Get(key); ok {
 		return value, nil

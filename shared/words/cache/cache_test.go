@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/cache"
 )
 
-// clock is a time that tests advance.
+// clock returns a time that tests can advance.
 type clock struct{ passed atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Unix(0, c.passed.Load()) }
@@ -25,7 +25,7 @@ func want(t *testing.T, c *cache.Cache[string, int], key string, value int) {
 	}
 }
 
-func TestCacheForgetsValueAtEndOfLife(t *testing.T) {
+func TestCacheExpiresValue(t *testing.T) {
 	t.Parallel()
 	var moving clock
 	c := cache.New[string, int](2, time.Minute, moving.now)
@@ -39,13 +39,13 @@ func TestCacheForgetsValueAtEndOfLife(t *testing.T) {
 	want(t, c, "a", 2)
 }
 
-func TestCacheDropsOldestValueWhenFull(t *testing.T) {
+func TestCacheEvictsOldestValueWhenFull(t *testing.T) {
 	t.Parallel()
 	var moving clock
 	c := cache.New[string, int](2, time.Hour, moving.now)
 	c.Put("a", 1)
 	c.Put("b", 2)
-	c.Put("a", 3) // now newer than b, and not a third value
+	c.Put("a", 3) // replaces the value; a is now newer than b
 	want(t, c, "b", 2)
 	c.Put("c", 4)
 	want(t, c, "a", 3)
@@ -57,7 +57,7 @@ func TestCacheDropsOldestValueWhenFull(t *testing.T) {
 	want(t, c, "d", 5)
 }
 
-func TestLoadReadsOnceAndCountsAgeFromBeforeReading(t *testing.T) {
+func TestLoadCachesResultAndMeasuresAgeFromStart(t *testing.T) {
 	t.Parallel()
 	var moving clock
 	c := cache.New[string, int](2, time.Minute, moving.now)
@@ -81,7 +81,7 @@ func TestLoadReadsOnceAndCountsAgeFromBeforeReading(t *testing.T) {
 	load(3, nil)
 }
 
-func TestCacheStaysWithinSizeWithConcurrentWriters(t *testing.T) {
+func TestCacheEnforcesSizeWithConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	var moving clock
 	c := cache.New[int, int](8, time.Hour, moving.now)

@@ -1,6 +1,6 @@
-// Package cursor owns the sealed cursors of lists. A client gets its position in a list as opaque text that it can only
-// send back: it can't read or change it, or use it in another list, for another organisation or in the other mode. The
-// list itself decides what a position means and whether it is still valid.
+// Package cursor encrypts and decrypts list cursors. A client receives its list position as opaque text: it can't read
+// or modify the cursor, or use it in another list, another organisation or the other mode. Each list interprets its own
+// positions and decides whether they are still valid.
 package cursor
 
 import (
@@ -17,15 +17,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Sealer seals and opens cursors (AES-256-GCM). Its keyring is used for cursors alone. A cursor is valid as long as the
-// key version that sealed it is in the keyring.
+// Sealer encrypts and decrypts cursors with AES-256-GCM. Its keyring must be used for cursors only. A cursor is valid
+// as long as its key version is in the keyring.
 type Sealer struct {
 	Keys secret.Keyring
 }
 
-// Seal returns the cursor of a position in the list named use, for a tenant. The cursor has the form "<key
-// version>.<base64url>", needs no escaping in a query string, and is longer than the position by a third plus some 40
-// characters. The same position gets a different cursor each time. An error is always an internal failure.
+// Seal encrypts a position in the list named use, for a tenant. The cursor has the form "<key version>.<base64url>" and
+// needs no escaping in a query string. It is longer than the position by a third plus about 40 characters. Encrypting
+// the same position twice gives different cursors. Any error is an internal failure.
 func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 	aead, version, err := s.cipher(0)
 	if err != nil {
@@ -36,16 +36,16 @@ func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 	return strconv.Itoa(version) + "." + encoding().EncodeToString(sealed), nil
 }
 
-// Open returns the position of a cursor that Seal made for the same tenant and use. Any other text is fault.Invalid,
-// without a reason; the list names the parameter to its client.
+// Open decrypts a cursor that Seal created for the same tenant and use, and returns its position. For any other text it
+// returns fault.Invalid without a reason; the list names the parameter in its error response.
 func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 	refused := fault.BadRequest("The cursor is not valid for this list.")
 	number, body, _ := strings.Cut(text, ".")
 	version, err := strconv.Atoi(number)
-	if err != nil || version < 1 || strconv.Itoa(version) != number { // a cursor has only one spelling
+	if err != nil || version < 1 || strconv.Itoa(version) != number { // rejects alternative spellings of the version
 		return "", refused
 	}
-	// The decoder ignores line breaks, which would allow a second spelling.
+	// The decoder ignores line breaks, so a cursor with line breaks would otherwise be accepted as a second spelling.
 	sealed, err := encoding().DecodeString(body)
 	if err != nil || strings.ContainsAny(body, "\r\n") {
 		return "", refused
@@ -66,7 +66,7 @@ func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 
 var errNoKey = errors.New("cursor: the keyring has no such key")
 
-// cipher returns the cipher of a key version, or of the current version if version is zero.
+// cipher returns the cipher for a key version and the version used. Version zero means the current version.
 func (s Sealer) cipher(version int) (cipher.AEAD, int, error) {
 	key, used, ok := s.Keys.Derive("cursor", version)
 	if !ok {
@@ -83,8 +83,8 @@ func (s Sealer) cipher(version int) (cipher.AEAD, int, error) {
 	return aead, used, nil
 }
 
-// binding returns the additional data that binds a cursor to its tenant and use. Its encoding is unambiguous. It omits
-// the version because each version has its own key.
+// binding returns the additional authenticated data that ties a cursor to its tenant and use. The encoding is
+// unambiguous. It omits the version because each version has its own key.
 func binding(tenant org.Tenant, use string) []byte {
 	return fmt.Appendf(nil, "%q %q %q", tenant.Mode, tenant.OrgID, use)
 }

@@ -46,7 +46,7 @@ func seal(t *testing.T, s cursor.Sealer, position string) string {
 	return text
 }
 
-// wantRefused checks that text gets the one error for everything that is not a cursor.
+// wantRefused checks that Open returns its only error for text.
 func wantRefused(t *testing.T, s cursor.Sealer, of org.Tenant, use, text string) {
 	t.Helper()
 	got, err := s.Open(of, use, text)
@@ -59,7 +59,7 @@ func wantRefused(t *testing.T, s cursor.Sealer, of org.Tenant, use, text string)
 	}
 }
 
-func TestOpenReturnsSealedPosition(t *testing.T) {
+func TestCursorRoundTripsThroughSealAndOpen(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	for _, position := range []string{"", "x", position, "Ünï\x00", strings.Repeat("long ", 200)} {
@@ -86,7 +86,7 @@ func TestCursorHidesPositionAndIsURLSafe(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesAlteredCursor(t *testing.T) {
+func TestOpenRejectsModifiedCursor(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	good := seal(t, s, position)
@@ -102,10 +102,10 @@ func TestOpenRefusesAlteredCursor(t *testing.T) {
 	}
 }
 
-func TestCursorHasOneSpelling(t *testing.T) {
+func TestOpenRejectsAlternativeSpellings(t *testing.T) {
 	t.Parallel()
 	s := one(t)
-	for _, position := range []string{"", "x", "xy", position} { // each length of the last base64 group
+	for _, position := range []string{"", "x", "xy", position} { // covers every length of the last base64 group
 		good := seal(t, s, position)
 		body := strings.TrimPrefix(good, "1.")
 		last := strings.IndexByte(alphabet, body[len(body)-1])
@@ -153,7 +153,7 @@ func TestCursorIsBoundToTenantAndUse(t *testing.T) {
 	}
 }
 
-func TestCursorSurvivesRotationAndExpiresWithKey(t *testing.T) {
+func TestCursorStaysValidUntilKeyIsRemoved(t *testing.T) {
 	t.Parallel()
 	before := one(t)
 	during := sealer(t, `{"current":"2","1":"`+first+`","2":"`+second+`"}`)

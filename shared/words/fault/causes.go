@@ -1,17 +1,17 @@
 package fault
 
-// Description describes a failure cause: the error that the client gets, and the action for the operator of the
-// integration.
+// Description describes a cause of failure: the error returned to the client, and the action that the integration's
+// operator should take.
 type Description struct {
 	Shown  *Error
 	Action string
 }
 
-// Causes maps failure causes, as stable words, to their descriptions. A package that has one gives each failure the
-// same text, code and action everywhere, and looks it up by its word.
+// Causes maps causes of failure, named by stable words, to their descriptions. It ensures that a cause has the same
+// text, code and action wherever it is reported.
 type Causes map[string]Description
 
-// Failed returns the error of a cause that is in the table.
+// Failed returns the error described for cause, which must be in the table, with because as its private cause.
 func (c Causes) Failed(cause string, because error) error {
 	shown := c[cause].Shown.Because(because)
 	shown.Cause = cause

@@ -1,6 +1,6 @@
-// Package fault defines the service's errors: a kind that decides behaviour, a code and a public text that a client may
-// see, and a private cause that it never sees. It is independent of any transport; each audience (HTTP, redirect,
-// failed export, webhook) has its own renderer elsewhere.
+// Package fault defines the service's errors. An error has a kind that determines how callers handle it, a code and a
+// public text that clients may see, and a private cause that they never see. The package is independent of any
+// transport: HTTP, redirects, failed exports and webhooks each have their own renderer.
 package fault
 
 import (
@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Kind determines how callers handle an error. A Kind is itself an error, so errors.Is(err, fault.NotFound) works.
+// Kind determines how callers handle an error. A Kind is itself an error, so that errors.Is(err, fault.NotFound) works.
 type Kind string //nolint:errname // a kind is compared with, it is no error to construct
 
-// The kinds. An error without a kind is Internal.
+// Kinds of errors. An error without a kind is Internal.
 //
 //nolint:errname // fault.NotFound reads better than fault.ErrNotFound, and the package says what they are
 const (
@@ -61,9 +61,9 @@ const (
 	CodeUnavailable             Code = "svc_unavailable"
 )
 
-// InBrowser returns the code for use in redirects, widgets and their events. The service's own codes that may not
-// appear there (docs/reference/deviations.md, "Connecting", lists those that may) become the general failure. Codes of
-// health systems are passed through.
+// InBrowser returns the code to use in redirects, widgets and widget events. Only some of the service's codes may
+// appear there (docs/reference/deviations.md, "Connecting"); the others are replaced by the general failure code. Codes
+// from health systems are passed through.
 func (c Code) InBrowser() Code {
 	if c == CodeUnavailable || c == CodeRateLimited {
 		return CodeServerError
@@ -71,14 +71,14 @@ func (c Code) InBrowser() Code {
 	return c
 }
 
-// Error is a failure that may be shown: Code and Public go to the client, the private cause to the log only.
+// Error is a failure that can be shown to a client. Clients receive Code and Public; the private cause is only logged.
 type Error struct {
 	Kind       Kind
 	Code       Code
-	Public     string        // one or two ASCII sentences
-	RetryAfter time.Duration // zero if the client gets no retry time
-	Field      string        // the input value that is wrong, so that a form can mark it; empty if none is
-	Cause      string        // the cause as a stable word, for a code that has several (Causes)
+	Public     string        // one or two sentences in ASCII
+	RetryAfter time.Duration // suggested retry delay; zero if the client gets none
+	Field      string        // name of the invalid input value, so that a form can mark it; may be empty
+	Cause      string        // the cause as a stable word (Causes), for a code with several causes
 	because    error
 }
 
@@ -94,22 +94,22 @@ func (e *Error) Because(cause error) *Error {
 	return &wrapped
 }
 
-// After returns a copy of e with a retry delay for the client.
+// After returns a copy of e that suggests a retry delay to the client.
 func (e *Error) After(wait time.Duration) *Error {
 	waiting := *e
 	waiting.RetryAfter = wait
 	return &waiting
 }
 
-// About returns a copy of e that names the input value at fault. field is logged, so it must be a name of the service,
-// never a client's text.
+// About returns a copy of e that names the invalid input value. The name is logged, so it must be one of the service's
+// own field names, never text from a client.
 func (e *Error) About(field string) *Error {
 	about := *e
 	about.Field = field
 	return &about
 }
 
-// Error implements error. The text includes the private cause and is meant for the log.
+// Error implements error. Its text includes the private cause and is for the log only.
 func (e *Error) Error() string {
 	text := string(e.Code) + ": "
 	if e.Cause != "" {
@@ -130,7 +130,7 @@ func (e *Error) Is(target error) bool {
 	return ok && kind == e.Kind
 }
 
-// Of returns the outermost Error in err. Any other error becomes an Internal one that shows no details.
+// Of returns the outermost Error in err's chain. Any other error is wrapped in an Internal one that reveals no details.
 func Of(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -138,20 +138,20 @@ func Of(err error) *Error {
 	return New(Internal, CodeServerError, "Something went wrong on our side. Please try again.").Because(err)
 }
 
-// BadRequest returns the Invalid error that most validations need.
+// BadRequest returns an Invalid error with the code invalid_request, as most validations do.
 func BadRequest(public string) *Error { return New(Invalid, CodeInvalidRequest, public) }
 
-// Missing returns the NotFound error. Resources of another organisation or mode get the same response
-// (docs/openapi.yaml, info).
+// Missing returns a NotFound error. Resources of another organisation or mode get the same response (docs/openapi.yaml,
+// info).
 func Missing(public string) *Error { return New(NotFound, CodeNotFound, public) }
 
-// Stale returns the error of a store whose compare-and-swap lost against another writer.
+// Stale returns the error for a compare-and-swap that lost to another writer.
 func Stale() *Error {
 	return New(Conflict, CodeUnavailable, "The record changed at the same time. Please try again.")
 }
 
-// IsStale reports whether err is a lost compare-and-swap (Stale), so that retrying with the stored state can succeed. A
-// conflict with another code is a refusal, which a retry does not change.
+// IsStale reports whether err is a lost compare-and-swap (Stale), so that a retry with the stored state can succeed. A
+// conflict with any other code is a refusal, and retrying it can't help.
 func IsStale(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return errors.Is(err, Conflict) && (!ok || e.Code == CodeUnavailable)

@@ -6,45 +6,46 @@ import (
 	"strings"
 )
 
-// Step names the request to an external server that failed, as in log lines (docs/operate/monitoring.md, "Log fields").
+// Step names the request to an external server that failed. Log lines use the same names (docs/operate/monitoring.md,
+// "Log fields").
 type Step string
 
-// The steps.
+// Steps of a connection or an export.
 const (
-	StepDiscovery  Step = "discovery"  // its SMART configuration or equivalent metadata
-	StepAuthorize  Step = "authorize"  // the sign-in at the portal
-	StepCallback   Step = "callback"   // the browser's return to the service
-	StepToken      Step = "token"      // a code exchange or a refresh
-	StepIdentity   Step = "identity"   // the identity of the signed-in person
+	StepDiscovery  Step = "discovery"  // SMART configuration or equivalent metadata
+	StepAuthorize  Step = "authorize"  // sign-in at the portal
+	StepCallback   Step = "callback"   // the browser's redirect back to the service
+	StepToken      Step = "token"      // code exchange or token refresh
+	StepIdentity   Step = "identity"   // verifying the identity of the signed-in person
 	StepRevocation Step = "revocation" // token revocation
-	StepPatient    Step = "patient"    // reading the Patient, the first step of an export
-	StepMetadata   Step = "metadata"   // the server's CapabilityStatement
-	StepSearch     Step = "search"     // an export's searches and the requests that follow from them
-	StepNotify     Step = "notify"     // a webhook
+	StepPatient    Step = "patient"    // reading the Patient resource, the first step of an export
+	StepMetadata   Step = "metadata"   // reading the server's CapabilityStatement
+	StepSearch     Step = "search"     // an export's searches and their follow-up requests
+	StepNotify     Step = "notify"     // webhook delivery
 )
 
-// Spot locates a failure for its log line: at an external server, or in one of the service's tables. It never holds a
-// path, a query, a patient id, or any content of a response or a row.
+// Spot locates a failure for its log line, either at an external server or in one of the service's tables. It never
+// holds a path, a query, a patient ID, or content from a response or a row.
 type Spot struct {
 	Step   Step
-	Host   string // including the port, if the URL has one
+	Host   string // includes the port if the URL has one
 	Status int    // HTTP status of the response; 0 if there was none
-	Class  string // class of failure: a word of this service, of OAuth or of AWS
+	Class  string // class of failure, a word defined by this service, OAuth or AWS
 
 	Table     string
-	Operation string // the DynamoDB operation, or the failed operation on the row
-	Row       string // kind of the row: the first word of its key
-	Attribute string // the attribute that cannot be read
+	Operation string // DynamoDB operation, or the operation on the row that failed
+	Row       string // kind of row: the first word of its key
+	Attribute string // attribute that can't be read
 }
 
-// classifiedError is an error that has a class and, if there was a response, a status.
+// classifiedError is implemented by errors that have a class and, if there was a response, its status.
 type classifiedError interface {
 	error
 	Failure() (class string, status int)
 }
 
-// Failed returns cause as a failure at this spot. An unset class or status is taken from the cause, or from its word
-// (Causes). A zero Spot changes nothing.
+// Failed returns cause as a failure at this spot. If the class or status is not set, it is taken from cause or from its
+// word (Causes). A zero Spot returns cause unchanged.
 func (s Spot) Failed(cause error) error {
 	if s == (Spot{}) || cause == nil {
 		return cause
@@ -62,7 +63,7 @@ func (s Spot) Failed(cause error) error {
 	return &spotError{spot: s, cause: cause}
 }
 
-// SpotOf returns the spot of err, or a zero Spot if it has none.
+// SpotOf returns the Spot recorded in err, or a zero Spot if there is none.
 func SpotOf(err error) Spot {
 	if e, ok := errors.AsType[*spotError](err); ok {
 		return e.spot
@@ -70,7 +71,7 @@ func SpotOf(err error) Spot {
 	return Spot{}
 }
 
-// ClassOf returns the class of err, or "".
+// ClassOf returns err's class, or "" if it has none.
 func ClassOf(err error) string {
 	told, ok := errors.AsType[classifiedError](err)
 	if !ok {
@@ -92,7 +93,7 @@ func (e *spotError) Error() string { return e.cause.Error() }
 // Unwrap returns the cause.
 func (e *spotError) Unwrap() error { return e.cause }
 
-// HostOf returns the host of an absolute URL, including its port. No other part of a URL may be in a Spot.
+// HostOf returns the host of an absolute URL, including its port. A Spot must not contain any other part of a URL.
 func HostOf(address string) string {
 	_, rest, ok := strings.Cut(address, "://")
 	if !ok {

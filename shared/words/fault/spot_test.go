@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// answered is an error that has a class and a status.
+// answered is an error with a class and a status.
 type answered struct{}
 
 func (answered) Error() string          { return "answered" }
@@ -56,7 +56,7 @@ func TestSpotOfReturnsSpot(t *testing.T) {
 	}
 }
 
-// Paths, queries and user information of URLs may contain secrets.
+// TestHostOfReturnsOnlyHost checks that HostOf drops paths, queries and user information, which may contain secrets.
 func TestHostOfReturnsOnlyHost(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

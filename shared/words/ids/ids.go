@@ -1,5 +1,5 @@
-// Package ids creates and parses identifiers: random and derived UUIDs and the two spellings of a task id. Secrets
-// belong to package secret.
+// Package ids creates and parses identifiers: random and derived UUIDs, and both spellings of a task ID. Secrets belong
+// in package secret.
 package ids
 
 import (
@@ -9,17 +9,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// Source returns a new UUID, lower case and dashed. Production uses Random; tests use a counter.
+// Source returns a new UUID, in lower case with dashes. Production uses Random; tests use a counter.
 type Source func() string
 
 // Random returns a random (version 4) UUID.
 func Random() string { return uuid.NewString() }
 
-// namespace separates this service's derived ids from other version 5 UUIDs.
+// namespace distinguishes IDs derived by this service from other version 5 UUIDs.
 const namespace = "9f4d0c1e-6b1c-5d55-9a3c-6e0f4b1f2d77"
 
-// Derive returns the version 5 UUID of parts. The same parts always give the same id, so one fact cannot get two ids.
-// Parts are length-prefixed, so two different lists never collide.
+// Derive returns a version 5 UUID computed from parts. The same parts always yield the same ID, so that one fact can't
+// get two IDs. Parts are length-prefixed, so that different lists can't collide.
 func Derive(parts ...string) string {
 	var name strings.Builder
 	for _, part := range parts {
@@ -30,7 +30,7 @@ func Derive(parts ...string) string {
 	return uuid.NewSHA1(uuid.MustParse(namespace), []byte(name.String())).String()
 }
 
-// ParseUUID parses a dashed UUID in either case and returns it in lower case; ok is false for any other text.
+// ParseUUID parses a dashed UUID in upper or lower case and returns it in lower case. ok is false for any other text.
 func ParseUUID(text string) (id string, ok bool) {
 	if len(text) != 36 {
 		return "", false
@@ -48,10 +48,10 @@ func ParseRandom(text string) (id string, ok bool) {
 	return id, ok && id[14] == '4' && strings.ContainsAny(id[19:20], "89ab")
 }
 
-// TaskID formats a UUID as a task id: 32 hex digits.
+// TaskID formats a UUID as a task ID: 32 hex digits.
 func TaskID(id string) string { return strings.ReplaceAll(id, "-", "") }
 
-// ParseTask parses a task id, either 32 hex digits or a dashed UUID, and returns the 32 digits.
+// ParseTask parses a task ID, either 32 hex digits or a dashed UUID, and returns the 32 digits.
 func ParseTask(text string) (id string, ok bool) {
 	if len(text) != 32 && len(text) != 36 {
 		return "", false

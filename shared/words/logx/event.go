@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/trace"
 )
 
-// Event collects the wide log line of one unit of work. It is safe for concurrent use.
+// Event collects the attributes of the single log line written for one unit of work. It is safe for concurrent use.
 type Event struct {
 	mu    sync.Mutex
 	level slog.Level
@@ -21,7 +21,7 @@ type Event struct {
 	measured metric.Samples
 }
 
-// note is a separate log line about a part of the unit of work.
+// note is an additional log line about a part of the unit of work.
 type note struct {
 	message string
 	attrs   []slog.Attr
@@ -29,14 +29,14 @@ type note struct {
 
 type eventKey struct{}
 
-// Begin starts the log line of a unit of work. Code that runs under the returned context can add to it.
+// Begin starts a unit of work. Code that uses the returned context can add attributes to its log line.
 func Begin(ctx context.Context) (context.Context, *Event) {
 	event := &Event{}
 	return context.WithValue(ctx, eventKey{}, event), event
 }
 
-// Add sets attrs on the log line of ctx's unit of work, replacing existing keys. Without a unit of work it does
-// nothing.
+// Add sets attributes on the log line of ctx's unit of work, replacing existing keys. It does nothing if ctx has no
+// unit of work.
 func Add(ctx context.Context, attrs ...slog.Attr) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
 	if !ok {
@@ -49,8 +49,8 @@ func Add(ctx context.Context, attrs ...slog.Attr) {
 	}
 }
 
-// Note adds a line about a part of ctx's unit of work, such as one of several deliveries. It is written together with
-// the unit's own line and has the same owner attributes unless attrs override them. message is a constant.
+// Note adds a separate line about a part of ctx's unit of work, such as one of several deliveries. The line is written
+// along with the unit's own and has the same owner attributes unless attrs override them. message must be a constant.
 func Note(ctx context.Context, message string, attrs ...slog.Attr) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
 	if !ok {
@@ -61,7 +61,7 @@ func Note(ctx context.Context, message string, attrs ...slog.Attr) {
 	event.notes = append(event.notes, note{message, attrs})
 }
 
-// Measure adds metrics to ctx's unit of work. They are written with its log line, each as a separate line.
+// Measure adds metrics to ctx's unit of work. Each is written as a separate line when the unit's log line is written.
 func Measure(ctx context.Context, samples ...metric.Sample) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
 	if !ok {
@@ -72,8 +72,8 @@ func Measure(ctx context.Context, samples ...metric.Sample) {
 	event.measured = event.measured.Add(samples...)
 }
 
-// Fail records the failure of the unit of work. The code, field and spot are always logged. The cause is logged only
-// for the service's own failures (Internal and Unavailable), because other causes may quote a client or a health
+// Fail records that the unit of work failed. The error's code, field and spot are always logged. Its cause is logged
+// only for the service's own failures (Internal and Unavailable), because other causes may quote a client or a health
 // system.
 func Fail(ctx context.Context, err error) {
 	failure := fault.Of(err)
@@ -100,8 +100,8 @@ func (e *Event) IsEmpty() bool {
 	return len(e.attrs) == 0 && len(e.notes) == 0 && len(e.measured) == 0
 }
 
-// Emit writes the line once, at the end of the unit of work. message is a constant that names the unit, such as
-// "http.request".
+// Emit writes the log line. Call it once, at the end of the unit of work. message is a constant that names the unit,
+// such as "http.request".
 func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -120,8 +120,8 @@ func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	}
 }
 
-// commonAttrs returns the attributes common to all lines of a unit of work: its id, and the id of the originating
-// request.
+// commonAttrs returns the attributes that all lines of a unit of work share: the unit's ID and the originating
+// request's ID.
 func commonAttrs(ctx context.Context) []slog.Attr {
 	var attrs []slog.Attr
 	if id := RequestID(ctx); id != "" {
@@ -133,8 +133,8 @@ func commonAttrs(ctx context.Context) []slog.Attr {
 	return attrs
 }
 
-// ownerAttrs returns the unit's owner attributes that the note does not set itself, so that a search finds the note
-// along with the unit (docs/operate/monitoring.md, "Log fields").
+// ownerAttrs returns the unit's owner attributes that the note does not set itself. With these, a search for the owner
+// finds the note along with the unit (docs/operate/monitoring.md, "Log fields").
 func (e *Event) ownerAttrs(n note) []slog.Attr {
 	var attrs []slog.Attr
 	for _, attr := range e.attrs {

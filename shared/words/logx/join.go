@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// joined writes lines immediately, except while a unit of work writes several: those are combined into one write. Each
-// write to a function's output is a system call and wakes the process that collects it.
+// joined writes log lines immediately, except that it combines the lines of a unit of work into one write. Each write
+// to a function's output is a system call and wakes the process that collects the output.
 type joined struct {
 	to io.Writer
 
@@ -27,7 +27,7 @@ func (j *joined) Write(line []byte) (int, error) {
 	return j.to.Write(line) //nolint:wrapcheck // nobody looks at a logger's errors
 }
 
-// hold buffers lines until release is called, which writes all buffered lines.
+// hold buffers log lines until release is called, which writes them all.
 func (j *joined) hold() (release func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -36,12 +36,13 @@ func (j *joined) hold() (release func()) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		j.held--
-		_, _ = j.to.Write(j.kept) // log output errors are ignored, as above
+		_, _ = j.to.Write(j.kept) // errors of the log output are ignored, as above
 		j.kept = j.kept[:0]
 	}
 }
 
-// together combines all lines logged until release is called into one write, if logger was returned by New.
+// together combines all lines logged before release is called into one write. It has no effect on a logger that New did
+// not create.
 func together(logger *slog.Logger) (release func()) {
 	handler, ok := logger.Handler().(stamping)
 	if !ok {

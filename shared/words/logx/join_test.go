@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// countedWrites counts the writes to a log.
+// countedWrites counts how often a log is written to.
 type countedWrites struct {
 	bytes.Buffer
 
@@ -23,7 +23,7 @@ func (w *countedWrites) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
-func TestEmitWritesLinesOfUnitOfWorkAtOnce(t *testing.T) {
+func TestEmitCombinesLinesIntoOneWrite(t *testing.T) {
 	t.Parallel()
 	var log countedWrites
 	logger := logx.New(&log).With(slog.String("service", "test"))

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// lineOf decodes the only line of a log, without its time.
+// lineOf decodes a log's only line and removes the time.
 func lineOf(t *testing.T, log *bytes.Buffer) map[string]any {
 	t.Helper()
 	var line map[string]any
@@ -68,7 +68,7 @@ func TestNewRedactsSecrets(t *testing.T) {
 		"group with an error":  slog.Group("outer", slog.Any("cause", failed)),
 		"value of a LogValuer": slog.Any("code", secret.New("SENTINEL")),
 	}
-	// in the spelling of headers
+	// spelled like header names
 	for _, key := range []string{"Authorization", "Set-Cookie", "client-secret", "X-Api-Key", "E-Mail"} {
 		attrs[key] = slog.String(key, "SENTINEL")
 	}
@@ -77,7 +77,7 @@ func TestNewRedactsSecrets(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
 			logx.New(&log).LogAttrs(t.Context(), slog.LevelInfo, "test", attr)
-			got := fmt.Sprint(lineOf(t, &log)) // without the time, whose digits are arbitrary
+			got := fmt.Sprint(lineOf(t, &log)) // without the time, which has arbitrary digits
 			if strings.Contains(got, "SENTINEL") || strings.Contains(got, "5374") {
 				t.Errorf("log line: %s", got)
 			}
@@ -85,7 +85,7 @@ func TestNewRedactsSecrets(t *testing.T) {
 	}
 }
 
-func TestNewKeepsHarmlessValues(t *testing.T) {
+func TestNewDoesNotRedactHarmlessValues(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	logx.New(&log).LogAttrs(t.Context(), slog.LevelWarn, "export.collected",
@@ -115,7 +115,7 @@ func TestEmitWritesOneLine(t *testing.T) {
 	}
 }
 
-func TestFailLogsCauseOfInternalFailuresOnly(t *testing.T) {
+func TestFailLogsCauseOnlyOfInternalFailures(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("CAUSE")
 	cases := map[string]struct {

@@ -10,7 +10,7 @@ import (
 
 const redacted = "[redacted]"
 
-// Patterns of secrets inside longer texts, such as the URL in the message of a net/url.Error.
+// Patterns that match secrets inside longer texts, such as the URL in a net/url.Error's message.
 var (
 	queryPattern      = regexp.MustCompile(`\?[^\s"'<>]+`)
 	credentialPattern = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}`)
@@ -19,8 +19,8 @@ var (
 	emailPattern      = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}`)
 )
 
-// redact is the ReplaceAttr of every logger. It hides values by attribute or group name, cleans texts, and refuses
-// values whose JSON form is not marked safe to log.
+// redact is the ReplaceAttr function of every logger. It hides values by attribute or group name, cleans text, and
+// suppresses values whose JSON form is not marked safe to log.
 func redact(groups []string, attr slog.Attr) slog.Attr {
 	if sensitive(attr.Key) || slices.ContainsFunc(groups, sensitive) {
 		return slog.String(attr.Key, redacted)
@@ -48,8 +48,9 @@ func cleanAny(value any) any {
 	return fmt.Sprintf("[not logged: %T]", value)
 }
 
-// clean hides query strings, credentials, keys, JSON web tokens and e-mail addresses inside a text. Most texts are ids
-// that lack a character of each pattern; checking for that is cheaper than a regular expression.
+// clean hides query strings, credentials, keys, JSON web tokens and e-mail addresses within a text. Most texts are IDs,
+// which contain none of the characters that the patterns require. Checking for those characters first is cheaper than
+// matching.
 func clean(text string) string {
 	if strings.Contains(text, "?") {
 		text = queryPattern.ReplaceAllString(text, "?"+redacted)
@@ -69,7 +70,7 @@ func clean(text string) string {
 	return text
 }
 
-// sensitive reports whether values of this name must never be shown.
+// sensitive reports whether values with this name must never be logged.
 func sensitive(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	switch name {

@@ -7,10 +7,10 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// stamping copies a line's time into its metric metadata, where CloudWatch expects it.
+// stamping copies a line's time into its metric metadata, where CloudWatch expects the timestamp.
 type stamping struct {
 	next  slog.Handler
-	lines *joined // the output of next
+	lines *joined // output that next writes to
 }
 
 // Enabled implements slog.Handler.

@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// Document is the CloudWatch metadata that declares which members of a log line are metrics. It holds no metric values.
+// Document is the CloudWatch metadata that declares which members of a log line are metrics. It contains no metric
+// values.
 type Document struct {
 	at         time.Time
 	directives []directive
 }
 
-// At returns the document for a line written at the given time.
+// At returns the document for a line written at time at.
 func (d Document) At(at time.Time) Document { return Document{at: at, directives: d.directives} }
 
 // MarshalJSON implements json.Marshaler.
@@ -27,10 +28,10 @@ func (d Document) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// IsSafeToLog marks the document as safe: it holds only constants of this package.
+// IsSafeToLog marks the document as safe, because it contains only constants from this package.
 func (Document) IsSafeToLog() {}
 
-// directive declares one metric and its sets of dimensions.
+// directive declares one metric and its dimension sets.
 type directive struct {
 	Namespace  string
 	Dimensions [][]string
@@ -55,8 +56,8 @@ func (s Sample) directive() directive {
 	return directive{Namespace: Namespace, Dimensions: sets, Metrics: []definition{{Name: string(s.name), Unit: unit}}}
 }
 
-// values holds several measured values.
+// values holds several measurements of one metric.
 type values []float64
 
-// IsSafeToLog marks the values as safe: they are numbers.
+// IsSafeToLog marks the values as safe, because they are numbers.
 func (values) IsSafeToLog() {}

@@ -1,43 +1,43 @@
-// Package metric defines the service's metrics: what each counts or measures, its unit, and its dimension. A dimension
-// has a short list of fixed words, never an organisation, a patient or a health system, because CloudWatch stores and
-// bills each value separately. A metric is emitted as a log line in CloudWatch's embedded metric format, so functions
-// make no extra call (docs/adr/0020-metrics-and-traces.md).
+// Package metric defines the service's metrics: what each one counts or measures, its unit and its dimension. A
+// dimension's values are a short list of fixed words and never name an organisation, a patient or a health system,
+// because CloudWatch stores and bills each value separately. Metrics are written as log lines in CloudWatch's embedded
+// metric format, so functions make no extra calls (docs/adr/0020-metrics-and-traces.md).
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 package metric
 
 // Namespace is the CloudWatch namespace of all metrics.
 const Namespace = "Recordbridge"
 
-// Stack is the dimension that all metrics share, and the log line key that names the stack.
+// Stack is the dimension shared by all metrics, and the log key for the stack's name.
 const Stack = "service"
 
 // Name identifies a metric.
 type Name string
 
-// The metrics.
+// Names of the metrics.
 const (
 	Exports         Name = "Exports"         // by stage: started, success, partial or failed
-	ExportSeconds   Name = "ExportSeconds"   // time from the request to the stage, by stage
-	ExportFailures  Name = "ExportFailures"  // failed exports, by the reason given to the organisation
-	WebhookAttempts Name = "WebhookAttempts" // by outcome: delivered or the class of failure
-	WebhookSeconds  Name = "WebhookSeconds"  // response time of receivers
+	ExportSeconds   Name = "ExportSeconds"   // time since the request, by the stage reached
+	ExportFailures  Name = "ExportFailures"  // failed exports, by the reason reported to the organisation
+	WebhookAttempts Name = "WebhookAttempts" // by outcome: delivered, or the class of failure
+	WebhookSeconds  Name = "WebhookSeconds"  // receivers' response times
 	DeliverySeconds Name = "DeliverySeconds" // age of an event at its first delivery attempt
-	WebhooksStopped Name = "WebhooksStopped" // disabled webhooks, by reason
+	WebhooksStopped Name = "WebhooksStopped" // webhooks that were disabled, by reason
 	Refreshes       Name = "Refreshes"       // token refreshes between exports, by outcome
-	Revocations     Name = "Revocations"     // ended connections, by cause
+	Revocations     Name = "Revocations"     // connections that ended, by cause
 	// delay of the most overdue row, by kind of row and in total
 	OverdueSeconds Name = "OverdueSeconds"
-	Limited        Name = "Limited"      // requests beyond a rate limit, by the limit
-	PortalsMoved   Name = "PortalsMoved" // discoveries that named unapproved servers
-	Lists          Name = "Lists"        // fetches of published lists, by outcome
-	// waiting time of the oldest list or publication that needs an operator's approval
+	Limited        Name = "Limited"      // requests over a rate limit, by limit
+	PortalsMoved   Name = "PortalsMoved" // discovery documents that named unapproved servers
+	Lists          Name = "Lists"        // fetches of published lists of institutions, by outcome
+	// age of the oldest list or publication that awaits an operator's approval
 	ApprovalSeconds Name = "ApprovalSeconds"
-	// failed reads of the live catalogue, served from an older copy or not at all
+	// StaleCatalogues counts failed reads of the live catalogue, whether or not an older copy could be served instead.
 	StaleCatalogues Name = "StaleCatalogues"
-	Probes          Name = "Probes" // of the catalogue's endpoints, by outcome: well, failed or limited
-	// calls throttled by an AWS service, by service; each try counts
+	Probes          Name = "Probes" // probes of the catalogue's endpoints, by outcome: well, failed or limited
+	// calls that an AWS service throttled, by service; each try counts
 	Throttled  Name = "Throttled"
-	Unanswered Name = "Unanswered" // calls that an AWS service failed to answer, by service; each try counts
+	Unanswered Name = "Unanswered" // calls without a response from an AWS service, by service; each try counts
 )
 
 // Names returns all metrics.
@@ -49,7 +49,7 @@ func Names() []Name {
 	}
 }
 
-// Dimension returns the metric's dimension besides the stack, or "" if it has none.
+// Dimension returns the metric's own dimension, apart from the stack, or "" if it has none.
 func (n Name) Dimension() string {
 	switch n {
 	case Exports, ExportSeconds, WebhookAttempts, Refreshes, Lists, Probes:
@@ -69,7 +69,7 @@ func (n Name) Dimension() string {
 	return ""
 }
 
-// isMeasured reports whether the metric measures seconds rather than counts.
+// isMeasured reports whether the metric measures seconds instead of counting events.
 func (n Name) isMeasured() bool {
 	switch n {
 	case ExportSeconds, WebhookSeconds, DeliverySeconds, OverdueSeconds, ApprovalSeconds:
@@ -81,6 +81,6 @@ func (n Name) isMeasured() bool {
 	return false
 }
 
-// hasTotal reports whether the metric is also recorded for the stack in total. That is needed if it has an alarm and
-// the total cannot be computed from its parts.
+// hasTotal reports whether the metric is also recorded as a total for the stack. A total is needed if the metric has an
+// alarm and can't be aggregated from its parts.
 func (n Name) hasTotal() bool { return n == OverdueSeconds }

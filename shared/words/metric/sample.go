@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// maxValues is the maximum number of values of one metric that CloudWatch accepts in a line. Further values of a unit
-// of work are dropped.
+// maxValues is the maximum number of values of one metric that CloudWatch accepts per line. A unit of work's excess
+// values are dropped.
 const maxValues = 100
 
-// Sample holds one unit of work's count or measurements of a metric.
+// Sample holds the count or the measurements of one metric within a unit of work.
 type Sample struct {
 	name   Name
 	by     string // value of the metric's dimension
@@ -17,20 +17,20 @@ type Sample struct {
 	values []float64 // measured values
 }
 
-// Count returns a sample that counts one event. by is the value of the metric's dimension, a fixed word; "" if it has
-// none.
+// Count returns a sample that counts one event. by is the value of the metric's dimension, which must be a fixed word,
+// or "" if the metric has no dimension.
 func Count(name Name, by string) Sample { return Sample{name: name, by: by, count: 1, values: nil} }
 
-// Seconds returns a sample of one measured time span. Negative spans count as zero: the clocks of two functions can
-// differ slightly.
+// Seconds returns a sample with one measured duration. Negative durations count as zero, because the clocks of two
+// functions can differ slightly.
 func Seconds(name Name, by string, span time.Duration) Sample {
 	return Sample{name: name, by: by, count: 0, values: []float64{max(span, 0).Seconds()}}
 }
 
-// Samples holds the samples of one unit of work, one for each metric and dimension value.
+// Samples holds a unit of work's samples, one per metric and dimension value.
 type Samples []Sample
 
-// Add merges more samples into s.
+// Add returns s with more samples merged in.
 func (s Samples) Add(more ...Sample) Samples {
 	for _, one := range more {
 		i := s.index(one)
@@ -46,7 +46,7 @@ func (s Samples) Add(more ...Sample) Samples {
 	return s
 }
 
-// Lines returns the samples as log lines, one for each dimension value, without the time that Document.At adds.
+// Lines returns the samples as log lines, one per dimension value. Document.At adds their time.
 func (s Samples) Lines() [][]slog.Attr {
 	var lines [][]slog.Attr
 	told := make([]bool, len(s))
@@ -82,7 +82,7 @@ func (s Samples) index(same Sample) int {
 	return -1
 }
 
-// attr returns the value of a sample: a number, or a list if there are several.
+// attr returns a sample's value: a number, or a list of several numbers.
 func (s Sample) attr() slog.Attr {
 	switch {
 	case !s.name.isMeasured():

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-func TestMetricLineHasEmbeddedMetricFormat(t *testing.T) {
+func TestLinesUseEmbeddedMetricFormat(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	ctx, unit := logx.Begin(t.Context())
@@ -54,7 +54,7 @@ func TestMetricLineHasEmbeddedMetricFormat(t *testing.T) {
 	}
 }
 
-func TestSamplesMergeEachMetricOnce(t *testing.T) {
+func TestSamplesMergeByMetricAndDimension(t *testing.T) {
 	t.Parallel()
 	var all metric.Samples
 	for range 250 {

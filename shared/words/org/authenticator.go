@@ -10,25 +10,25 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Authenticator authenticates callers by their private keys. It also serves as a Directory for functions that hold the
-// hashing keys.
+// Authenticator authenticates callers by their private keys. In functions that hold the hashing keys it also serves as
+// the Directory.
 type Authenticator struct {
 	*Directory
 
 	hashing secret.Keyring
 	keys    KeyStore
 	now     func() time.Time
-	uses    *cache.Cache[string, time.Time] // the hour of each key's last recorded use, by key id
+	uses    *cache.Cache[string, time.Time] // hour of each key's last recorded use, by key ID
 }
 
-// KeyStore is the store that an Authenticator needs.
+// KeyStore is the storage that an Authenticator needs.
 type KeyStore interface {
 	Store
-	// UseKey records that a key was used in an hour, unless that is already recorded.
+	// UseKey records that a key was used in the given hour. It does nothing if that is already recorded.
 	UseKey(ctx context.Context, tenant Tenant, keyID string, hour time.Time) error
 }
 
-// NewAuthenticator returns an Authenticator. hashing holds the keys that private keys are hashed with.
+// NewAuthenticator returns an Authenticator. hashing holds the keys used to hash private keys.
 func NewAuthenticator(store KeyStore, hashing secret.Keyring, now func() time.Time) *Authenticator {
 	return &Authenticator{
 		Directory: NewDirectory(store, now), hashing: hashing, keys: store, now: now,
@@ -36,9 +36,9 @@ func NewAuthenticator(store KeyStore, hashing secret.Keyring, now func() time.Ti
 	}
 }
 
-// Authenticate authenticates a caller by public id and private key. All mistakes return the same error,
-// fault.Unauthenticated, after the same amount of work. If the organisation has no live access, a valid live key
-// returns fault.Forbidden.
+// Authenticate authenticates a caller by public ID and private key. Every failure takes the same amount of work and
+// returns the same error, fault.Unauthenticated. The exception is a valid live key whose organisation has no live
+// access, which returns fault.Forbidden.
 func (a *Authenticator) Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (Caller, error) {
 	mode, ok := ParsePrivateKey(privateKey.Reveal())
 	if !ok {
@@ -60,12 +60,12 @@ func (a *Authenticator) Authenticate(ctx context.Context, publicID string, priva
 	return credential.caller(), nil
 }
 
-// useTime limits the time for recording a key's use.
+// useTime is the time limit for recording that a key was used.
 const useTime = 2 * time.Second
 
-// recordUse records once an hour that a key is in use, so that unused keys can be recognised and revoked. It runs in
-// the background and its errors are ignored. An instance that is frozen before the write either continues it later or
-// another instance makes it.
+// recordUse records, at most once an hour, that a key is in use, so that unused keys can be identified and revoked. It
+// runs in the background and ignores errors. If the instance is frozen before the write, either it completes the write
+// later or another instance records the use.
 func (a *Authenticator) recordUse(ctx context.Context, tenant Tenant, keyID string) {
 	hour := a.now().UTC().Truncate(time.Hour)
 	if noted, _ := a.uses.Get(keyID); noted.Equal(hour) {
@@ -79,7 +79,7 @@ func (a *Authenticator) recordUse(ctx context.Context, tenant Tenant, keyID stri
 	}()
 }
 
-// match returns the id of the credential's live key that matches privateKey.
+// match returns the ID of the credential's active key that matches privateKey.
 func (a *Authenticator) match(credential Credential, privateKey secret.Text) (keyID string, ok bool) {
 	message := []byte(privateKey.Reveal())
 	for _, key := range credential.Keys {
@@ -89,7 +89,7 @@ func (a *Authenticator) match(credential Credential, privateKey secret.Text) (ke
 		}
 	}
 	if len(credential.Keys) == 0 {
-		// An unknown public id costs the same hash, so that timing does not reveal it.
+		// Compute a hash for unknown public IDs too, so that timing does not reveal which ones exist.
 		a.hashing.Sign(message)
 	}
 	return keyID, ok

@@ -9,26 +9,26 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Store reads the rows that the directory needs. Every method returns fault.NotFound for a missing row.
+// Store reads the rows that a Directory needs. Every method returns fault.NotFound if the row does not exist.
 type Store interface {
-	// TenantOf resolves the UUID of a public id to its tenant.
+	// TenantOf returns the tenant that owns the credential with this ID, the UUID of a public ID.
 	TenantOf(ctx context.Context, credentialID string) (Tenant, error)
-	// Credential reads one credential of a tenant with a consistent read.
+	// Credential returns one of a tenant's credentials, using a consistent read.
 	Credential(ctx context.Context, tenant Tenant, id string) (Credential, error)
-	// Organisation reads the organisation of a tenant.
+	// Organisation returns a tenant's organisation.
 	Organisation(ctx context.Context, tenant Tenant) (Organisation, error)
 }
 
-// cacheFor limits how long a revoked key or credential continues to work.
+// cacheFor is the maximum time for which a revoked key or credential still works.
 const cacheFor = 30 * time.Second
 
-// cacheSize limits the memory that a warm function uses.
+// cacheSize limits the number of cached entries, and so a warm function's memory use.
 const cacheSize = 1024
 
-// Directory finds callers by public id. It is safe for concurrent use and caches rows for 30 seconds.
+// Directory looks up callers by public ID. It caches rows for 30 seconds and is safe for concurrent use.
 type Directory struct {
 	store Store
-	known *cache.Cache[string, entry] // by credential id
+	known *cache.Cache[string, entry] // by credential ID
 }
 
 type entry struct {
@@ -36,13 +36,13 @@ type entry struct {
 	organisation Organisation
 }
 
-// NewDirectory returns a Directory.
+// NewDirectory returns a Directory that reads from store.
 func NewDirectory(store Store, now func() time.Time) *Directory {
 	return &Directory{store: store, known: cache.New[string, entry](cacheSize, cacheFor, now)}
 }
 
-// ByPublicID returns the caller that a public id belongs to. Unknown, revoked and inactive ids all return
-// fault.Unauthenticated. A live public id of an organisation without live access returns fault.Forbidden.
+// ByPublicID returns the caller with the given public ID. Unknown, revoked and inactive IDs all return
+// fault.Unauthenticated. A live public ID whose organisation has no live access returns fault.Forbidden.
 func (d *Directory) ByPublicID(ctx context.Context, publicID string) (Caller, error) {
 	found, err := d.find(ctx, publicID)
 	if err != nil {
@@ -51,7 +51,7 @@ func (d *Directory) ByPublicID(ctx context.Context, publicID string) (Caller, er
 	return found.credential.caller(), nil
 }
 
-// Organisation returns the organisation behind a public id, for GET /bridge/org.
+// Organisation returns the organisation that a public ID belongs to, for GET /bridge/org.
 func (d *Directory) Organisation(ctx context.Context, publicID string) (Organisation, error) {
 	found, err := d.find(ctx, publicID)
 	if err != nil {
@@ -60,8 +60,8 @@ func (d *Directory) Organisation(ctx context.Context, publicID string) (Organisa
 	return found.organisation, nil
 }
 
-// find returns the credential of a public id with its organisation. The entry is also set with fault.Forbidden, so that
-// an Authenticator can check the key before it reports that the mode is closed.
+// find returns a public ID's credential and organisation. It returns the entry even with fault.Forbidden, so that an
+// Authenticator can check the key before it reports that the organisation has no live access.
 func (d *Directory) find(ctx context.Context, publicID string) (entry, error) {
 	id, mode, ok := ParsePublicID(publicID)
 	if !ok {

@@ -23,15 +23,15 @@ var (
 	start  = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 )
 
-// records is a store with one credential and its organisation.
+// records is a Store that holds one credential and its organisation.
 type records struct {
 	mu           sync.Mutex
 	credential   org.Credential
 	organisation org.Organisation
 	failure      error
 	reads        int
-	uses         []string      // recorded uses of keys
-	blocked      chan struct{} // blocks the recording of uses
+	uses         []string      // key uses that were recorded
+	blocked      chan struct{} // blocks calls to UseKey
 }
 
 func (r *records) TenantOf(_ context.Context, id string) (org.Tenant, error) {
@@ -77,7 +77,7 @@ func (r *records) UseKey(_ context.Context, of org.Tenant, keyID string, hour ti
 	return r.failure
 }
 
-// world is a directory with a credential that has one working key.
+// world holds a directory and a credential with one valid key.
 type world struct {
 	*records
 
@@ -142,13 +142,13 @@ func TestAuthenticateAcceptsPublicIDAndKey(t *testing.T) {
 	}
 }
 
-// All mistakes return the same error, so that it does not reveal which one was made.
+// TestAuthenticateReturnsSameErrorForEveryMistake checks that the error does not reveal which mistake was made.
 func TestAuthenticateReturnsSameErrorForEveryMistake(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name     string
 		change   func(t *testing.T, w *world)
-		byID     bool // the public id alone is also refused
+		byID     bool // lookups by public ID alone also fail
 		publicID string
 	}{
 		{name: "a revoked key", change: func(_ *testing.T, w *world) { w.credential.Keys[0].RevokedAt = start }},
@@ -224,7 +224,7 @@ func TestAuthenticateAcceptsEitherKeyDuringRotation(t *testing.T) {
 	}
 }
 
-func TestRevokedKeyStopsWorkingAfterThirtySeconds(t *testing.T) {
+func TestAuthenticateRejectsRevokedKeyAfterThirtySeconds(t *testing.T) {
 	t.Parallel()
 	changes := map[string]func(w *world){
 		"key": func(w *world) {
@@ -260,27 +260,27 @@ func TestDirectoryDoesNotCacheUnknownID(t *testing.T) {
 	if err := w.authenticate(t); !errors.Is(err, fault.Unauthenticated) {
 		t.Fatalf("error = %v", err)
 	}
-	w.credential.ID = credential // it was created later
+	w.credential.ID = credential // the credential is created later
 	if err := w.authenticate(t); err != nil {
 		t.Errorf("a credential that exists by now: %v", err)
 	}
 }
 
-func TestDirectoryReturnsStoreFailure(t *testing.T) {
+func TestDirectoryReturnsStoreError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.failure = errors.New("no route to the database")
 	if err := w.authenticate(t); !errors.Is(err, w.failure) || errors.Is(err, fault.Unauthenticated) {
 		t.Errorf("error = %v, want the store's", err)
 	}
-	// A malformed key is refused without reading the store.
+	// A malformed key is rejected without reading from the store.
 	w.key = secret.New("private_test_typo")
 	if err := w.authenticate(t); !errors.Is(err, fault.Unauthenticated) {
 		t.Errorf("error = %v, want a refusal", err)
 	}
 }
 
-// many returns a row for every id, so that the directory's cache overflows.
+// many is a Store that returns a row for every ID, so that the directory's cache overflows.
 type many struct{ *records }
 
 func (m many) TenantOf(context.Context, string) (org.Tenant, error) { return tenant, nil }
@@ -323,7 +323,8 @@ func TestParseModeAndTenantKey(t *testing.T) {
 	}
 }
 
-// A key's use is recorded once an hour in the background. A failed write delays or fails no request.
+// TestAuthenticateRecordsKeyUseHourly checks that a key's use is recorded once an hour in the background. A failed
+// write neither delays requests nor makes them fail.
 func TestAuthenticateRecordsKeyUseHourly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -341,7 +342,7 @@ func TestAuthenticateRecordsKeyUseHourly(t *testing.T) {
 		w.at = start.Add(time.Hour)
 		w.directory.Organisation(t.Context(), credential) //nolint:errcheck // the public id alone is no use of a key
 		w.blocked = make(chan struct{})
-		authenticate() // must not block
+		authenticate() // must return without waiting for the recording
 		close(w.blocked)
 		synctest.Wait()
 		want := []string{tenant.Key() + " key 2026-03-04T05:00:00Z", tenant.Key() + " key 2026-03-04T06:00:00Z"}

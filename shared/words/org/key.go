@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// A private key is "private_<mode>_" followed by 43 base62 digits (256 random bits) and 6 base62 digits of the CRC32 of
-// everything before them, so that a mistyped key is refused without a database read.
+// Format of a private key: "private_<mode>_", 43 base62 digits (256 random bits), and 6 base62 digits with the CRC32 of
+// everything before them. The checksum lets a mistyped key be rejected without a database read.
 const (
 	digits      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	keyDigits   = 43
@@ -25,7 +25,8 @@ func NewPrivateKey(mode Mode, random io.Reader) (secret.Text, error) {
 		if _, err := io.ReadFull(random, buffer); err != nil {
 			return secret.Text{}, fmt.Errorf("random bytes for a private key: %w", err)
 		}
-		// 248 is the largest multiple of 62 in a byte: bytes above it would favour the first digits.
+		// 248 is the largest multiple of 62 that fits in a byte. Larger bytes are discarded, because they would favour the
+		// first digits.
 		if buffer[0] < 248 {
 			body = append(body, digits[buffer[0]%62])
 		}
@@ -34,7 +35,7 @@ func NewPrivateKey(mode Mode, random io.Reader) (secret.Text, error) {
 	return secret.New(text + checksum(text)), nil
 }
 
-// ParsePrivateKey checks the format and checksum of a private key and returns its mode.
+// ParsePrivateKey checks a private key's format and checksum and returns its mode.
 func ParsePrivateKey(text string) (Mode, bool) {
 	rest, ok := strings.CutPrefix(text, "private_")
 	if !ok {
@@ -49,8 +50,8 @@ func ParsePrivateKey(text string) (Mode, bool) {
 	return mode, checksum(text[:end]) == text[end:]
 }
 
-// ParsePublicID parses "public_<mode>_<uuid>" or a bare UUID. For a bare UUID the mode is empty and the credential row
-// decides it.
+// ParsePublicID parses either "public_<mode>_<uuid>" or a bare UUID. A bare UUID has an empty mode; the mode is then
+// determined by the credential's row.
 func ParsePublicID(text string) (id string, mode Mode, ok bool) {
 	if rest, found := strings.CutPrefix(text, "public_"); found {
 		name, bare, _ := strings.Cut(rest, "_")

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// A key whose checksum was computed outside this package with zlib's crc32.
+	// sampleKey has a checksum that was computed independently, with zlib's crc32.
 	sampleKey  = "private_test_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg27BaWM"
 	credential = "5c000000-0000-4000-8000-00000000abcd"
 )
@@ -79,7 +79,7 @@ func TestParsePrivateKeyDetectsTypingErrors(t *testing.T) {
 	refuse("nothing", "")
 }
 
-// Every text that is accepted as a key has the correct form and is accepted again with the same result.
+// FuzzParsePrivateKey checks that every accepted text has a key's form and that parsing it again gives the same result.
 func FuzzParsePrivateKey(f *testing.F) {
 	f.Add("")
 	f.Add("private_")

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// newLiveWorld is newWorld with a live credential of an organisation at a given stage of live access.
+// newLiveWorld is like newWorld, but with a live credential of an organisation at the given stage of live access.
 func newLiveWorld(t *testing.T, stage org.LiveAccess) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -20,7 +20,7 @@ func newLiveWorld(t *testing.T, stage org.LiveAccess) *world {
 	return w
 }
 
-// doors calls each of the three ways to find an organisation by its public id.
+// doors calls each of the three methods that look up an organisation by public ID.
 func (w *world) doors(t *testing.T) map[string]error {
 	t.Helper()
 	const publicID = "public_live_" + credential
@@ -33,7 +33,7 @@ func (w *world) doors(t *testing.T) map[string]error {
 	return map[string]error{"Authenticate": keyed, "ByPublicID": public, "Organisation": shown}
 }
 
-func TestDirectoryRefusesLiveModeUntilGranted(t *testing.T) {
+func TestDirectoryRejectsLiveModeUntilGranted(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []org.LiveAccess{org.LiveNone, org.LiveRequested, org.LiveWithdrawn, "", "GRANTED"} {
 		for door, err := range newLiveWorld(t, stage).doors(t) {
@@ -60,8 +60,9 @@ func TestDirectoryAllowsTestModeAtEveryStage(t *testing.T) {
 	}
 }
 
-// With a public id and a wrong key, the error is the same as for any wrong key.
-func TestAuthenticateProvesKeyBeforeItReportsLiveAccess(t *testing.T) {
+// TestAuthenticateChecksKeyBeforeLiveAccess checks that a wrong key returns the same error whether or not the
+// organisation has live access.
+func TestAuthenticateChecksKeyBeforeLiveAccess(t *testing.T) {
 	t.Parallel()
 	w := newLiveWorld(t, org.LiveNone)
 	w.key = secret.New(newKey(t, org.Live))
@@ -71,7 +72,7 @@ func TestAuthenticateProvesKeyBeforeItReportsLiveAccess(t *testing.T) {
 	}
 }
 
-func TestDirectoryRefusesWithdrawnOrganisationAfterThirtySeconds(t *testing.T) {
+func TestDirectoryAppliesWithdrawalAfterThirtySeconds(t *testing.T) {
 	t.Parallel()
 	w := newLiveWorld(t, org.LiveGranted)
 	if err := w.doors(t)["Authenticate"]; err != nil || w.reads != 1 {

@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestMailSenderIsFounderUntilOrganisationIsApproved(t *testing.T) {
+func TestMailSenderIsFounderUntilLiveApproval(t *testing.T) {
 	t.Parallel()
 	for access, want := range map[org.LiveAccess]string{
 		org.LiveNone: "founder", org.LiveRequested: "founder", org.LiveWithdrawn: "founder", org.LiveGranted: "own",

@@ -9,11 +9,11 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-const maxName = 100 // in characters
+const maxName = 100 // in runes
 
-// ParseName returns an organisation's name without surrounding space. Names appear in e-mails and on patients' pages,
-// where they must not create links or hide text. The error is fault.Invalid if the name contains an e-mail address, a
-// domain, a URL or an invisible character.
+// ParseName returns an organisation's name with surrounding space trimmed. It returns fault.Invalid if the name
+// contains an e-mail address, a domain, a URL or an invisible character: names appear in e-mails and on patients'
+// pages, where they must not create links or hide text.
 func ParseName(text string) (string, error) {
 	name := strings.TrimSpace(text)
 	switch {
@@ -31,9 +31,9 @@ func ParseName(text string) (string, error) {
 	return name, nil
 }
 
-// hidesCharacter reports whether a name has an invisible rune: a control, a format character such as a bidirectional
-// mark (UAX 9), a line or paragraph separator, a filler, a variation selector, or an unassigned code point. Joiners are
-// allowed between letters of the scripts that need them, such as Persian and Indic ones.
+// hidesCharacter reports whether name contains an invisible rune: a control character, a format character such as a
+// bidirectional mark (UAX 9), a line or paragraph separator, a filler, a variation selector, or an unassigned code
+// point. Joiners are allowed between letters of scripts that need them, such as Persian and the Indic scripts.
 func hidesCharacter(name string) bool {
 	runes := []rune(name)
 	for i, r := range runes {
@@ -51,13 +51,13 @@ func hidesCharacter(name string) bool {
 	return false
 }
 
-// joins reports whether a joiner next to the rune changes how it is written.
+// joins reports whether the rune's shape depends on an adjacent joiner.
 func joins(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsMark(r)) &&
 		!unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han)
 }
 
-// hasAddress reports whether a mail program could turn part of a name into a link. It recognises every character that
+// hasAddress reports whether a mail program might turn part of name into a link. It recognises every character that
 // browsers treat as a dot or an at sign (UTS 46).
 func hasAddress(name string) bool {
 	name = strings.Map(func(r rune) rune {
@@ -66,7 +66,7 @@ func hasAddress(name string) bool {
 			return '.'
 		case r == '＠' || r == '﹫':
 			return '@'
-		case r >= '！' && r <= '～': // full-width forms of ASCII
+		case r >= '！' && r <= '～': // full-width forms of ASCII characters
 			return r - '！' + '!'
 		}
 		return r
@@ -82,7 +82,7 @@ func hasAddress(name string) bool {
 	return false
 }
 
-// isHost reports whether a word is an IPv4 address or ends in a label that can be a top-level domain.
+// isHost reports whether word is an IPv4 address or ends in a possible top-level domain.
 func isHost(word string) bool {
 	labels, numbers := strings.Split(word, "."), 0
 	for i, label := range labels {

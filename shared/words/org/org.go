@@ -1,6 +1,6 @@
-// Package org owns the organisation (the service's customer), its mode, its credentials and their keys, and the check
+// Package org defines organisations (the service's customers), their modes, their credentials and keys, and the check
 // that a redirect URI is registered. It is independent of HTTP, AWS and connections. Request handlers use it to
-// identify the caller, and every store reaches rows through the Tenant that it returns.
+// identify the caller, and every store derives its row keys from the Tenant that it returns.
 package org
 
 import (
@@ -10,10 +10,11 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Mode separates test from live. The credential determines it, and it is the first part of every tenant row's key.
+// Mode separates test data from live data. A request's credential determines the mode, and every key of a tenant's rows
+// begins with it.
 type Mode string
 
-// The modes, spelled as in api_mode.
+// Modes, spelled as in api_mode.
 const (
 	Test Mode = "test"
 	Live Mode = "live"
@@ -25,28 +26,28 @@ func ParseMode(text string) (mode Mode, ok bool) {
 	return mode, mode == Test || mode == Live
 }
 
-// Tenant is one organisation in one mode. Every row, message, cursor and token is reached through it.
+// Tenant identifies an organisation in one mode. Every row, message, cursor and token belongs to a tenant.
 type Tenant struct {
 	Mode  Mode
 	OrgID string // UUID
 }
 
-// Key returns the tenant's prefix of partition keys: "<mode>#<organisation id>".
+// Key returns the tenant's partition key prefix: "<mode>#<organisation id>".
 func (t Tenant) Key() string { return string(t.Mode) + "#" + t.OrgID }
 
-// Plan determines the features that an organisation may use.
+// Plan determines the features available to an organisation.
 type Plan string
 
-// The plans.
+// Plans of an organisation.
 const (
 	Free Plan = "free"
 	Paid Plan = "paid"
 )
 
-// Status is an organisation's status.
+// Status is the status of an organisation.
 type Status string
 
-// The statuses. Credentials of an inactive organisation stop working.
+// Statuses of an organisation. An inactive organisation's credentials do not work.
 const (
 	Active   Status = "active"
 	Inactive Status = "inactive"
@@ -55,24 +56,24 @@ const (
 // LiveAccess is the stage of an organisation's access to live mode (docs/adr/0039-live-mode-is-granted.md).
 type LiveAccess string
 
-// The stages. Only an operator grants and withdraws access.
+// Stages of live access. Only an operator can grant or withdraw access.
 const (
-	LiveNone      LiveAccess = "none"      // not requested yet
-	LiveRequested LiveAccess = "requested" // waiting for an operator
+	LiveNone      LiveAccess = "none"      // access was never requested
+	LiveRequested LiveAccess = "requested" // awaiting an operator's decision
 	LiveGranted   LiveAccess = "granted"
-	LiveWithdrawn LiveAccess = "withdrawn" // granted once, then revoked
+	LiveWithdrawn LiveAccess = "withdrawn" // access was granted and later withdrawn
 )
 
-// LiveReview holds an organisation's latest request for live mode and the operator's latest decision.
+// LiveReview holds an organisation's latest request for live access and the operator's latest decision.
 type LiveReview struct {
-	Purpose     string    // in the organisation's own words
-	RequestedBy string    // account id
+	Purpose     string    // as written by the organisation
+	RequestedBy string    // account ID
 	RequestedAt time.Time // zero before the first request
-	Reason      string    // reason of a refusal or withdrawal, shown to the organisation
+	Reason      string    // reason for a refusal or withdrawal, shown to the organisation
 	DecidedAt   time.Time // zero before the first decision
 }
 
-// Organisation is a customer, as returned by GET /bridge/org (docs/openapi.yaml, Organisation).
+// Organisation is a customer. GET /bridge/org returns it (docs/openapi.yaml, Organisation).
 type Organisation struct {
 	ID               string
 	Name             string
@@ -80,16 +81,16 @@ type Organisation struct {
 	PrivacyPolicyURI string
 	WebsiteURI       string
 	TermsURI         string
-	Accent           string // colour of its pages, "#rrggbb" in lower case, or empty
+	Accent           string // colour of the organisation's pages, "#rrggbb" in lower case, or empty
 	Plan             Plan
 	Status           Status
 	LiveAccess       LiveAccess
 	LiveReview       LiveReview
-	Emails           []string // recipients of notices, such as webhook failures; not in GET /bridge/org
-	VerifiedEmails   []string // those of Emails that are confirmed
-	FoundedBy        string   // account that created it in the dashboard; empty if an operator did
+	Emails           []string // recipients of notices, such as about webhook failures; not in GET /bridge/org
+	VerifiedEmails   []string // those addresses in Emails that are confirmed
+	FoundedBy        string   // account that created the organisation; empty if an operator created it
 	CreatedAt        time.Time
-	Rev              int64 // compare-and-swap revision
+	Rev              int64 // revision for compare-and-swap
 }
 
 // CheckMode returns fault.Forbidden (svc_live_access_required) if the organisation may not use the mode.
@@ -101,8 +102,9 @@ func (o Organisation) CheckMode(mode Mode) error {
 		"This organisation doesn't have access to live mode. An owner can request it in the dashboard.")
 }
 
-// MailSender returns the id that the organisation's e-mails count against. Before approval for live mode that is its
-// founder's id, so that an account gets no extra budget by creating organisations.
+// MailSender returns the ID that the organisation's e-mails count against. Until an organisation is approved for live
+// mode, its e-mails count against its founder's ID, so that an account can't increase its budget by creating
+// organisations.
 func (o Organisation) MailSender() string {
 	if o.LiveAccess == LiveGranted {
 		return o.ID
@@ -115,30 +117,30 @@ func (o Organisation) Tenants() [2]Tenant {
 	return [2]Tenant{{Mode: Test, OrgID: o.ID}, {Mode: Live, OrgID: o.ID}}
 }
 
-// Credential is one API key pair of a tenant: a public id, up to two live private keys, and the redirect URIs and
-// origins allowed with the public id.
+// Credential is one of a tenant's API key pairs: a public ID, up to two active private keys, and the redirect URIs and
+// origins allowed with the public ID.
 type Credential struct {
-	ID             string // the UUID inside the public id
+	ID             string // UUID contained in the public ID
 	Tenant         Tenant
 	Note           string // label chosen by its owner
 	Keys           []Key
-	RedirectURIs   []string // matched exactly; 1 to 25
-	AllowedOrigins []string // empty: any origin may call the browser endpoints
+	RedirectURIs   []string // compared exactly; from 1 to 25 URIs
+	AllowedOrigins []string // if empty, any origin may call the browser endpoints
 	RevokedAt      time.Time
 	CreatedAt      time.Time
 	Rev            int64
 }
 
-// Key is one private key of a credential. Only a keyed hash of it is stored.
+// Key is one of a credential's private keys. Only a keyed hash of the private key is stored.
 type Key struct {
 	ID          string
-	HashVersion int    // version of the hashing key used for Hash
+	HashVersion int    // version of the hashing key that produced Hash
 	Hash        []byte // HMAC-SHA256 of the private key
 	CreatedAt   time.Time
 	RevokedAt   time.Time // zero while the key is valid
 }
 
-// Caller is the organisation and credential that a request acts for, identified by a private key or a public id.
+// Caller is the organisation and credential that a request acts for. It is identified by a private key or a public ID.
 type Caller struct {
 	Tenant         Tenant
 	CredentialID   string
@@ -146,5 +148,5 @@ type Caller struct {
 	AllowedOrigins []string
 }
 
-// PublicID returns the public id of a credential.
+// PublicID returns the credential's public ID.
 func (c Credential) PublicID() string { return "public_" + string(c.Tenant.Mode) + "_" + c.ID }

@@ -10,11 +10,12 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// appOrigin matches the origin of a web view with a custom scheme, such as capacitor://localhost.
+// appOrigin matches a web view's origin with a custom scheme, such as capacitor://localhost.
 var appOrigin = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://[a-z0-9._-]+(:[0-9]+)?$`)
 
-// NewOrigin returns an allowed origin as browsers send it (RFC 6454): https, http on this machine, or the custom scheme
-// of an app's web view. It must have no path, no wildcard, and no host of this service. The error is fault.Invalid.
+// NewOrigin validates an allowed origin and returns it as browsers send it (RFC 6454). It accepts https, http on
+// localhost, and the custom scheme of an app's web view. Paths, wildcards and the service's own hosts return
+// fault.Invalid.
 func NewOrigin(own weburl.Own, text string) (string, error) {
 	if appOrigin.MatchString(text) && !strings.HasPrefix(text, "http:") && !strings.HasPrefix(text, "https:") {
 		return text, nil
@@ -36,7 +37,7 @@ func isASCII(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// refusal returns the end of the message about a URL that weburl.Own refused.
+// refusal returns the last part of the error message for a URL that weburl.Own rejected.
 func refusal(err error) string {
 	if errors.Is(err, weburl.ErrOwn) {
 		return " can't lead to this service."

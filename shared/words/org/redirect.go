@@ -10,15 +10,16 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// VerifiedRedirect is a redirect URI that is known to be registered and not to lead to this service. Only MatchRedirect
-// and RestoreRedirect create one, so errors cannot be sent to an unverified URI (RFC 9700 section 4.1).
+// VerifiedRedirect is a redirect URI that is known to be registered and not to point to this service. Only
+// MatchRedirect and RestoreRedirect create one, so errors can't be redirected to an unverified URI (RFC 9700 section
+// 4.1).
 type VerifiedRedirect struct {
 	uri    string
-	target string // uri in the form sent to browsers
+	target string // URI in the form sent to browsers
 }
 
-// MatchRedirect verifies that asked is registered, by exact comparison. asked may be empty if exactly one URI is
-// registered. A registered URI that leads to the service itself is refused. The error is fault.Invalid.
+// MatchRedirect verifies by exact comparison that asked is a registered URI. asked may be empty if exactly one URI is
+// registered. MatchRedirect returns fault.Invalid if the URI is not registered or points to this service.
 func MatchRedirect(own weburl.Own, registered []string, asked string) (VerifiedRedirect, error) {
 	switch {
 	case asked == "" && len(registered) == 1:
@@ -39,8 +40,8 @@ func MatchRedirect(own weburl.Own, registered []string, asked string) (VerifiedR
 	return matched, nil
 }
 
-// RestoreRedirect returns a stored redirect that MatchRedirect verified earlier. It is zero for a URI that leads to the
-// service itself.
+// RestoreRedirect returns a stored redirect URI that MatchRedirect once verified. It returns the zero value for a URI
+// that points to this service.
 func RestoreRedirect(own weburl.Own, stored string) VerifiedRedirect {
 	target, err := redirectTarget(own, stored)
 	if err != nil {
@@ -49,10 +50,10 @@ func RestoreRedirect(own weburl.Own, stored string) VerifiedRedirect {
 	return VerifiedRedirect{uri: stored, target: target}
 }
 
-// URI returns the registered URI as it was matched; empty for a zero VerifiedRedirect.
+// URI returns the URI as registered, or "" for a zero VerifiedRedirect.
 func (v VerifiedRedirect) URI() string { return v.uri }
 
-// With returns the URI with params added to its query, replacing parameters of the same name.
+// With returns the URI with params added to its query. They replace parameters with the same names.
 func (v VerifiedRedirect) With(params url.Values) string {
 	target, err := url.Parse(v.target)
 	if err != nil {
@@ -64,9 +65,9 @@ func (v VerifiedRedirect) With(params url.Values) string {
 	return target.String()
 }
 
-// NewRedirectURI returns a redirect URI in the form registered for mode: https, a native app's custom scheme, or in
-// test mode http to a loopback address. It must have no fragment, wildcard or user information (RFC 9700 section 2.1),
-// and no host of this service. The error is fault.Invalid.
+// NewRedirectURI validates a redirect URI for registration in the given mode. It accepts https, a native app's custom
+// scheme and, in test mode, http to a loopback address. Fragments, wildcards, user information (RFC 9700 section 2.1)
+// and the service's own hosts return fault.Invalid.
 func NewRedirectURI(own weburl.Own, mode Mode, text string) (string, error) {
 	if strings.ContainsAny(text, "*#") {
 		return "", fault.BadRequest("A redirect URI must be an absolute URI without a wildcard, a fragment or user " +
@@ -82,7 +83,7 @@ func NewRedirectURI(own weburl.Own, mode Mode, text string) (string, error) {
 	return uri, nil
 }
 
-// redirectTarget returns a redirect URI in the form sent to browsers.
+// redirectTarget returns the form of a redirect URI that is sent to browsers.
 func redirectTarget(own weburl.Own, text string) (string, error) {
 	target, err := url.Parse(text)
 	if err != nil || target.Scheme == "" || strings.ContainsAny(text, "\r\n\t ") || target.User != nil {

@@ -19,7 +19,7 @@ func TestMatchRedirectRequiresExactMatch(t *testing.T) {
 		name       string
 		registered []string
 		asked      string
-		want       string // empty if it is refused
+		want       string // empty if the URI is refused
 	}{
 		{"the registered one", two, uri, uri},
 		{"the other registered one", two, "com.alder.app:/back", "com.alder.app:/back"},
@@ -75,7 +75,7 @@ func TestWithAddsParametersToQuery(t *testing.T) {
 			t.Errorf("URI = %q after With, want %q", redirect.URI(), test.uri)
 		}
 	}
-	// No value can escape from the query.
+	// Hostile values must not break out of the query.
 	hostile := url.Values{"error": {"\r\nSet-Cookie: a=b", "https://evil.example", "\x00"}}
 	if got := org.RestoreRedirect(ownhosts.Own(), "https://a.example/back").With(hostile); strings.ContainsAny(got,
 		"\r\n\x00 ") || !strings.HasPrefix(got, "https://a.example/back?") {
@@ -83,7 +83,7 @@ func TestWithAddsParametersToQuery(t *testing.T) {
 	}
 }
 
-func TestNewRedirectURIRefusesInvalidURIs(t *testing.T) {
+func TestNewRedirectURIRejectsInvalidURIs(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		uri        string

@@ -9,8 +9,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// URIs registered by an earlier release may have any form that it accepted.
-func TestRedirectNeverLeadsToServiceInAnySpelling(t *testing.T) {
+// TestRedirectNeverPointsToServiceInAnySpelling covers URIs registered with an earlier release, which may have any
+// spelling that it accepted.
+func TestRedirectNeverPointsToServiceInAnySpelling(t *testing.T) {
 	t.Parallel()
 	own := ownhosts.Own()
 	for _, all := range [][]string{

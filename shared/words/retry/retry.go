@@ -1,5 +1,5 @@
-// Package retry repeats operations that lost a compare-and-swap. It limits the number of tries, so that a caller always
-// gets a result.
+// Package retry repeats operations that lost a compare-and-swap. The number of tries is limited, so that every call
+// terminates.
 package retry
 
 import (
@@ -10,25 +10,26 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Tries is the default limit. Few writers share a row, and each try starts from the last winner's stored state.
+// Tries is the default number of tries. Few writers share a row, and each try starts from the latest stored state.
 const Tries = 6
 
-// OnConflict calls try until it returns anything except a lost compare-and-swap (fault.IsStale), or until the given
-// number of tries. It returns the last result. It does not wait between tries: try must read the row again before it
-// writes.
+// OnConflict calls try until it returns anything other than a lost compare-and-swap (fault.IsStale), at most the given
+// number of times, and returns the last result. It does not wait between tries. try must read the row again before each
+// write.
 func OnConflict(ctx context.Context, tries int, try func() error) error {
 	return Policy{Tries: tries, Again: fault.IsStale, Pause: 0, Random: nil}.Do(ctx, try)
 }
 
-// Policy decides which errors of an operation are retried, and when.
+// Policy determines which errors are retried, how often and after which delay.
 type Policy struct {
 	Tries  int              // maximum number of calls, at least one
 	Again  func(error) bool // reports whether another try can succeed
-	Pause  time.Duration    // delay before the second try, doubled for each further try
-	Random func() float64   // if set, jitters delays between half and full length; returns a number in [0, 1)
+	Pause  time.Duration    // delay before the second try; doubles for each further try
+	Random func() float64   // if not nil, jitters delays between half and full length; returns a number in [0, 1)
 }
 
-// Do calls try under the policy and returns its last error, or the context's error if that ends before the next try.
+// Do calls try according to the policy and returns its last error. If ctx ends during a delay, Do returns the context's
+// error.
 func (p Policy) Do(ctx context.Context, try func() error) error {
 	pause := p.Pause
 	for n := 1; ; n++ {

@@ -12,7 +12,8 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// failing returns an operation that returns the given errors in turn and then succeeds. It counts its calls.
+// failing returns an operation that returns the given errors one after the other and then succeeds. It counts its
+// calls.
 func failing(calls *int, failures ...error) func() error {
 	return func() error {
 		*calls++
@@ -23,7 +24,7 @@ func failing(calls *int, failures ...error) func() error {
 	}
 }
 
-func TestOnConflictRepeatsLostWritesOnly(t *testing.T) {
+func TestOnConflictRetriesOnlyLostWrites(t *testing.T) {
 	t.Parallel()
 	first, last := fault.Stale().Because(errors.New("first")), fault.Stale().Because(errors.New("last"))
 	refused := fault.New(fault.Conflict, fault.CodeConflict, "There are too many.")
@@ -97,7 +98,7 @@ func TestPolicyDoublesAndJittersPauses(t *testing.T) {
 	}
 }
 
-func TestPolicyDoesNotOutlastContext(t *testing.T) {
+func TestPolicyStopsWhenContextEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -10,18 +10,19 @@ import (
 	"strconv"
 )
 
-// Keyring holds the numbered versions of a key for one purpose (key hashing, cursors, download tokens). Each mark
-// records its key version, so that old marks can be checked after a rotation (docs/develop/architecture.md, "Keys and
-// secrets").
+// Keyring holds numbered versions of a key that serves one purpose, such as key hashing, cursors or download tokens.
+// Each MAC records its key version, so that older MACs can still be checked after a rotation
+// (docs/develop/architecture.md, "Keys and secrets").
 type Keyring struct {
 	current int
 	keys    map[int]Text
 }
 
-// minKey is the minimum length of a key in bytes: 43 base62 characters carry 256 bits.
+// minKey is the minimum length of a key in bytes. 43 base62 characters encode 256 bits.
 const minKey = 32
 
-// ParseKeyring parses the JSON document of a Secrets Manager secret: {"current":"2","1":"<key>","2":"<key>"}.
+// ParseKeyring parses a keyring from the JSON document of a Secrets Manager secret:
+// {"current":"2","1":"<key>","2":"<key>"}.
 func ParseKeyring(document Text) (Keyring, error) {
 	var fields map[string]string
 	if err := json.Unmarshal([]byte(document.Reveal()), &fields); err != nil {
@@ -49,21 +50,21 @@ func ParseKeyring(document Text) (Keyring, error) {
 	return ring, nil
 }
 
-// Mark is a keyed hash together with its key version.
+// Mark is an HMAC along with the version of its key.
 type Mark struct {
 	Version int
-	Sum     []byte // 32 bytes
+	Sum     []byte // HMAC-SHA256, 32 bytes
 }
 
-// Current returns the version used for new marks.
+// Current returns the key version that Sign uses.
 func (k Keyring) Current() int { return k.current }
 
-// Sign returns the HMAC-SHA256 of message under the current version.
+// Sign returns the HMAC-SHA256 of message under the current key version.
 func (k Keyring) Sign(message []byte) Mark {
 	return Mark{Version: k.current, Sum: sum(k.keys[k.current], message)}
 }
 
-// SignAs returns the HMAC-SHA256 of message under a version; ok is false if the version does not exist.
+// SignAs returns the HMAC-SHA256 of message under the given key version. ok is false if the version does not exist.
 func (k Keyring) SignAs(version int, message []byte) (mark Mark, ok bool) {
 	key, ok := k.keys[version]
 	if !ok {
@@ -72,20 +73,20 @@ func (k Keyring) SignAs(version int, message []byte) (mark Mark, ok bool) {
 	return Mark{Version: version, Sum: sum(key, message)}, true
 }
 
-// IsRetired reports whether a version older than the current one has been removed.
+// IsRetired reports whether version is older than the current one and has been removed.
 func (k Keyring) IsRetired(version int) bool {
 	_, ok := k.keys[version]
 	return !ok && version > 0 && version < k.current
 }
 
-// Check reports in constant time whether mark is the HMAC of message under its version.
+// Check reports whether mark is the HMAC of message under its key version. It takes constant time.
 func (k Keyring) Check(message []byte, mark Mark) bool {
 	key, ok := k.keys[mark.Version]
 	return ok && subtle.ConstantTimeCompare(sum(key, message), mark.Sum) == 1
 }
 
-// Derive returns a 32-byte key for the named use, derived from the given version, or from the current one if version is
-// zero. It also returns the version used; ok is false if the version does not exist.
+// Derive returns a 32-byte key for the named use, derived from the given key version. Version zero means the current
+// version; used is the version applied. ok is false if the version does not exist.
 func (k Keyring) Derive(use string, version int) (key []byte, used int, ok bool) {
 	if version == 0 {
 		version = k.current

@@ -14,16 +14,17 @@ import (
 
 const value = "sentinel-5f1d"
 
-// leaks reports whether text contains the value in plain text, as numbers or in hexadecimal.
+// leaks reports whether text contains the secret in plain text, as decimal numbers or in hexadecimal.
 func leaks(text string) bool {
 	text = strings.ToLower(text)
 	hex := fmt.Sprintf("%x", value)
 	return strings.Contains(text, value) || strings.Contains(text, hex) ||
-		strings.Contains(text, "115 101 110") || // the first letters in decimal
+		strings.Contains(text, "115 101 110") || // the first characters in decimal
 		strings.Contains(text, "0x73, 0x65, 0x6e") || strings.Contains(text, "73 65 6e")
 }
 
-// Secrets end up in structs, and structs in logs. None of these ways of printing shows any of the value.
+// TestTextIsNeverPrinted checks that no way of printing a Text, alone or within a struct, reveals any part of its
+// value.
 func TestTextIsNeverPrinted(t *testing.T) {
 	t.Parallel()
 	text := secret.New(value)
@@ -68,7 +69,7 @@ func TestTextIsNeverPrinted(t *testing.T) {
 		}
 	}
 	for _, verb := range verbs {
-		// fmt calls no method for these verbs.
+		// fmt calls no methods for these verbs.
 		if got := fmt.Sprintf("%"+verb, text); got != "[redacted]" && verb != "T" && verb != "p" {
 			t.Errorf("%%%s = %q, want it redacted", verb, got)
 		}
@@ -116,7 +117,7 @@ var (
 	two = strings.Repeat("2", 43)
 )
 
-func TestMarkSurvivesRotation(t *testing.T) {
+func TestMarkIsValidAfterRotation(t *testing.T) {
 	t.Parallel()
 	before := ring(t, `{"current":"1","1":"`+one+`"}`)
 	after := ring(t, `{"current":"2","1":"`+one+`","2":"`+two+`"}`)
@@ -181,7 +182,7 @@ func TestDeriveSeparatesUsesAndVersions(t *testing.T) {
 	}
 }
 
-func TestParseKeyringRefusesDamagedDocumentUnquoted(t *testing.T) {
+func TestParseKeyringErrorDoesNotQuoteDocument(t *testing.T) {
 	t.Parallel()
 	documents := map[string]string{
 		"nothing":                    "",

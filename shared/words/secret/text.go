@@ -1,6 +1,5 @@
-// Package secret prevents secret values from being printed or compared carelessly: Text redacts itself wherever Go
-// prints it, and Keyring hashes and authenticates with numbered versions. The package loads no secrets; callers pass
-// them in.
+// Package secret protects secret values from accidental printing and comparison: Text redacts itself wherever Go prints
+// it, and Keyring computes MACs with versioned keys. The package does not load secrets; callers provide them.
 package secret
 
 import (
@@ -12,18 +11,19 @@ import (
 
 const redacted = "[redacted]"
 
-// Text is a secret string. Printing, logging or encoding it as JSON shows only a placeholder, and two Texts cannot be
+// Text is a secret string. Printing it, logging it or encoding it as JSON yields a placeholder, and two Texts can't be
 // compared with ==.
 type Text struct {
 	_ [0]func() // prevents comparison with ==
-	// A pointer, because fmt calls no methods on a Text in an unexported field; it then prints only a memory address.
+	// This is a pointer because fmt calls no methods on a Text in an unexported field; fmt then prints only the pointer's
+	// address.
 	value *string
 }
 
 // New returns a Text that holds value.
 func New(value string) Text { return Text{value: &value} }
 
-// Reveal returns the secret. Call it only at the point where the value is used.
+// Reveal returns the secret as a string. Call it only where the value is used.
 func (t Text) Reveal() string {
 	if t.value == nil {
 		return ""
@@ -34,7 +34,7 @@ func (t Text) Reveal() string {
 // Empty reports whether the secret is empty.
 func (t Text) Empty() bool { return t.Reveal() == "" }
 
-// Equal reports whether two Texts are equal, in constant time.
+// Equal reports in constant time whether two Texts are equal.
 func (t Text) Equal(other Text) bool {
 	return subtle.ConstantTimeCompare([]byte(t.Reveal()), []byte(other.Reveal())) == 1
 }
@@ -42,7 +42,7 @@ func (t Text) Equal(other Text) bool {
 // String implements fmt.Stringer.
 func (t Text) String() string { return redacted }
 
-// Format implements fmt.Formatter for every verb: numeric verbs such as %d would not call String.
+// Format implements fmt.Formatter. It covers every verb, because numeric verbs such as %d don't call String.
 func (t Text) Format(out fmt.State, _ rune) { _, _ = io.WriteString(out, redacted) }
 
 // LogValue implements slog.LogValuer.

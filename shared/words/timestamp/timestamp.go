@@ -1,11 +1,11 @@
-// Package timestamp formats times for API responses, pages and messages. Rows and event bodies use a higher precision
-// and format their own times.
+// Package timestamp formats times for API responses, pages and messages. Rows and event bodies use a higher precision,
+// so they have formats of their own.
 package timestamp
 
 import "time"
 
-// Of formats a time as RFC 3339 in UTC, to the second (docs/openapi.yaml, date-time). The zero time gives an empty
-// string, which omitempty omits.
+// Of formats a time as RFC 3339 in UTC with a precision of one second (docs/openapi.yaml, date-time). It returns "" for
+// the zero time, so that omitempty omits the field.
 func Of(at time.Time) string {
 	if at.IsZero() {
 		return ""

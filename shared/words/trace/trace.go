@@ -1,4 +1,4 @@
-// Package trace owns the id shared by all work that one request causes, in any function: the root of the AWS X-Ray
+// Package trace carries the ID shared by all work that one request causes, in any function: the root of the AWS X-Ray
 // trace header. Lambda gives every invocation a header, and a queue message passes its sender's header on to the
 // worker. https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
 package trace
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// longest is the maximum accepted header length in bytes; AWS's headers are shorter.
+// longest is the maximum length of an accepted header in bytes. AWS's own headers are shorter.
 const longest = 512
 
 var (
@@ -19,8 +19,8 @@ var (
 
 type headerKey struct{}
 
-// With adds a trace header to ctx, replacing any earlier one. A malformed header changes nothing: API Gateway accepts
-// trace ids from its callers.
+// With returns a copy of ctx with a trace header, which replaces any earlier one. It ignores a malformed header,
+// because API Gateway accepts trace IDs from its callers.
 func With(ctx context.Context, header string) context.Context {
 	if rootOf(header) == "" {
 		return ctx
@@ -28,16 +28,16 @@ func With(ctx context.Context, header string) context.Context {
 	return context.WithValue(ctx, headerKey{}, header)
 }
 
-// Header returns the trace header that With added to ctx, or "".
+// Header returns the trace header set by With, or "".
 func Header(ctx context.Context) string {
 	header, _ := ctx.Value(headerKey{}).(string)
 	return header
 }
 
-// ID returns the id of the trace that ctx belongs to, or "".
+// ID returns ctx's trace ID, or "".
 func ID(ctx context.Context) string { return rootOf(Header(ctx)) }
 
-// rootOf returns the root of a well-formed header, or "".
+// rootOf returns a header's root field, or "" if the header is malformed.
 func rootOf(header string) string {
 	if len(header) > longest {
 		return ""

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Own holds the hosts that lead to this service. The zero value counts every host as its own, so that a function
-// without configured hosts refuses all URLs.
+// Own holds the hosts that resolve to this service. The zero value treats every host as the service's own, so that a
+// function without configured hosts rejects all URLs.
 type Own struct {
 	known bool
-	hosts map[string]bool // internet hosts, on any port
-	ports map[string]bool // ports of loopback hosts; other programs use the other ports
+	hosts map[string]bool // internet hosts, on every port
+	ports map[string]bool // ports of loopback hosts; other programs use other ports
 }
 
-// NewOwn returns an Own for the service's URLs, which are separated by spaces or commas.
+// NewOwn returns an Own for the given URLs of the service, separated by spaces or commas.
 func NewOwn(urls string) (Own, error) {
 	own := Own{hosts: map[string]bool{}, ports: map[string]bool{}}
 	for _, text := range strings.FieldsFunc(urls, func(r rune) bool { return r == ' ' || r == ',' }) {
@@ -31,8 +31,8 @@ func NewOwn(urls string) (Own, error) {
 	return own, nil
 }
 
-// Parse parses an external URL. The error is ErrOwn for a URL of this service, and another error for text that is not
-// an acceptable URL.
+// Parse parses an external URL. It returns ErrOwn for one of the service's own URLs, and a different error for an
+// unacceptable URL.
 func (o Own) Parse(text string) (URL, error) {
 	u, err := parse(text)
 	if err == nil && o.has(u) {
@@ -44,7 +44,7 @@ func (o Own) Parse(text string) (URL, error) {
 	return u, nil
 }
 
-// Shown returns the canonical spelling of a stored URL, or "" if Parse refuses it.
+// Shown returns a stored URL's canonical spelling, or "" if Parse rejects the URL.
 func (o Own) Shown(stored string) string {
 	u, err := o.Parse(stored)
 	if err != nil {
@@ -53,14 +53,16 @@ func (o Own) Shown(stored string) string {
 	return u.String()
 }
 
-// IsSameOrigin reports whether two URLs have the same origin. A URL that Parse refuses matches no other.
+// IsSameOrigin reports whether two URLs have the same origin. A URL that Parse rejects has no origin in common with any
+// other.
 func (o Own) IsSameOrigin(one, other string) bool {
 	a, errA := o.Parse(one)
 	b, errB := o.Parse(other)
 	return errA == nil && errB == nil && a.Origin() == b.Origin()
 }
 
-// has reports whether u leads to this service. A loopback host in any spelling does so on one of the service's ports.
+// has reports whether u points to this service. A loopback host, in any spelling, does if its port is one of the
+// service's.
 func (o Own) has(u URL) bool {
 	switch {
 	case !o.known:

@@ -1,6 +1,7 @@
-// Package weburl parses the http and https URLs that organisations, published lists and patients give the service, and
-// recognises those that lead to the service itself (docs/adr/0040-no-address-of-ours.md). It refuses URLs that Go and
-// browsers (WHATWG URL Standard) could interpret differently. The package reads no environment and opens no connection.
+// Package weburl parses the http and https URLs that come from organisations, published lists and patients, and detects
+// those that point to the service itself (docs/adr/0040-no-address-of-ours.md). It rejects URLs that Go and browsers
+// (WHATWG URL Standard) might interpret differently. The package reads no environment variables and opens no
+// connections.
 package weburl
 
 import (
@@ -14,29 +15,28 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// maxLength limits a URL in bytes. Browsers and servers do not reliably accept longer ones.
+// maxLength is the maximum length of a URL in bytes. Browsers and servers don't reliably accept longer URLs.
 const maxLength = 8 << 10
 
-// ErrOwn is returned by Parse for a URL that leads to this service. Neither it nor any other error of Parse quotes the
-// URL.
+// ErrOwn is returned by Parse for a URL that points to this service. No error returned by Parse quotes the URL.
 var ErrOwn = errors.New("the URL leads to this service")
 
 var errForm = errors.New("not an absolute http or https URL that every parser reads alike")
 
-// URL is an absolute http or https URL that every parser reads alike: ASCII only, the host in lower case without a
-// trailing dot, internationalised names as A-labels (UTS 46), no default port, no user information. Path, query and
-// fragment are as given, with non-ASCII characters percent-encoded.
+// URL is an absolute http or https URL that all parsers interpret alike. It is ASCII, has a lower-case host without a
+// trailing dot, internationalised names as A-labels (UTS 46), no default port and no user information. Path, query and
+// fragment are unchanged except that non-ASCII characters are percent-encoded.
 type URL struct {
 	scheme string
-	host   string // IPv6 without brackets
-	port   string // empty: the scheme's default
+	host   string // IPv6 addresses have no brackets
+	port   string // empty for the scheme's default
 	rest   string // path, query and fragment
 }
 
 // String returns the URL's canonical spelling.
 func (u URL) String() string { return u.Origin() + u.rest }
 
-// Origin returns the URL's origin as browsers serialise it (RFC 6454 section 6.2).
+// Origin returns the URL's origin, serialised as browsers do (RFC 6454 section 6.2).
 func (u URL) Origin() string {
 	host := u.host
 	if strings.Contains(host, ":") {
@@ -51,19 +51,19 @@ func (u URL) Origin() string {
 // IsSecure reports whether the scheme is https.
 func (u URL) IsSecure() bool { return u.scheme == "https" }
 
-// HasFragment reports whether the URL contains a fragment, including an empty one.
+// HasFragment reports whether the URL contains a fragment, even an empty one.
 func (u URL) HasFragment() bool { return strings.Contains(u.rest, "#") }
 
-// Host returns the host without a port and, for IPv6, without brackets.
+// Host returns the host without its port. An IPv6 address has no brackets.
 func (u URL) Host() string { return u.host }
 
-// IsLocalhost reports whether the URL names this machine in one of the spellings that may use http in test mode.
+// IsLocalhost reports whether the URL names the local machine in one of the spellings that may use http in test mode.
 func (u URL) IsLocalhost() bool {
 	return u.host == "localhost" || u.host == "127.0.0.1" || u.host == "::1"
 }
 
-// isLoopback reports whether browsers resolve the host to their own machine: localhost, a name below it, a loopback
-// address, or an unspecified address.
+// isLoopback reports whether browsers resolve the host to the local machine. This applies to localhost, its subdomains,
+// loopback addresses and unspecified addresses.
 func (u URL) isLoopback() bool {
 	if address, err := netip.ParseAddr(u.host); err == nil {
 		return address.IsLoopback() || address.IsUnspecified()
@@ -71,7 +71,7 @@ func (u URL) isLoopback() bool {
 	return u.host == "localhost" || strings.HasSuffix(u.host, ".localhost")
 }
 
-// effectivePort returns the port that a client connects to.
+// effectivePort returns the port that clients connect to.
 func (u URL) effectivePort() string {
 	switch {
 	case u.port != "":
@@ -105,7 +105,7 @@ func parse(text string) (URL, error) {
 	if u.port = port; u.scheme == "https" && port == "443" || u.scheme == "http" && port == "80" {
 		u.port = ""
 	}
-	// Go has the final word: it would refuse a bad escape wherever the URL is used later.
+	// net/url must also accept the URL; otherwise an invalid escape would fail later, where the URL is used.
 	if read, err := url.Parse(u.String()); err != nil || read.Hostname() != u.host || read.Port() != u.port ||
 		read.User != nil {
 		return URL{}, errForm
@@ -113,12 +113,12 @@ func parse(text string) (URL, error) {
 	return u, nil
 }
 
-// isUnsafe reports whether browsers drop the character, read it as a different one, or end a URL at it.
+// isUnsafe reports whether browsers drop the character, convert it to another one, or treat it as the end of a URL.
 func isUnsafe(r rune) bool {
 	return r <= ' ' || r >= 0x7f && r <= 0xa0 || r == utf8.RuneError || strings.ContainsRune(`\"<>`, r)
 }
 
-// encoded percent-encodes non-ASCII characters as browsers do in UTF-8 documents.
+// encoded percent-encodes non-ASCII characters as browsers do for UTF-8 documents.
 func encoded(rest string) string {
 	var text strings.Builder
 	for i := range len(rest) {
@@ -131,7 +131,7 @@ func encoded(rest string) string {
 	return text.String()
 }
 
-// splitPort splits host and port. The port is empty or a decimal number without leading zeros.
+// splitPort splits an authority into host and port. The port is empty or a decimal number without leading zeros.
 func splitPort(authority string) (host, port string, ok bool) {
 	host = authority
 	if at := strings.LastIndexByte(authority, ':'); at > strings.LastIndexByte(authority, ']') {
@@ -144,8 +144,8 @@ func splitPort(authority string) (host, port string, ok bool) {
 	return host, port, true
 }
 
-// normalHost returns a host's canonical spelling: an address as netip formats it, or a name's A-labels in lower case.
-// IPv4 addresses must be four decimal numbers, because parsers disagree about inet_aton's other forms.
+// normalHost returns a host's canonical spelling: an IP address as netip formats it, or a name as A-labels in lower
+// case. An IPv4 address must consist of four decimal numbers, because parsers disagree about inet_aton's other forms.
 func normalHost(given string) (string, bool) {
 	if opened, found := strings.CutPrefix(given, "["); found {
 		inside, closed := strings.CutSuffix(opened, "]")
@@ -165,7 +165,8 @@ func normalHost(given string) (string, bool) {
 	return strings.TrimSuffix(ascii, "."), true
 }
 
-// profile maps host names as browsers do (WHATWG URL Standard, "domain to ASCII"), and also checks lengths.
+// profile returns a profile that maps host names as browsers do (WHATWG URL Standard, "domain to ASCII") and also
+// checks their lengths.
 func profile() *idna.Profile {
 	return idna.New(
 		idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false),
@@ -173,8 +174,8 @@ func profile() *idna.Profile {
 	)
 }
 
-// IsPlainHost reports whether every client interprets host alike: an IP address without a zone, or an ASCII name that
-// does not end in a number. Libraries differ in how they read 0x7f000001, 2130706433 and 127.1 as IPv4 addresses
+// IsPlainHost reports whether all clients interpret host alike. It must be an IP address without a zone, or an ASCII
+// name that does not end in a number. Libraries disagree on whether 0x7f000001, 2130706433 and 127.1 are IPv4 addresses
 // (WHATWG URL Standard, "ends in a number checker").
 func IsPlainHost(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {

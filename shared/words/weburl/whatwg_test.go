@@ -16,13 +16,13 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// table holds Node's parsing results, written by testdata/whatwg.mjs: each URL with its protocol, host and port if it
-// is valid.
+// table holds the results of parsing URLs with Node, as written by testdata/whatwg.mjs. Each URL is listed with its
+// protocol, host and port if it is valid.
 //
 //go:embed testdata/whatwg.json
 var table []byte
 
-// reading holds the parts that a browser parses from a URL. It is zero for text that is not a URL with a host.
+// reading holds the components that a browser parses from a URL. It is zero for text that is not a URL with a host.
 type reading struct{ scheme, host, port string }
 
 // browser parses an http or https URL as browsers do (WHATWG URL Standard, "basic URL parser" without a base URL). It
@@ -107,7 +107,7 @@ func isNumber(part string) bool {
 	return part != "" && ok
 }
 
-// number parses a part of an IPv4 address (WHATWG URL Standard, "IPv4 number parser").
+// number parses one part of an IPv4 address (WHATWG URL Standard, "IPv4 number parser").
 func number(part string) (uint64, bool) {
 	base := 10
 	switch {
@@ -152,9 +152,9 @@ func rows(tb testing.TB) [][]string {
 	return all
 }
 
-// The reference parser of the fuzz target must itself be correct. Parsers differ in which malformed A-labels they
-// refuse: such a URL leads nowhere, or to a host with that spelling.
-func TestReaderOfFuzzTargetAgreesWithNode(t *testing.T) {
+// TestFuzzReferenceParserAgreesWithNode checks the fuzz target's reference parser. Parsers disagree on which malformed
+// A-labels to reject; such a URL resolves to nothing or to a host with that exact spelling.
+func TestFuzzReferenceParserAgreesWithNode(t *testing.T) {
 	t.Parallel()
 	for _, row := range rows(t) {
 		want := reading{}
@@ -178,7 +178,7 @@ func elsewhere(tb testing.TB) weburl.Own {
 	return own
 }
 
-func TestParseReadsURLAsNodeDoes(t *testing.T) {
+func TestParseAgreesWithNode(t *testing.T) {
 	t.Parallel()
 	own, taken := elsewhere(t), 0
 	for _, row := range rows(t) {
@@ -204,7 +204,7 @@ func originOf(u weburl.URL) string {
 	return scheme + "://" + rest + ":"
 }
 
-func TestParseRefusesEverySpellingOfOwnHosts(t *testing.T) {
+func TestParseRejectsOwnHostsInAnySpelling(t *testing.T) {
 	t.Parallel()
 	own := elsewhere(t)
 	for _, all := range [][]string{
@@ -226,8 +226,8 @@ func TestParseRefusesEverySpellingOfOwnHosts(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that browsers interpret every accepted URL as leading to the host that Parse returned, never to this
-// service, and that it has only one spelling.
+// FuzzParse checks that browsers resolve every accepted URL to the host that Parse returned and never to this service,
+// and that each URL has only one spelling.
 func FuzzParse(f *testing.F) {
 	for _, row := range rows(f)[:150] {
 		f.Add(row[0])

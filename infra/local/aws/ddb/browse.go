@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// This file's functions are for people who inspect the tables. The service's functions can't reach them, since they are
-// not operations. So there is still no Scan.
+// The functions in this file let people inspect tables. They are not operations, so the service's functions can't call
+// them, and there is still no Scan.
 
 // TableInfo describes one table in the console's list.
 type TableInfo struct {
 	Name      string      `json:"name"`
-	Partition string      `json:"partition"`      // name of the partition key
-	Sort      string      `json:"sort,omitempty"` // name of the sort key, if the table has one
+	Partition string      `json:"partition"`      // partition key name
+	Sort      string      `json:"sort,omitempty"` // sort key name, if the table has one
 	Expires   string      `json:"expires,omitempty"`
 	Rows      int         `json:"rows"`
 	Indexes   []IndexInfo `json:"indexes"`
@@ -29,30 +29,30 @@ type IndexInfo struct {
 	Rows      int    `json:"rows"`
 }
 
-// Position is a position at which to browse.
+// Position selects where to start browsing a table or index.
 type Position struct {
 	Table  string
 	Index  string // "" means the table itself
-	Prefix string // of the partition key's text; "" means every partition
+	Prefix string // prefix of the partition key's text; "" means every partition
 	From   string // Page.Next of the previous page; "" means the beginning
 	Limit  int    // rows per page, at least 1
 }
 
-// Page is a part of a table or index in key order. Unlike in DynamoDB, partitions are sorted by their bytes.
+// Page is a page of rows from a table or index, in key order. Unlike in DynamoDB, partitions are sorted by their bytes.
 type Page struct {
 	Rows []Row
 	Next string // "" on the last page
 }
 
-// Row is one row. Its values are JSON as on the wire: {"S": "text"}.
+// Row is one row. Its values are in DynamoDB's JSON wire format: {"S": "text"}.
 type Row struct {
-	ID   string                     // identifies the row to Server.Row
+	ID   string                     // row ID for Server.Row
 	Keys []string                   // names of the key attributes: the index's first, then the table's
-	Item map[string]json.RawMessage // attributes that the table or index holds
-	Size int                        // in bytes, as DynamoDB counts them
+	Item map[string]json.RawMessage // the attributes that the table or index holds
+	Size int                        // size in bytes, as DynamoDB counts it
 }
 
-// view shows the tables to people.
+// view implements the functions for people who inspect the tables.
 type view struct{ *ledger }
 
 // Tables returns every table, sorted by name.
@@ -88,8 +88,8 @@ func (v view) Browse(p Position) (Page, error) {
 	return v.browse(p, from)
 }
 
-// Row returns one row of a table or, if index is not "", of an index. The errors are those of Browse; ok is false if
-// the row no longer exists.
+// Row returns one row of a table or, if index is not "", of an index. It returns the same errors as Browse; ok is false
+// if the row no longer exists.
 func (v view) Row(table, index, id string) (found Row, ok bool, err error) {
 	at, err := parsePosition(id)
 	if err != nil {
@@ -110,7 +110,7 @@ func (v view) Row(table, index, id string) (found Row, ok bool, err error) {
 	return rows.show(partition[i], keys), true, nil
 }
 
-// browsed finds the table or index to browse and the names of its keys. The caller holds the lock.
+// browsed looks up the table or index to browse and its key names. The caller holds the lock.
 func (v view) browsed(table, index string) (rows *tree, keys []string, err error) {
 	t, err := v.table(table)
 	if err != nil {
@@ -155,7 +155,7 @@ func (v view) browse(p Position, from rowKey) (Page, error) {
 	return page, nil
 }
 
-// partitionsFrom returns, in order from first on, the partitions whose key attribute begins with prefix.
+// partitionsFrom returns the partitions from first on, in order, whose key attribute begins with prefix.
 func (t *tree) partitionsFrom(first, prefix, attribute string) []string {
 	var names []string
 	for name, rows := range t.partitions {
@@ -205,9 +205,9 @@ func parsePosition(text string) (rowKey, error) {
 	return k, nil
 }
 
-// Damage corrupts an attribute of a row, as a bug or a broken disk would, to show the consequences: it flips the last
-// bit of a binary value and replaces any other value by the text "damaged". The errors are those of Row; ok is false if
-// the attribute does not exist or is part of a key.
+// Damage corrupts one attribute of a row, as a bug or a broken disk would, to show the consequences. It flips the last
+// bit of a binary value and replaces any other value with the text "damaged". It returns the same errors as Row; ok is
+// false if the attribute does not exist or is part of a key.
 func (s *Server) Damage(table, id, attribute string) (ok bool, err error) {
 	at, err := parsePosition(id)
 	if err != nil {

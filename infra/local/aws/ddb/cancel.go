@@ -8,7 +8,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// cancellationReason is the result of one item of a cancelled transaction.
+// cancellationReason is the outcome of one item in a cancelled transaction.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
 type cancellationReason struct {
 	Code    string
@@ -27,7 +27,7 @@ func noReasons(items int) []cancellationReason {
 	return slices.Repeat([]cancellationReason{{Code: reasonNone}}, items)
 }
 
-// take makes err the reason of the item; nil means none.
+// take sets the reason from err; nil means that the item caused no cancellation.
 func (r *cancellationReason) take(err error) {
 	failure, ok := errors.AsType[*wire.Error](err)
 	if !ok {
@@ -40,7 +40,7 @@ func (r *cancellationReason) take(err error) {
 	*r = cancellationReason{Code: code, Message: failure.Message, Item: failure.Fields["Item"]}
 }
 
-// cancelled returns the error for a transaction with these reasons, or nil if there are none.
+// cancelled returns the error for a transaction with these reasons, or nil if no item has one.
 func cancelled(reasons []cancellationReason) error {
 	codes := make([]string, len(reasons))
 	for i, reason := range reasons {

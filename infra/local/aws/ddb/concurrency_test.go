@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-func TestOneOfManyClaimsWins(t *testing.T) {
+func TestOnlyOneConcurrentClaimSucceeds(t *testing.T) {
 	t.Parallel()
 	client := newTable(t)
 	var winners, losers atomic.Int32
@@ -36,7 +36,7 @@ func TestOneOfManyClaimsWins(t *testing.T) {
 	}
 }
 
-func TestParallelIncrementsAllCount(t *testing.T) {
+func TestConcurrentIncrementsAreAllCounted(t *testing.T) {
 	t.Parallel()
 	client := newTable(t)
 	var wg sync.WaitGroup

@@ -2,12 +2,12 @@ package ddb
 
 import "strings"
 
-// condition is a parsed condition or key condition. A nil item is an item without attributes.
+// condition is a parsed condition or key condition. A nil item counts as an item without attributes.
 type condition interface {
 	holds(it item) bool
 }
 
-// operand is a side of a comparison; ok is false if the item has no such value.
+// operand is one side of a comparison; ok is false if the item lacks the value.
 type operand interface {
 	value(it item) (v value, ok bool)
 }
@@ -28,7 +28,7 @@ type (
 	conjunction struct{ left, right condition }
 	disjunction struct{ left, right condition }
 	comparison  struct {
-		operator    string // = <> < <= > >=
+		operator    string // one of = <> < <= > >=
 		left, right operand
 	}
 	between struct{ of, low, high operand }

@@ -7,11 +7,11 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// HoldTransactions keeps every write transaction in flight for longer. When a transaction has claimed its items, hold
-// is called with the table of each, and the transaction continues after the returned time. Meanwhile other transactions
-// on one of the items are cancelled and single writes to it fail, as on AWS. Reads see the item's previous state,
-// except TransactGetItems, which is also cancelled. hold is called without a lock, so it may also block. With nil, the
-// default, only calls that overlap by themselves conflict.
+// HoldTransactions prolongs every write transaction. Once a transaction has claimed its items, it calls hold with the
+// table of each, and continues after the returned time. Meanwhile, other transactions that write one of the items are
+// cancelled and single writes to it fail, as on AWS. Reads return the item's previous state, except TransactGetItems,
+// which is also cancelled. hold is called without a lock, so it may also block. If hold is nil, the default, only calls
+// that happen to overlap conflict.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
 func (o *transactions) HoldTransactions(hold func(tables []string) time.Duration) {
 	o.mu.Lock()
@@ -19,8 +19,8 @@ func (o *transactions) HoldTransactions(hold func(tables []string) time.Duration
 	o.hold = hold
 }
 
-// claim plans a transaction and marks its items as in flight. The transaction is cancelled if an item is already in
-// flight or does not fit its table. A repeat of a committed transaction has no plans and no error.
+// claim plans a transaction and marks its items as in flight. It cancels the transaction if an item is already in
+// flight or does not fit its table. For a repeat of a committed transaction, it returns no plans and no error.
 func (o *transactions) claim(writes []write, token *tokenRecord) ([]*plan, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -48,7 +48,7 @@ func (o *transactions) claim(writes []write, token *tokenRecord) ([]*plan, error
 	return plans, nil
 }
 
-// planAll plans the writes of a transaction. An item that does not fit its table or is in flight gets a reason.
+// planAll plans a transaction's writes. It returns a reason for each item that does not fit its table or is in flight.
 func (o *transactions) planAll(writes []write) ([]*plan, []cancellationReason, error) {
 	seen := make(map[rowAddress]bool, len(writes))
 	plans := make([]*plan, len(writes))
@@ -75,7 +75,7 @@ func (o *transactions) planAll(writes []write) ([]*plan, []cancellationReason, e
 	return plans, reasons, nil
 }
 
-// release ends a claim. The caller holds the lock.
+// release ends a transaction's claim on its items. The caller holds the lock.
 func (o *transactions) release(plans []*plan, token *tokenRecord) {
 	for _, p := range plans {
 		delete(o.inFlight, p.address())
@@ -85,7 +85,7 @@ func (o *transactions) release(plans []*plan, token *tokenRecord) {
 	}
 }
 
-// keepInFlight waits as long as the hook requests. The rows of plans do not change meanwhile, since no other write to
+// keepInFlight waits as long as the hook requests. The planned rows do not change meanwhile, since no other write to
 // them is allowed.
 func (o *transactions) keepInFlight(plans []*plan) {
 	o.mu.RLock()

@@ -19,7 +19,7 @@ import (
 
 const held = time.Second
 
-// holding returns a server in a synctest bubble that keeps its first transaction in flight for a second.
+// holding returns a server, for use in a synctest bubble, that keeps its first transaction in flight for a second.
 func holding(t *testing.T) (*ddb.Server, *dynamodb.Client) {
 	t.Helper()
 	server := ddb.New(wire.Discard{})
@@ -37,7 +37,7 @@ func holding(t *testing.T) (*ddb.Server, *dynamodb.Client) {
 	return server, client
 }
 
-// inFlight starts a transaction and sends its result on a channel. It returns once the items are claimed.
+// inFlight starts a transaction and returns a channel for its result once its items are claimed.
 func inFlight(t *testing.T, client *dynamodb.Client, token string, items ...types.TransactWriteItem) <-chan error {
 	t.Helper()
 	outcome := make(chan error, 1)
@@ -107,7 +107,7 @@ func TestSingleWriteFailsDuringTransaction(t *testing.T) {
 	})
 }
 
-func TestReadsSeeItemBeforeTransactionInFlight(t *testing.T) {
+func TestReadsReturnPreviousItemDuringTransaction(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, client := holding(t)
@@ -124,7 +124,7 @@ func TestReadsSeeItemBeforeTransactionInFlight(t *testing.T) {
 	})
 }
 
-func TestTokenOfTransactionInFlightIsInProgress(t *testing.T) {
+func TestRepeatedTokenIsInProgressDuringTransaction(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, client := holding(t)
@@ -158,7 +158,7 @@ func TestExpireKeepsRowHeldByTransaction(t *testing.T) {
 		if err := updateTTL(t, client, true); err != nil {
 			t.Fatal(err)
 		}
-		put(t, client, with(key("a", "1"), item{"expires": num("946684700")})) // before the bubble's 2000-01-01
+		put(t, client, with(key("a", "1"), item{"expires": num("946684700")})) // before the bubble's start, 2000-01-01
 		outcome := inFlight(t, client, "", txUpdate(key("a", "1"), "ADD n :v", item{":v": num("1")}))
 		<-time.After(held / 2)
 		if got := server.Expire(time.Now()); got != 0 {

@@ -14,7 +14,7 @@ const billingOnDemand = "PAY_PER_REQUEST"
 type tableInput struct {
 	tableSpec
 
-	// The following parameters are refused.
+	// The following parameters are not supported.
 	ProvisionedThroughput *json.RawMessage
 	StreamSpecification   struct{ StreamEnabled bool }
 	LocalSecondaryIndexes []json.RawMessage
@@ -175,7 +175,7 @@ const codeNoTable = "ResourceNotFoundException"
 
 const arnPrefix = "arn:aws:dynamodb:us-east-1:000000000000:table/"
 
-// table finds the table of an item operation, by name or ARN.
+// table looks up the table of an item operation by name or ARN.
 func (l *ledger) table(name string) (*table, error) {
 	bare := strings.TrimPrefix(name, arnPrefix)
 	if t, ok := l.tables[bare]; ok {
@@ -192,7 +192,7 @@ func (l *ledger) table(name string) (*table, error) {
 	return nil, wire.Fail(codeNoTable, "Requested resource not found")
 }
 
-// controlled finds the table of a control operation. Its error names the table.
+// controlled looks up the table of a control operation. Its error names the table.
 func (o tableOperations) controlled(name string) (*table, error) {
 	t, err := o.table(name)
 	if failure, ok := errors.AsType[*wire.Error](err); ok && failure.Code == codeNoTable {

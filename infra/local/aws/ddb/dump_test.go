@@ -20,7 +20,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// restarted returns a new server after two starts: one that reads the appended records, and one that reads the first
+// restarted returns a new server after two starts: the first reads the appended records, and the second reads the first
 // one's dump.
 func restarted(t *rapid.T, journal *memoryJournal) *ddb.Server {
 	t.Helper()
@@ -43,7 +43,7 @@ func restarted(t *rapid.T, journal *memoryJournal) *ddb.Server {
 	return second
 }
 
-// someValue draws an attribute value of any type.
+// someValue draws an attribute value of random type.
 func someValue(t *rapid.T, depth int) types.AttributeValue {
 	kinds := 8
 	if depth == 0 {
@@ -85,7 +85,7 @@ func someKey(t *rapid.T) item {
 	return key(rapid.SampledFrom([]string{"a", "b"}).Draw(t, "pk"), strconv.Itoa(rapid.IntRange(0, 4).Draw(t, "sk")))
 }
 
-// act makes some changes, including refused ones.
+// act makes random changes, including invalid ones.
 func act(t *rapid.T, client *dynamodb.Client) {
 	ctx, name := t.Context(), aws.String(table)
 	switch rapid.IntRange(0, 5).Draw(t, "act") {
@@ -111,7 +111,7 @@ func act(t *rapid.T, client *dynamodb.Client) {
 	}
 }
 
-// transaction increments a counter, unless its token has been used in the last ten minutes.
+// transaction increments a counter, unless its token was used in the last ten minutes.
 func transaction(t *rapid.T, client *dynamodb.Client, token int) error {
 	_, err := client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{
 		ClientRequestToken: aws.String(fmt.Sprintf("token-%d", token)),
@@ -120,7 +120,7 @@ func transaction(t *rapid.T, client *dynamodb.Client, token int) error {
 	return err
 }
 
-// seen returns everything that callers can see of the tables.
+// seen returns everything that callers can observe about the tables.
 func seen(t *rapid.T, client *dynamodb.Client) map[string]any {
 	found := map[string]any{}
 	for _, partition := range []string{"a", "b", "counter"} {
@@ -157,7 +157,7 @@ func rows(t *rapid.T, client *dynamodb.Client, query *dynamodb.QueryInput) []ite
 func TestVisibleStateSurvivesTwoStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		// A bubble has no deadline, so the *testing.T is wrapped.
+		// A synctest bubble has no deadline, so the *testing.T is wrapped.
 		rapid.Check(struct{ testing.TB }{t}, func(t *rapid.T) {
 			journal := &memoryJournal{}
 			client := clientOf(ddb.New(journal))

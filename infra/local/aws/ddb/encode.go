@@ -6,7 +6,7 @@ import (
 )
 
 // The encoder is hand-written because encoding/json copies and rescans the output of every nested MarshalJSON, which
-// would make responses with nested items the slowest part of a call.
+// would dominate the cost of a call that returns nested items.
 
 func (it item) appendJSON(to []byte) []byte {
 	to = append(to, '{')
@@ -65,7 +65,7 @@ func appendBinary(to []byte, raw string) []byte {
 	return append(to, '"')
 }
 
-// appendQuoted appends text that JSON escapes. Every string has a JSON form, so it returns no error.
+// appendQuoted appends text as a JSON string. It returns no error, since every string has a JSON form.
 func appendQuoted(to []byte, text string) []byte {
 	quoted, err := json.Marshal(text)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// FuzzExpressions sends arbitrary text as every kind of expression and checks that the result is a success or one of
+// FuzzExpressions sends arbitrary text as every kind of expression and checks that the result is success or one of
 // AWS's errors.
 func FuzzExpressions(f *testing.F) {
 	for _, seed := range []string{

@@ -42,7 +42,7 @@ func strs(s ...string) types.AttributeValue { return &types.AttributeValueMember
 
 func nums(s ...string) types.AttributeValue { return &types.AttributeValueMemberNS{Value: s} }
 
-// inProcess is an aws.HTTPClient without a network, so that the real SDK also runs inside testing/synctest.
+// inProcess is an aws.HTTPClient that uses no network, so that the real SDK also works in testing/synctest.
 type inProcess struct{ server *ddb.Server }
 
 func (p inProcess) Do(r *http.Request) (*http.Response, error) {
@@ -63,7 +63,7 @@ func clientOf(server *ddb.Server) *dynamodb.Client {
 
 const table = "Work"
 
-// newTable returns a client of a server with the table Work (pk, sk) and its indexes byDue (keys only), byOrg (with
+// newTable returns a client for a server with the table Work (pk, sk) and its indexes byDue (keys only), byOrg (with
 // note) and whole.
 func newTable(tb testing.TB) *dynamodb.Client {
 	tb.Helper()
@@ -137,7 +137,7 @@ func get(tb testing.TB, client *dynamodb.Client, k item) item {
 	return out.Item
 }
 
-// wantItem compares items by value; sets have no order.
+// wantItem compares items by value, ignoring the order of sets.
 func wantItem(tb testing.TB, got, want item) {
 	tb.Helper()
 	if diff := cmp.Diff(want, got, itemOptions()...); diff != "" {
@@ -158,7 +158,7 @@ func itemOptions() []cmp.Option {
 	}
 }
 
-// wantRefusal checks AWS's error type and a part of its message.
+// wantRefusal checks an error's AWS type and part of its message.
 func wantRefusal(tb testing.TB, err error, code, message string) {
 	tb.Helper()
 	failure, ok := errors.AsType[smithy.APIError](err)
@@ -173,7 +173,7 @@ func wantRefusal(tb testing.TB, err error, code, message string) {
 	}
 }
 
-// call sends a request that the SDK itself would not send, and returns status and body.
+// call sends a request that the SDK itself would not send, and returns the status and the body.
 func call(tb testing.TB, server *ddb.Server, operation, body string) (int, map[string]any) {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), http.MethodPost, "/", strings.NewReader(body))

@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// journalRecord is one committed change. Exactly one of Table, TTL and Items is set; Token goes with Items.
+// journalRecord is one committed change. Exactly one of Table, TTL and Items is set; Token accompanies Items.
 type journalRecord struct {
 	Table *tableRecord `json:"table,omitempty"`
 	TTL   *ttlRecord   `json:"ttl,omitempty"`
@@ -25,7 +25,7 @@ type tableRecord struct {
 	Created time.Time `json:"created"`
 }
 
-// ttlRecord turns time to live on, or off if Attribute is empty.
+// ttlRecord enables time to live, or disables it if Attribute is empty.
 type ttlRecord struct {
 	Table     string `json:"table"`
 	Attribute string `json:"attribute,omitempty"`
@@ -38,17 +38,17 @@ type itemChange struct {
 	Removed item   `json:"removed,omitzero"`
 }
 
-// ledger holds the tables of one account behind one lock and journals their changes.
+// ledger holds an account's tables behind one lock and journals their changes.
 type ledger struct {
 	journal wire.Journal
 
 	mu         sync.RWMutex
 	tables     map[string]*table
 	tokens     map[string]tokenUse
-	tokenSweep int // the size of tokens at which expired ones are dropped
+	tokenSweep int // number of tokens at which expired ones are dropped
 	inFlight   map[rowAddress]bool
 	indexLag   func(table, index string) time.Duration
-	late       atomic.Bool // reports whether an index has changes that are not visible yet
+	late       atomic.Bool // whether an index has changes that are not visible yet
 }
 
 // commit makes a change durable, then visible. The caller holds the write lock, so the journal is in commit order.
@@ -59,7 +59,7 @@ func (l *ledger) commit(record journalRecord) error {
 	return l.apply(record)
 }
 
-// Replay implements wire.Service. Records come in the order of Append; an unreadable one is an error.
+// Replay implements wire.Service. Records must be in the order of Append. An unreadable record is an error.
 func (s *Server) Replay(record json.RawMessage) error {
 	var change journalRecord
 	if err := json.Unmarshal(record, &change); err != nil {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/aws/ddb"
 )
 
-// memoryJournal stores records as bytes, as a file would. It fails while full is set.
+// memoryJournal stores records as bytes, like a file. It fails while full is set.
 type memoryJournal struct {
 	mu      sync.Mutex
 	records []json.RawMessage
@@ -35,7 +35,7 @@ func (j *memoryJournal) Append(_ string, record any) error {
 	return nil
 }
 
-// restart returns a new server from the journal's records.
+// restart returns a client for a new server that has replayed the journal.
 func (j *memoryJournal) restart(t *testing.T) *dynamodb.Client {
 	t.Helper()
 	server := ddb.New(j)
@@ -47,7 +47,7 @@ func (j *memoryJournal) restart(t *testing.T) *dynamodb.Client {
 	return clientOf(server)
 }
 
-func TestTransactionIsOneRecordAndRefusedWriteNone(t *testing.T) {
+func TestJournalHasOneRecordPerTransaction(t *testing.T) {
 	t.Parallel()
 	journal := &memoryJournal{}
 	client := clientOf(ddb.New(journal))
@@ -71,7 +71,7 @@ func TestTransactionIsOneRecordAndRefusedWriteNone(t *testing.T) {
 	}
 }
 
-func TestWriteRefusedByJournalIsNotVisible(t *testing.T) {
+func TestWriteIsNotVisibleWhenJournalFails(t *testing.T) {
 	t.Parallel()
 	journal := &memoryJournal{}
 	client := clientOf(ddb.New(journal))
@@ -84,7 +84,7 @@ func TestWriteRefusedByJournalIsNotVisible(t *testing.T) {
 	}
 }
 
-func TestReplayRefusesForeignRecord(t *testing.T) {
+func TestReplayRejectsForeignRecord(t *testing.T) {
 	t.Parallel()
 	for _, record := range []string{
 		`[]`, `{"items":[{"table":"None","put":{"pk":{"S":"a"}}}]}`,

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// keySpan is the selection of a KeyConditionExpression: one partition, and its rows between two monotone bounds.
+// keySpan is the selection of a KeyConditionExpression: one partition, and the range of its rows between two bounds.
 type keySpan struct {
 	partition string
 	isBelow   func(order string) bool
@@ -17,13 +17,13 @@ func never(string) bool { return false }
 // keyPart is a condition on one attribute; bounds are encoded as sort keys.
 type keyPart struct {
 	attribute string
-	operator  string // = < <= > >=, operatorBetween or functionBeginsWith
+	operator  string // one of = < <= > >=, operatorBetween or functionBeginsWith
 	bounds    []string
 }
 
 const operatorBetween = "BETWEEN"
 
-// span reads the key condition: partition = :v, alone or with one condition on the sort key.
+// span parses the key condition: partition = :v, alone or with one condition on the sort key.
 func (q *queryPlan) span() (*keySpan, error) {
 	conditions := []condition{q.keyCondition}
 	if both, ok := q.keyCondition.(conjunction); ok {
@@ -85,7 +85,7 @@ func (span *keySpan) setBounds(operator string, bounds []string) {
 	}
 }
 
-// keyPart splits a condition of a KeyConditionExpression and refuses anything that can't be a condition on a key.
+// keyPart splits a condition of a KeyConditionExpression and rejects anything that can't be a condition on a key.
 func (q *queryPlan) keyPart(c condition) (keyPart, error) {
 	var of operand
 	var operator string
@@ -123,7 +123,7 @@ func (q *queryPlan) keyPart(c condition) (keyPart, error) {
 	return part, nil
 }
 
-// keyBound encodes a value that a key attribute is compared with.
+// keyBound encodes a value to compare with a key attribute.
 func (q *queryPlan) keyBound(name string, o operand) (string, error) {
 	bound, isValue := o.(literal)
 	switch {
@@ -140,7 +140,7 @@ func (q *queryPlan) keyBound(name string, o operand) (string, error) {
 	return bound.of.sortKey(), nil
 }
 
-// mirrored returns the operator for exchanged sides.
+// mirrored returns the equivalent operator for swapped operands.
 func mirrored(operator string) string {
 	switch operator {
 	case "<":

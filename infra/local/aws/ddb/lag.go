@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// LagIndexes makes indexes eventually consistent: an index entry appears, changes or disappears only when the lag
-// requested at its write has passed. The changes of one row stay in the order of its writes. nil, the default, means no
-// lag; changes that are already delayed stay delayed. lag is called with the lock held.
+// LagIndexes makes indexes eventually consistent: an index entry appears, changes or disappears only after the lag
+// requested for its write. Changes to one row stay in write order. If lag is nil, the default, there is no lag; changes
+// that are already delayed stay delayed. lag is called with the lock held.
 func (s *Server) LagIndexes(lag func(table, index string) time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.indexLag = lag
 }
 
-// entryChange is the effect of a row's write on an index.
+// entryChange is the effect of one write on an index.
 type entryChange struct {
-	row   rowKey // key in the table
-	from  rowKey // its previous key in the index, if it had one
+	row   rowKey // the row's key in the table
+	from  rowKey // its previous key in the index, if any
 	wasIn bool
-	to    *row // its new entry; nil if there is none
+	to    *row // its new index entry, or nil
 	due   time.Time
 }
 
@@ -32,8 +32,8 @@ func (x *index) carryOut(c entryChange) {
 	}
 }
 
-// postpone delays c until its lag has passed and every earlier change of its row is visible. It returns false, and does
-// not store c, if c is due immediately.
+// postpone delays c until its lag has passed and every earlier change to its row is visible. If c is due immediately,
+// it returns false without storing c.
 func (x *index) postpone(c entryChange, lag time.Duration) bool {
 	if lag <= 0 && len(x.late) == 0 {
 		return false
@@ -56,7 +56,7 @@ func (x *index) postpone(c entryChange, lag time.Duration) bool {
 	return true
 }
 
-// applyDue applies the changes that are due. A row's change is never due before an earlier change of the same row.
+// applyDue applies the changes that are due. A row's change is never due before its earlier changes.
 func (x *index) applyDue(now time.Time) {
 	x.late = slices.DeleteFunc(x.late, func(c entryChange) bool {
 		if c.due.After(now) {
@@ -67,7 +67,7 @@ func (x *index) applyDue(now time.Time) {
 	})
 }
 
-// applyDue applies all due changes to the indexes. It costs nothing if no change is delayed.
+// applyDue applies all due changes to the indexes. It returns immediately if no change is delayed.
 func (l *ledger) applyDue() {
 	if !l.late.Load() {
 		return

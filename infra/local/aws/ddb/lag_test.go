@@ -14,7 +14,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// lagging returns a server in a synctest bubble whose indexes have the lags in *lag, by index name.
+// lagging returns a client for a server, for use in a synctest bubble, whose indexes have the given lags by name. The
+// test may change lags later.
 func lagging(t *testing.T, lag map[string]time.Duration) *dynamodb.Client {
 	t.Helper()
 	server := ddb.New(wire.Discard{})
@@ -24,7 +25,7 @@ func lagging(t *testing.T, lag map[string]time.Duration) *dynamodb.Client {
 	return client
 }
 
-// indexed returns the notes that an index contains for the organisation "o", sorted.
+// indexed returns the notes in an index for the organisation "o", sorted.
 func indexed(t *testing.T, client *dynamodb.Client, index string) []string {
 	t.Helper()
 	in := queryInput("org = :o", item{":o": str("o")})
@@ -85,7 +86,7 @@ func TestIndexShowsWriteAfterLag(t *testing.T) {
 	})
 }
 
-func TestLateIndexEntryMovesWithKey(t *testing.T) {
+func TestDelayedIndexEntryFollowsChangedKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lag := map[string]time.Duration{}
@@ -112,7 +113,7 @@ func TestRowChangesBecomeVisibleInOrder(t *testing.T) {
 		put(t, client, noted("1", "second"))
 		put(t, client, noted("2", "quick"))
 		<-time.After(time.Second)
-		wantIndexed(t, client, "whole", "quick") // row 2 does not wait for row 1
+		wantIndexed(t, client, "whole", "quick") // row 2 is not delayed by row 1
 		lag["whole"] = 0
 		put(t, client, noted("1", "third"))
 		wantIndexed(t, client, "whole", "quick")
@@ -123,7 +124,7 @@ func TestRowChangesBecomeVisibleInOrder(t *testing.T) {
 	})
 }
 
-func TestDueIndexChangesShowWithoutEarlierRead(t *testing.T) {
+func TestDueIndexChangesAreVisibleOnFirstRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lag := map[string]time.Duration{"whole": time.Second}
@@ -131,12 +132,12 @@ func TestDueIndexChangesShowWithoutEarlierRead(t *testing.T) {
 		put(t, client, noted("1", "first"))
 		<-time.After(time.Minute)
 		lag["whole"] = 0
-		put(t, client, noted("1", "second")) // the first is due but has not been applied
+		put(t, client, noted("1", "second")) // the first change is due but not applied yet
 		wantIndexed(t, client, "whole", "second")
 	})
 }
 
-func TestRestartAppliesLateIndexChanges(t *testing.T) {
+func TestRestartAppliesDelayedIndexChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		journal := &memoryJournal{}

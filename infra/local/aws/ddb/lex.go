@@ -6,11 +6,11 @@ type tokenKind int
 
 const (
 	endOfExpression tokenKind = iota
-	word                      // SET, and, size, an attribute name
+	word                      // such as SET, and, size, or an attribute name
 	nameRef                   // #name
 	valueRef                  // :value
-	digits                    // a list index
-	symbol                    // = <> < <= > >= ( ) [ ] , . + -
+	digits                    // list index
+	symbol                    // one of = <> < <= > >= ( ) [ ] , . + -
 )
 
 type token struct {
@@ -37,7 +37,7 @@ func lex(what, source string) ([]token, error) {
 	return append(tokens, token{endOfExpression, "<EOF>"}), nil
 }
 
-// nextToken classifies the token that rest starts with; length is 0 if there is none.
+// nextToken classifies the token at the start of rest; length is 0 if there is none.
 func nextToken(rest string) (kind tokenKind, length int) {
 	first := rest[0]
 	switch {

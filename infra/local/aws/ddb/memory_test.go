@@ -13,8 +13,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// TestRowMemoryIsCloseToContentSize checks the memory of rows: delivered events stay until their time to
-// live of 15 days, which a laptop must be able to hold, and expired rows release their memory.
+// TestRowMemoryIsCloseToContentSize checks how much memory rows use. A laptop must be able to hold delivered events for
+// their time to live of 15 days, and expired rows must release their memory.
 //
 //nolint:paralleltest // other tests would use memory meanwhile
 func TestRowMemoryIsCloseToContentSize(t *testing.T) {
@@ -36,7 +36,7 @@ func TestRowMemoryIsCloseToContentSize(t *testing.T) {
 			"next": num("1795359600000"),
 		}))
 	}
-	for i := range rows { // the previous content is not retained
+	for i := range rows { // overwrites; the previous content must not be retained
 		if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 			TableName: aws.String(table), Key: key("event-"+strconv.Itoa(i), "meta"),
 			UpdateExpression: aws.String("SET attempt = :n"), ExpressionAttributeValues: item{":n": num("2")},
@@ -59,7 +59,7 @@ func TestRowMemoryIsCloseToContentSize(t *testing.T) {
 	runtime.KeepAlive(server)
 }
 
-// sizeOf returns DynamoDB's size of the table, which has the given number of rows.
+// sizeOf returns the size of the table as DynamoDB counts it, and checks its number of rows.
 func sizeOf(t *testing.T, server *ddb.Server, rows int) (size int) {
 	t.Helper()
 	page, err := server.Browse(ddb.Position{Table: table, Limit: rows})

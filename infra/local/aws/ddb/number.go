@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Limits of DynamoDB numbers: 38 significant digits, magnitude from 1E-130 to below 1E+126.
+// Limits of DynamoDB numbers: 38 significant digits, with magnitudes from 1E-130 to below 1E+126.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html
 const (
 	maxDigits    = 38
@@ -14,7 +14,8 @@ const (
 	minMagnitude = -129
 )
 
-// decimal is 0.digits × 10^magnitude. digits neither begins nor ends with a zero and is empty for zero.
+// decimal represents 0.digits × 10^magnitude. digits neither begins nor ends with a zero, and is empty for the number
+// zero.
 type decimal struct {
 	negative  bool
 	digits    string
@@ -84,7 +85,7 @@ func (d decimal) String() string {
 	return sign + d.digits[:d.magnitude] + "." + d.digits[d.magnitude:]
 }
 
-// addNumbers returns a + b, or a - b if subtract is set, of two canonical numbers.
+// addNumbers adds two canonical numbers, or subtracts b from a if subtract is set.
 func addNumbers(a, b string, subtract bool) (string, error) {
 	x, okX := new(big.Rat).SetString(a)
 	y, okY := new(big.Rat).SetString(b)
@@ -97,8 +98,9 @@ func addNumbers(a, b string, subtract bool) (string, error) {
 	return parseNumber(x.Add(x, y).FloatString(1 - minMagnitude))
 }
 
-// numberSortKey encodes a canonical number so that its bytes sort numerically: a sign byte, the magnitude, the digits.
-// For a negative number all bytes are inverted and a final byte makes the longer one sort first.
+// numberSortKey encodes a canonical number so that encoded numbers sort numerically by their bytes: a sign byte, the
+// magnitude, then the digits. For a negative number, all bytes are inverted and a final byte makes the longer one sort
+// first.
 func numberSortKey(text string) string {
 	d, _ := readDecimal(text)
 	if d.digits == "" {

@@ -2,9 +2,9 @@ package ddb
 
 import "encoding/binary"
 
-// packed is an item in the form that rows store: its attributes and values in order of name, with a length in front of
-// each part of variable length. A map of the same item takes five times the memory, which matters for items that stay
-// until their time to live, and the garbage collector has to scan it. Extracted items share its text.
+// packed is an item in the form that rows store: its attributes and values sorted by name, with a length before each
+// part of variable length. The same item as a map takes five times the memory, which matters for items stored until
+// their time to live, and adds work for the garbage collector. Extracted items share its text.
 type packed string
 
 func pack(it item) packed {
@@ -49,7 +49,7 @@ func (v value) appendPacked(to []byte) []byte {
 	return appendText(to, v.text)
 }
 
-// item unpacks the attributes in shown; nil means all of them.
+// item unpacks the attributes in shown; a nil map means all of them.
 func (p packed) item(shown map[string]bool) item {
 	rest := string(p)
 	n := takeNumber(&rest)
@@ -112,7 +112,7 @@ func takeText(from *string) string {
 	return text
 }
 
-// takeNumber reads a uvarint from the front of a text, as binary.Uvarint does.
+// takeNumber consumes a uvarint from the front of a text, like binary.Uvarint.
 func takeNumber(from *string) int {
 	number, shift := 0, 0
 	for i := range len(*from) {

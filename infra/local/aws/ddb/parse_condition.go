@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// phrase is a parsed part of a condition: a condition or, if that is nil, an operand.
+// phrase is a parsed part of a condition: a condition or, if the condition is nil, an operand.
 type phrase struct {
 	condition condition
 	operand   operand
 	bracketed bool
 }
 
-// conditionParser parses a condition.
+// conditionParser parses condition expressions.
 type conditionParser struct{ *parser }
 
-// condition parses a complete condition expression. Precedence, from loose to tight: OR, AND, comparison.
+// condition parses a complete condition expression. Precedence from lowest to highest: OR, AND, comparison.
 func (s *scope) condition(what string, source expression) (condition, error) {
 	p, err := s.parser(what, source)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c conditionParser) compare(left operand, operator string) (condition, erro
 	return comparison{operator, left, right}, nil
 }
 
-// checkOrdered refuses literals of unordered types.
+// checkOrdered rejects literals of types that have no order.
 func (c conditionParser) checkOrdered(operator string, operands ...operand) error {
 	for _, o := range operands {
 		if l, ok := o.(literal); ok && !l.of.isScalar() {
@@ -151,7 +151,7 @@ func (c conditionParser) between(of operand) (condition, error) {
 	return between{of, low, high}, nil
 }
 
-// operandList reads the rest of "(a, b, c)".
+// operandList parses the rest of "(a, b, c)".
 func (c conditionParser) operandList() ([]operand, error) {
 	var list []operand
 	for {
@@ -217,7 +217,7 @@ func (c conditionParser) call() (phrase, error) {
 	default:
 		return phrase{}, c.errorf("Invalid function name; function: %s", function)
 	}
-	c.at += 2 // the name and its bracket
+	c.at += 2 // skips the name and its bracket
 	args, err := c.operandList()
 	if err != nil {
 		return phrase{}, err

@@ -13,7 +13,7 @@ const (
 	functionIfNotExists = "if_not_exists"
 )
 
-// action is one clause of an UpdateExpression. SET has an expression, ADD has a number, REMOVE has neither.
+// action is one clause of an UpdateExpression. SET has an expression, ADD a number, and REMOVE neither.
 type action struct {
 	kind      string
 	attribute string
@@ -24,7 +24,7 @@ type action struct {
 // updateParser parses an UpdateExpression.
 type updateParser struct{ *parser }
 
-// update parses an UpdateExpression: the sections in any order, each at most once.
+// update parses an UpdateExpression. Its sections may be in any order, each at most once.
 func (s *scope) update(source expression) ([]action, error) {
 	tokens, err := s.parser("UpdateExpression", source)
 	if err != nil {
@@ -94,7 +94,7 @@ func (u updateParser) action(section string) (action, error) {
 	return out, err
 }
 
-// addend returns the number that ADD adds.
+// addend returns the number for an ADD clause.
 func (u updateParser) addend() (value, error) {
 	if u.peek().kind != valueRef {
 		return value{}, u.syntaxError()
@@ -162,7 +162,7 @@ func (u updateParser) setCall() (setExpression, error) {
 	default:
 		return nil, u.errorf("Invalid function name; function: %s", function)
 	}
-	u.at += 2 // the name and its bracket
+	u.at += 2 // skips the name and its bracket
 	first, err := u.setTerm()
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (u updateParser) ifNotExists(first, second setExpression) (setExpression, e
 	return ifNotExists{of, second}, nil
 }
 
-// checkApart refuses an attribute that appears twice.
+// checkApart returns an error if an attribute appears twice.
 func (u updateParser) checkApart(a, b string) error {
 	if a != b {
 		return nil

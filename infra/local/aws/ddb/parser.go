@@ -10,9 +10,9 @@ const (
 	maxExpressionOperators = 300
 )
 
-// parser reads the tokens of one expression. conditionParser and updateParser implement the grammars.
+// parser reads one expression's tokens. conditionParser and updateParser implement the grammars.
 type parser struct {
-	what      string // "ConditionExpression", for errors
+	what      string // expression name for errors, such as "ConditionExpression"
 	scope     *scope
 	tokens    []token
 	at        int
@@ -72,12 +72,12 @@ func (p *parser) expect(text string) error {
 	return nil
 }
 
-// atCall reports whether a function call comes next.
+// atCall reports whether the next tokens start a function call.
 func (p *parser) atCall() bool {
 	return p.peek().kind == word && p.tokens[p.at+1] == token{symbol, "("}
 }
 
-// countOperator refuses the 301st operator of an expression.
+// countOperator returns an error at an expression's 301st operator.
 func (p *parser) countOperator() error {
 	if p.operators++; p.operators > maxExpressionOperators {
 		return p.errorf("The expression contains too many operators; operator count: %d", p.operators)
@@ -97,7 +97,7 @@ func (p *parser) value() (literal, error) {
 	return literal{v}, nil
 }
 
-// path reads the name of an attribute. Paths into maps and lists are not supported, since no caller uses them.
+// path reads an attribute name. Paths into maps and lists are not supported, since no caller uses them.
 func (p *parser) path() (string, error) {
 	name, err := p.attributeName()
 	if err == nil && (p.is(".") || p.is("[")) {
@@ -106,7 +106,7 @@ func (p *parser) path() (string, error) {
 	return name, err
 }
 
-// leftOut refuses a part of AWS's grammar that no caller uses.
+// leftOut returns the error for a part of AWS's grammar that is not supported because no caller uses it.
 func (p *parser) leftOut(what string) error {
 	return p.errorf("%s is not part of the embedded DynamoDB", what)
 }

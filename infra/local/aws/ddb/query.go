@@ -21,7 +21,7 @@ type queryInput struct {
 	Limit                  *int
 	ConsistentRead         bool
 
-	// The following parameters are refused.
+	// The following parameters are not supported.
 	FilterExpression       string
 	ProjectionExpression   string
 	Select                 string
@@ -50,13 +50,13 @@ func (r queryReply) AppendJSON(to []byte) []byte {
 	return append(to, '}')
 }
 
-// queryPlan is a query: its parsed expression, then the rows to read.
+// queryPlan is a query: first its parsed expression, then the rows to read.
 type queryPlan struct {
 	in           *queryInput
 	keyCondition condition
 
 	table *table
-	index *index // nil if the table itself is read
+	index *index // nil if the query reads the table itself
 	key   keyNames
 	rows  *tree
 }
@@ -89,7 +89,7 @@ func (o readOperations) query(in *queryInput) (any, error) {
 	return q.page(rows[low:max(low, high)]), nil
 }
 
-// parseQuery does everything that needs no table, and so no lock.
+// parseQuery performs every step of a query that needs no table and therefore no lock.
 func (o readOperations) parseQuery(in *queryInput) (*queryPlan, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (in *queryInput) check() error {
 	return nil
 }
 
-// bind finds the table or index to query and refuses options that it does not support.
+// bind looks up the table or index to query and rejects options that it does not support.
 func (o readOperations) bind(q *queryPlan) error {
 	var err error
 	if q.table, err = o.table(q.in.TableName); err != nil {
@@ -154,7 +154,7 @@ func (q *queryPlan) bindIndex() error {
 	return nil
 }
 
-// skip narrows the rows low to high to those after ExclusiveStartKey, which may no longer exist.
+// skip narrows rows[low:high] to those after ExclusiveStartKey, whose row may no longer exist.
 func (q *queryPlan) skip(span *keySpan, rows []*row, low, high int) (newLow, newHigh int, err error) {
 	start, err := q.startKey()
 	if err != nil {
@@ -175,7 +175,7 @@ func (q *queryPlan) skip(span *keySpan, rows []*row, low, high int) (newLow, new
 
 func (q *queryPlan) isBackward() bool { return q.in.ScanIndexForward != nil && !*q.in.ScanIndexForward }
 
-// startKey reads ExclusiveStartKey: the table's key and, for an index, also the index's key.
+// startKey parses ExclusiveStartKey: the table's key and, for an index, also the index's key.
 func (q *queryPlan) startKey() (rowKey, error) {
 	given := q.in.ExclusiveStartKey
 	expected := map[string]bool{}
@@ -196,7 +196,7 @@ func (q *queryPlan) startKey() (rowKey, error) {
 	return start, nil
 }
 
-// page reads rows until the limit, 1 MB or the end.
+// page collects rows until the limit, 1 MB or the end of rows.
 func (q *queryPlan) page(rows []*row) queryReply {
 	limit := len(rows) + 1
 	if q.in.Limit != nil {

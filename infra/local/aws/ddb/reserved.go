@@ -1,6 +1,6 @@
 package ddb
 
-// reservedWords can't be used as attribute names in an expression, in either case.
+// reservedWords lists the words that can't be attribute names in an expression, regardless of case.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ReservedWords.html
 const reservedWords = `
 ABORT ABSOLUTE ACTION ADD AFTER AGENT AGGREGATE ALL ALLOCATE ALTER ANALYZE AND ANY ARCHIVE ARE ARRAY AS ASC ASCII

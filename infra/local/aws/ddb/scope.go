@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// scope holds the placeholders that the expressions of one request may use. It records which ones they do use, since
-// AWS refuses an unused placeholder.
+// scope holds the placeholders that a request's expressions may use. It records which are used, since AWS rejects
+// unused placeholders.
 type scope struct {
 	names    map[string]string
 	values   item
@@ -16,16 +16,16 @@ type scope struct {
 	used     map[string]bool
 }
 
-// expressionAttributes holds the placeholders that most requests carry.
+// expressionAttributes holds the placeholder parameters common to most requests.
 type expressionAttributes struct {
 	ExpressionAttributeNames  map[string]string
 	ExpressionAttributeValues item
 }
 
-// expression is an expression of a request, or "" if there is none.
+// expression is an expression in a request, or "" if absent.
 type expression string
 
-// UnmarshalJSON implements json.Unmarshaler and refuses an expression that is present but empty.
+// UnmarshalJSON implements json.Unmarshaler. It rejects an expression that is present but empty.
 func (e *expression) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, (*string)(e)); err != nil {
 		return err
@@ -36,10 +36,10 @@ func (e *expression) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// choice is one of the words that AWS defines for a member, or "" if there is none.
+// choice is an enumerated value of a request member, or "" if absent.
 type choice string
 
-// UnmarshalJSON implements json.Unmarshaler and refuses a word that is present but empty.
+// UnmarshalJSON implements json.Unmarshaler. It rejects a value that is present but empty.
 func (c *choice) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, (*string)(c)); err != nil {
 		return err
@@ -51,10 +51,10 @@ func (c *choice) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// grammar holds the parser's common state for all expressions.
+// grammar holds the parser state that all expressions share.
 type grammar struct{ reserved map[string]bool }
 
-// scope checks the placeholders of a request with the given expressions (empty ones are ignored).
+// scope validates a request's placeholders for the given expressions; empty expressions are ignored.
 func (g grammar) scope(in expressionAttributes, expressions ...expression) (*scope, error) {
 	names, values := in.ExpressionAttributeNames, in.ExpressionAttributeValues
 	if !slices.ContainsFunc(expressions, func(e expression) bool { return e != "" }) {
@@ -97,7 +97,7 @@ func isPlaceholder(name string, sigil byte) bool {
 	return len(name) > 1 && name[0] == sigil && wordLength(name[1:]) == len(name)-1
 }
 
-// checkUsed refuses unused placeholders. Call it after every expression of the request has been parsed.
+// checkUsed returns an error if a placeholder is unused. Call it after parsing every expression of the request.
 func (s *scope) checkUsed() error {
 	if unused := unusedOf(s.values, s.used); unused != "" {
 		return invalidf("Value provided in ExpressionAttributeValues unused in expressions: keys: {%s}", unused)

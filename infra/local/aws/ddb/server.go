@@ -1,11 +1,11 @@
 // Package ddb is the embedded AWS's DynamoDB: tables, items, secondary indexes, expressions, transactions and time to
-// live, in memory, behind the JSON protocol that the real SDK uses. It is strict: it refuses everything that AWS
-// refuses.
+// live, in memory, behind the JSON protocol that the real SDK uses. It is strict and rejects everything that AWS
+// rejects.
 //
-// It does not own persistence (a wire.Journal does) or identity, faults and call counting (package aws wraps it with
-// those). It omits everything that Recordbridge never calls: Scan, PartiQL, Streams, local secondary indexes, filters,
-// projections, document paths, provisioned and consumed capacity, legacy parameters. LagIndexes delays index updates
-// and HoldTransactions slows transactions.
+// It does not own persistence (a wire.Journal does) or identity, faults and call counting (package aws adds those). It
+// omits everything that Recordbridge never calls: Scan, PartiQL, Streams, local secondary indexes, filters,
+// projections, document paths, provisioned and consumed capacity, and legacy parameters. LagIndexes delays index
+// updates, and HoldTransactions slows transactions.
 package ddb
 
 import (
@@ -20,7 +20,7 @@ import (
 
 const serviceName = "dynamodb"
 
-// namespaceOf returns the prefix of an error type on DynamoDB's wire, including "#"; the SDKs strip it.
+// namespaceOf returns the prefix of an error type in DynamoDB's wire format, including "#". SDKs strip it.
 func namespaceOf(code string) string {
 	switch code {
 	case "ValidationException":
@@ -31,8 +31,8 @@ func namespaceOf(code string) string {
 	return "com.amazonaws.dynamodb.v20120810"
 }
 
-// Server is one account's DynamoDB in one region. It is safe for concurrent use: one lock orders all writes, and stored
-// items are never modified, so responses are encoded outside the lock. It implements wire.Service.
+// Server is one account's DynamoDB in one region. It implements wire.Service and is safe for concurrent use. One lock
+// orders all writes. Stored items are never modified, so responses are encoded outside the lock.
 type Server struct {
 	*ledger
 	*transactions
@@ -41,7 +41,7 @@ type Server struct {
 	operations map[string]wire.Operation
 }
 
-// New returns a Server without tables. It appends every committed change to journal before the change is visible.
+// New returns a Server without tables. It appends every committed change to journal before making the change visible.
 func New(journal wire.Journal) *Server {
 	l := &ledger{
 		journal: journal, tables: map[string]*table{}, tokens: map[string]tokenUse{}, inFlight: map[rowAddress]bool{},
@@ -79,7 +79,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 }
 
 // operation is wire.Typed with two differences that DynamoDB needs: a malformed attribute value is a
-// ValidationException rather than a SerializationException, and error types carry the namespace.
+// ValidationException, not a SerializationException, and error types include the namespace.
 func operation[In any](serve func(*In) (any, error)) wire.Operation {
 	return func(_ context.Context, body []byte) (any, error) {
 		var in In
@@ -108,7 +108,8 @@ func invalidf(format string, args ...any) error {
 	return wire.Fail("ValidationException", format, args...)
 }
 
-// absent refuses parameters that AWS supports and this package does not, so that no caller relies on one unnoticed.
+// absent returns an error for parameters that AWS supports and this package does not, so that no caller relies on one
+// unnoticed.
 func absent(parameters map[string]bool) error {
 	for name, present := range parameters {
 		if present {

@@ -22,10 +22,10 @@ type indexSpec struct {
 	KeySchema  []keyElement
 	Projection projectionSpec
 
-	ProvisionedThroughput *json.RawMessage `json:",omitempty"` // refused
+	ProvisionedThroughput *json.RawMessage `json:",omitempty"` // not supported
 }
 
-// keyNames holds the key attributes of a table or an index; sort is empty if there is no sort key.
+// keyNames holds the key attribute names of a table or index; sort is empty without a sort key.
 type keyNames struct{ partition, sort string }
 
 func keyNamesOf(schema []keyElement) keyNames {
@@ -47,7 +47,7 @@ func (k keyNames) list() []string {
 	return []string{k.partition, k.sort}
 }
 
-// of returns the key attributes of it.
+// of returns the item's key attributes.
 func (k keyNames) of(it item) item {
 	key := item{}
 	for _, name := range k.list() {
@@ -56,7 +56,7 @@ func (k keyNames) of(it item) item {
 	return key
 }
 
-// rowKey encodes the key of an item. It shares the item's text.
+// rowKey encodes an item's key. It shares the item's text.
 func (k keyNames) rowKey(of attributes) rowKey {
 	key := rowKey{partition: of.attribute(k.partition).sortKey()}
 	if k.sort != "" {
@@ -69,19 +69,19 @@ type index struct {
 	spec indexSpec
 	key  keyNames
 	rows *tree
-	late []entryChange // in the order of their writes
+	late []entryChange // delayed changes in write order
 }
 
-// table is a table and its indexes. spec and the fields derived from it never change after creation.
+// table holds a table and its indexes. spec and the fields derived from it never change after creation.
 type table struct {
 	spec    tableSpec
 	created time.Time
-	types   map[string]string // key attribute to its type
+	types   map[string]string // type of each key attribute
 	key     keyNames
 	rows    *tree
 	indexes []*index
 
-	ttlAttribute string // empty if time to live is off
+	ttlAttribute string // empty if time to live is disabled
 }
 
 func newTable(spec tableSpec, created time.Time) *table {
@@ -108,15 +108,15 @@ func (t *table) index(name string) *index {
 	return nil
 }
 
-// mismatchError is a ValidationException for a well-formed request that does not fit its table. In a transaction it is
-// the reason of one item.
+// mismatchError is a ValidationException for a well-formed request that does not fit its table. In a transaction, it
+// becomes one item's cancellation reason.
 type mismatchError struct{ error }
 
 func (m mismatchError) Unwrap() error { return m.error }
 
 func mismatchf(format string, args ...any) error { return mismatchError{invalidf(format, args...)} }
 
-// keyOfItem returns the key of a complete item and refuses an item with missing or malformed key attributes.
+// keyOfItem returns a complete item's key and rejects an item with missing or malformed key attributes.
 func (t *table) keyOfItem(it item) (rowKey, error) {
 	for _, name := range t.key.list() {
 		v, ok := it[name]
@@ -131,7 +131,7 @@ func (t *table) keyOfItem(it item) (rowKey, error) {
 	return t.place(it)
 }
 
-// keyOf returns the key of a request's Key, which contains exactly the key attributes.
+// keyOf returns the row key for a request's Key, which must contain exactly the key attributes.
 func (t *table) keyOf(key item) (rowKey, error) {
 	names := t.key.list()
 	matches := len(key) == len(names)
@@ -144,7 +144,7 @@ func (t *table) keyOf(key item) (rowKey, error) {
 	return t.place(key)
 }
 
-// place encodes the key of it, whose key attributes have the right types.
+// place encodes an item's key, whose attributes are known to have the right types.
 func (t *table) place(it item) (rowKey, error) {
 	for _, name := range t.key.list() {
 		if v := it[name]; v.text == "" {
@@ -169,7 +169,7 @@ const (
 	maxSortKeyBytes      = 1024
 )
 
-// checkIndexKeys refuses an item whose attributes do not match the declared index keys.
+// checkIndexKeys rejects an item whose attributes do not match the types of index keys.
 func (t *table) checkIndexKeys(it item) error {
 	for _, x := range t.indexes {
 		for i, name := range x.key.list() {
@@ -197,7 +197,7 @@ func (t *table) checkIndexKeys(it item) error {
 	return nil
 }
 
-// put replaces or, if it is nil, removes one row, and updates the indexes after their lag; a nil lag means none. It
+// put replaces one row, or removes it if it is nil, and updates the indexes after their lag; a nil lag means none. It
 // reports whether an index now has delayed changes.
 func (t *table) put(key rowKey, it item, lag func(table, index string) time.Duration) (late bool) {
 	var old, content packed
@@ -235,8 +235,8 @@ func (t *table) put(key rowKey, it item, lag func(table, index string) time.Dura
 	return late
 }
 
-// keyOf returns the index key of one of the table's items; ok is false if the item lacks an index key, so the index
-// does not contain it.
+// keyOf returns an item's key in the index; ok is false if the item lacks an index key attribute, so the index does not
+// contain it.
 func (x *index) keyOf(it attributes, base rowKey) (key rowKey, ok bool) {
 	for _, name := range x.key.list() {
 		if it.attribute(name).kind == "" {
@@ -248,7 +248,7 @@ func (x *index) keyOf(it attributes, base rowKey) (key rowKey, ok bool) {
 	return key, true
 }
 
-// shown returns the attributes of an item that an index projects; nil means all.
+// shown returns the names of the attributes that an index projects; nil means all.
 func (p projectionSpec) shown(tableKey, indexKey keyNames) map[string]bool {
 	if p.ProjectionType == projectAll {
 		return nil
@@ -260,7 +260,7 @@ func (p projectionSpec) shown(tableKey, indexKey keyNames) map[string]bool {
 	return names
 }
 
-// joined returns the key as one string. It is unambiguous because the partition's length comes first.
+// joined returns the key as one string, which is unambiguous because the partition's length comes first.
 func (k rowKey) joined() string {
 	length := binary.BigEndian.AppendUint16(nil, uint16(len(k.partition))) //nolint:gosec // a key is at most 2048 bytes
 	return string(length) + k.partition + k.order

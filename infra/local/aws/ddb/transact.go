@@ -30,20 +30,20 @@ type emptyReply struct{}
 
 const repeatedItem = "Transaction request cannot include multiple operations on one item"
 
-// tokenUse is a transaction committed under a ClientRequestToken.
+// tokenUse records a transaction committed under a ClientRequestToken.
 type tokenUse struct {
 	request [sha256.Size]byte
 	at      time.Time
 }
 
-// tokenRecord is a tokenUse in the journal, so that a repeat is also recognised after a restart.
+// tokenRecord is a tokenUse in the journal, so that a repeat is recognised even after a restart.
 type tokenRecord struct {
 	Token   string    `json:"token"`
 	Request []byte    `json:"request"`
 	At      time.Time `json:"at"`
 }
 
-// transactions writes several items at once.
+// transactions implements the operations that write several items at once.
 type transactions struct {
 	*ledger
 
@@ -122,7 +122,7 @@ func (o *transactions) parseElement(element map[string]*writeInput) (write, erro
 	return write{}, nil
 }
 
-// newToken hashes the request in a form that is independent of its maps' order.
+// newToken hashes the request in a form that does not depend on map order.
 func newToken(in *transactWriteInput) *tokenRecord {
 	request := make([]byte, 0, 2048)
 	for _, element := range in.TransactItems {
@@ -134,7 +134,7 @@ func newToken(in *transactWriteInput) *tokenRecord {
 	return &tokenRecord{Token: in.ClientRequestToken, Request: sum[:], At: time.Now()}
 }
 
-// appendPacked appends the parts of a write that are allowed in a transaction.
+// appendPacked appends those parts of a write that a transaction allows.
 func (in *writeInput) appendPacked(to []byte) []byte {
 	for _, text := range []string{
 		in.TableName, string(in.ConditionExpression), string(in.UpdateExpression),
@@ -152,7 +152,7 @@ func (in *writeInput) appendPacked(to []byte) []byte {
 	return to
 }
 
-// isRepeat reports whether the transaction of token was committed within the last ten minutes.
+// isRepeat reports whether the token's transaction was committed within the last ten minutes.
 func (o *transactions) isRepeat(token *tokenRecord) (bool, error) {
 	if token == nil {
 		return false, nil
@@ -171,7 +171,7 @@ func (o *transactions) isRepeat(token *tokenRecord) (bool, error) {
 	return true, nil
 }
 
-// remember also drops expired tokens, so that the map holds only about ten minutes of traffic.
+// remember stores a token and drops expired ones, so that the map covers only about ten minutes of traffic.
 func (l *ledger) remember(token tokenRecord) {
 	if len(l.tokens) >= l.tokenSweep {
 		for name, use := range l.tokens {
@@ -186,7 +186,7 @@ func (l *ledger) remember(token tokenRecord) {
 	l.tokens[token.Token] = use
 }
 
-// decideAll decides every plan. If one fails, it cancels the transaction with a reason for each.
+// decideAll decides every plan. If one fails, it cancels the transaction with a reason for each plan.
 func decideAll(plans []*plan) error {
 	reasons := noReasons(len(plans))
 	size := 0

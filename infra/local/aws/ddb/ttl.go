@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// ttlHorizon is the maximum age of an expiry: DynamoDB does not delete rows that expired earlier.
+// ttlHorizon is the maximum age of an expiry time. DynamoDB does not delete rows that expired earlier.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-before-you-start.html
 const ttlHorizon = 5 * 365 * 24 * time.Hour
 
-// Expire removes the rows whose time to live has passed at now and returns their number. Like AWS it is lazy: rows stay
-// until the caller calls Expire, and rows held by a transaction until a later call. If the journal fails nothing is
-// removed, and a later call tries again.
+// Expire removes the rows whose time to live has passed at now and returns their number. As on AWS, rows may outlive
+// their expiry: they stay until the caller calls Expire, and rows held by a transaction until a later call. If the
+// journal fails, nothing is removed, and a later call tries again.
 func (s *Server) Expire(now time.Time) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,7 +35,7 @@ func (s *Server) Expire(now time.Time) int {
 	return len(record.Items)
 }
 
-// isExpired reads a time to live in seconds since 1970. Any other value never expires.
+// isExpired reports whether a time to live, in seconds since 1970, has passed. Any other kind of value never expires.
 func isExpired(ttl value, now time.Time) bool {
 	if ttl.kind != typeNumber {
 		return false

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-func TestExpireRemovesRowsWhoseTimeHasPassed(t *testing.T) {
+func TestExpireRemovesOnlyExpiredRows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server := ddb.New(wire.Discard{})

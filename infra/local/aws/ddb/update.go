@@ -48,7 +48,7 @@ func (s sum) compute(old item) (value, error) {
 }
 
 func (f ifNotExists) compute(old item) (value, error) {
-	fallback, err := f.fallback.compute(old) // required even if it is not used
+	fallback, err := f.fallback.compute(old) // must be valid even if it is not used
 	if err != nil {
 		return value{}, err
 	}
@@ -58,7 +58,7 @@ func (f ifNotExists) compute(old item) (value, error) {
 	return fallback, nil
 }
 
-// updated returns the item after actions and leaves old unchanged. Every clause sees the old item.
+// updated returns the item after the actions without modifying old. Every clause reads the old item.
 func updated(old item, actions []action) (item, error) {
 	next := maps.Clone(old)
 	for _, a := range actions {
@@ -82,7 +82,7 @@ func updated(old item, actions []action) (item, error) {
 	return next, nil
 }
 
-// sum returns the result of ADD for the old item's number; a missing one counts as zero.
+// sum adds an ADD clause's number to the old item's number; a missing one counts as zero.
 func (a action) sum(old item) (value, error) {
 	current, exists := old[a.attribute]
 	switch {

@@ -29,24 +29,24 @@ const (
 	maxNesting   = 32
 )
 
-// value is one attribute value. It is immutable, so items share values freely.
+// value is an attribute value. It is immutable, so items can share values.
 type value struct {
 	kind   string
-	text   string // S; N in canonical form; B as raw bytes
+	text   string // S, N in canonical form, or B as raw bytes
 	truth  bool   // BOOL
 	list   []value
 	fields item
-	set    []string // SS; NS in canonical form; BS as raw bytes
+	set    []string // SS, NS in canonical form, or BS as raw bytes
 }
 
 type item map[string]value
 
-// attributes is an item in either of its forms. A missing attribute has no kind.
+// attributes is an item in either of its two forms. A missing attribute has an empty kind.
 type attributes interface {
 	attribute(name string) value
 }
 
-// wireValue has one pointer per type tag, so that decoding shows which tags were present.
+// wireValue has one pointer per type tag, so that decoding reveals which tags were present.
 type wireValue struct {
 	S, N       *string
 	B          *[]byte
@@ -57,7 +57,7 @@ type wireValue struct {
 	BS         *[][]byte
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Its errors are AWS's errors for malformed values.
+// UnmarshalJSON implements json.Unmarshaler. For malformed values, it returns AWS's errors.
 func (v *value) UnmarshalJSON(raw []byte) error {
 	if plain, ok := plainValue(raw); ok {
 		*v = plain
@@ -97,7 +97,7 @@ func (it *item) UnmarshalJSON(raw []byte) error {
 	return malformed
 }
 
-// plainValue reads scalars that need no decoding. Input that it does not accept may still be a value.
+// plainValue parses scalars that need no decoding. Input that it does not accept may still be a valid value.
 func plainValue(raw []byte) (v value, ok bool) {
 	kind, content, ok := itemjson.Scalar(raw)
 	if !ok {
@@ -126,10 +126,10 @@ func plainValue(raw []byte) (v value, ok bool) {
 // MarshalJSON implements json.Marshaler.
 func (v value) MarshalJSON() ([]byte, error) { return v.appendJSON(nil), nil }
 
-// MarshalJSON implements json.Marshaler. It sorts the attributes, so that equal items have equal bytes.
+// MarshalJSON implements json.Marshaler. It sorts the attributes so that equal items have equal bytes.
 func (it item) MarshalJSON() ([]byte, error) { return it.appendJSON(make([]byte, 0, 256)), nil }
 
-// value returns the value of the type tags and their number. The value is valid only if there is exactly one tag.
+// value returns the value and the number of type tags present. The value is valid only if there is exactly one tag.
 func (in *wireValue) value() (v value, tags int) {
 	found := func(next value) {
 		v = next
@@ -172,7 +172,7 @@ func (in *wireValue) value() (v value, tags int) {
 	return v, tags
 }
 
-// normalised converts numbers to canonical form and refuses contents that the type does not allow.
+// normalised converts numbers to canonical form and rejects contents that the type does not allow.
 func (v value) normalised() (_ value, err error) {
 	switch {
 	case v.kind == typeNumber:
@@ -214,12 +214,12 @@ func (v value) isSet() bool {
 	return v.kind == typeStringSet || v.kind == typeNumberSet || v.kind == typeBinarySet
 }
 
-// isScalar reports whether v can be a key and has an order.
+// isScalar reports whether v is of a type that can be a key and has an order.
 func (v value) isScalar() bool {
 	return v.kind == typeString || v.kind == typeNumber || v.kind == typeBinary
 }
 
-// size returns the share of v in the 400 KB limit of an item.
+// size returns the number of bytes that v contributes to the 400 KB limit of an item.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 func (v value) size() int {
 	switch v.kind {
@@ -249,7 +249,7 @@ func (v value) size() int {
 	return 1
 }
 
-// names returns the attribute names in order. Both encoders call it for every item, so it allocates once.
+// names returns the attribute names in order. It allocates only once, since both encoders call it for every item.
 func (it item) names() []string {
 	names := make([]string, 0, len(it))
 	for name := range it {
@@ -263,7 +263,7 @@ func (it item) attribute(name string) value { return it[name] }
 
 func (it item) size() int { return it.sizeOf(nil) }
 
-// sizeOf returns the size of the attributes in shown; nil means all.
+// sizeOf returns the total size of the attributes in shown; nil means all.
 func (it item) sizeOf(shown map[string]bool) int {
 	total := 0
 	for name, v := range it {
@@ -274,7 +274,7 @@ func (it item) sizeOf(shown map[string]bool) int {
 	return total
 }
 
-// check refuses items that no table accepts.
+// check returns an error for an item that no table accepts.
 func (it item) check() error {
 	if _, nameless := it[""]; nameless {
 		return invalidf("One or more parameter values were invalid: An attribute name may not be empty")
@@ -285,7 +285,7 @@ func (it item) check() error {
 	return nil
 }
 
-// depth is 0 for a scalar and one more than the deepest element for a list or a map.
+// depth returns 0 for a scalar, and for a list or map one more than its deepest element's depth.
 func (v value) depth() int {
 	deepest := -1
 	for _, element := range v.list {
@@ -326,7 +326,7 @@ func equal(a, b value) bool {
 	return a.text == b.text
 }
 
-// compare orders two scalars of one type; ok is false if they have no order.
+// compare orders two scalars of the same type; ok is false if they have no order.
 func compare(a, b value) (order int, ok bool) {
 	if a.kind != b.kind || !a.isScalar() {
 		return 0, false
@@ -334,7 +334,7 @@ func compare(a, b value) (order int, ok bool) {
 	return strings.Compare(a.sortKey(), b.sortKey()), true
 }
 
-// sortKey encodes a scalar so that its bytes sort in DynamoDB's key order.
+// sortKey encodes a scalar so that encoded values sort by their bytes in DynamoDB's key order.
 func (v value) sortKey() string {
 	if v.kind == typeNumber {
 		return numberSortKey(v.text)
@@ -342,7 +342,7 @@ func (v value) sortKey() string {
 	return v.text
 }
 
-// elementName returns the name of a set's elements in AWS's messages.
+// elementName returns the name that AWS's messages use for a set's elements.
 func elementName(kind string) string {
 	switch kind {
 	case typeNumberSet:
@@ -353,7 +353,7 @@ func elementName(kind string) string {
 	return "string"
 }
 
-// operandName returns the name of a type in AWS's messages.
+// operandName returns the name that AWS's messages use for a type.
 func operandName(kind string) string {
 	switch kind {
 	case typeString:

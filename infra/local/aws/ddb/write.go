@@ -20,7 +20,7 @@ const (
 	returnAllNew = "ALL_NEW"
 )
 
-// writeInput is the input of PutItem, UpdateItem, DeleteItem and each element of a transaction.
+// writeInput is the input of PutItem, UpdateItem and DeleteItem, and of each element of a transaction.
 type writeInput struct {
 	expressionAttributes
 
@@ -38,7 +38,7 @@ type writeInput struct {
 	ConditionalOperator         string
 }
 
-// write is one requested change, parsed but not yet checked against a table.
+// write is a requested change, parsed but not yet checked against a table.
 type write struct {
 	kind      string
 	in        *writeInput
@@ -46,16 +46,16 @@ type write struct {
 	actions   []action
 }
 
-// plan is a write applied to the current state of its table. The write lock is held from planning to commit.
+// plan is a write together with the current state of its row. The write lock is held from planning to commit.
 type plan struct {
 	write
 
 	table     *table
 	key       rowKey
-	old, next item // nil if there is no item
+	old, next item // nil if the item does not exist
 }
 
-// itemReply holds one item under a name, or is empty.
+// itemReply holds an optional item and the name of the member that contains it.
 type itemReply struct {
 	name string
 	item item
@@ -70,7 +70,7 @@ func (r itemReply) AppendJSON(to []byte) []byte {
 	return append(to, '}')
 }
 
-// writeOperations writes single items, and plans and commits the writes of transactions.
+// writeOperations implements single writes, and plans and commits the writes of transactions.
 type writeOperations struct {
 	*ledger
 
@@ -115,7 +115,7 @@ func (o writeOperations) writeOne(kind string, in *writeInput, returnable ...cho
 	return itemReply{"Attributes", p.returned()}, nil
 }
 
-// parseWrite does everything that needs no table, and so no lock.
+// parseWrite performs every step of a write that needs no table and therefore no lock.
 func (o writeOperations) parseWrite(kind string, in *writeInput) (write, error) {
 	w := write{kind: kind, in: in}
 	if err := in.checkParameters(); err != nil {
@@ -157,7 +157,7 @@ func (in *writeInput) checkParameters() error {
 
 func isAsked(parameter string) bool { return parameter != "" && parameter != returnNone }
 
-// plan finds the table and row of w and refuses keys that do not fit.
+// plan looks up the write's table and row and rejects keys that do not fit.
 func (o writeOperations) plan(w write) (*plan, error) {
 	p := &plan{write: w}
 	var err error
@@ -182,7 +182,7 @@ func (o writeOperations) plan(w write) (*plan, error) {
 	return p, nil
 }
 
-// rowAddress identifies a row across tables.
+// rowAddress identifies a row across all tables.
 type rowAddress struct {
 	table *table
 	key   rowKey
@@ -190,7 +190,7 @@ type rowAddress struct {
 
 func (p *plan) address() rowAddress { return rowAddress{p.table, p.key} }
 
-// decide evaluates the condition and computes the row's next content.
+// decide evaluates the plan's condition and computes the row's next content.
 func (p *plan) decide() error {
 	if p.condition != nil && !p.condition.holds(p.old) {
 		failure := &wire.Error{Code: "ConditionalCheckFailedException", Message: "The conditional request failed"}
@@ -231,7 +231,7 @@ func (p *plan) checkNext() error {
 	return p.table.checkIndexKeys(p.next)
 }
 
-// commitPlans commits all decided plans, and the token of their transaction, as one change.
+// commitPlans commits all decided plans and their transaction's token as one change.
 func (o writeOperations) commitPlans(plans []*plan, token *tokenRecord) error {
 	record := journalRecord{Token: token, Items: make([]itemChange, 0, len(plans))}
 	for _, p := range plans {
@@ -249,7 +249,7 @@ func (o writeOperations) commitPlans(plans []*plan, token *tokenRecord) error {
 	return o.commit(record)
 }
 
-// returned returns the item that ReturnValues requests, or nil if there is none.
+// returned returns the item selected by ReturnValues, or nil if there is none.
 func (p *plan) returned() item {
 	switch p.in.ReturnValues {
 	case returnAllOld:

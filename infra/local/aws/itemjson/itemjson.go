@@ -1,14 +1,14 @@
-// Package itemjson splits the JSON of DynamoDB items into attributes in place, without decoding unused ones. Items are
-// most of the embedded AWS's input, and encoding/json reads each of them once more for every level of types that decode
-// themselves. The package supports the form that the SDKs write; any other form, with spaces or escapes, is left to
+// Package itemjson splits the JSON of DynamoDB items into attributes in place, without decoding unused ones. Items make
+// up most of the embedded AWS's input, and encoding/json rereads them once for every level of types with custom
+// decoding. The package supports the compact form that SDKs write. It leaves any other form, with spaces or escapes, to
 // encoding/json, which decides whether it is an error.
 package itemjson
 
 import "bytes"
 
-// Each calls f with the name and the JSON of each member of an object, in order, and reports whether it succeeded: it
-// supports only plain names and no space between the parts. f may have been called before Each fails. The slices are
-// parts of object.
+// Each calls f with the name and the JSON of each member of an object, in order, and reports whether it succeeded. It
+// supports only plain names without space between the parts. f may have been called before Each fails. The slices alias
+// object.
 func Each(object []byte, f func(name, content []byte)) bool {
 	rest, ok := bytes.CutPrefix(object, []byte("{"))
 	if !ok {
@@ -34,8 +34,8 @@ func Each(object []byte, f func(name, content []byte)) bool {
 	}
 }
 
-// Scalar reads a value with the single member of a scalar: {"S":"text"}, or {"BOOL":true} with content true. ok is
-// false for any other value, and for text with escapes or outside ASCII.
+// Scalar parses a value whose only member is a scalar: {"S":"text"}, or {"BOOL":true} with content true. ok is false
+// for any other value, and for text with escapes or outside ASCII.
 func Scalar(value []byte) (kind, content []byte, ok bool) {
 	members := 0
 	ok = Each(value, func(name, of []byte) {
@@ -52,7 +52,7 @@ func Scalar(value []byte) (kind, content []byte, ok bool) {
 	return kind, text, ok && len(rest) == 0
 }
 
-// plainString reads a string of printable ASCII without escapes.
+// plainString parses a string of printable ASCII without escapes.
 func plainString(from []byte) (text, rest []byte, ok bool) {
 	if len(from) == 0 || from[0] != '"' {
 		return nil, nil, false
@@ -68,7 +68,7 @@ func plainString(from []byte) (text, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// endOf returns the end of the value that from begins with, or 0 if the value has no end.
+// endOf returns the end of the value at the start of from, or 0 if the value is incomplete.
 func endOf(from []byte) int {
 	depth, quoted := 0, false
 	for i := 0; i < len(from); i++ {

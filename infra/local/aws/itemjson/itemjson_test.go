@@ -9,8 +9,8 @@ import (
 	"recordbridge/infra/local/aws/itemjson"
 )
 
-// FuzzEachAgreesWithEncodingJSON checks that, for valid JSON, Each finds the same members as encoding/json, the last
-// one of each name.
+// FuzzEachAgreesWithEncodingJSON checks that, for valid JSON, Each returns the same members as encoding/json, which
+// keeps the last one of each name.
 func FuzzEachAgreesWithEncodingJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"pk":{"S":"a"}}`, `{"pk":{"S":"a}"},"n":{"N":"1"},"pk":{"S":"b,"}}`,
@@ -50,7 +50,7 @@ func FuzzEachAgreesWithEncodingJSON(f *testing.F) {
 	})
 }
 
-func TestEachSplitsSDKForm(t *testing.T) {
+func TestEachSplitsCompactSDKFormat(t *testing.T) {
 	t.Parallel()
 	var names []string
 	ok := itemjson.Each([]byte(`{"pk":{"S":"a"},"m":{"M":{"x":{"N":"1"}}}}`),

@@ -1,10 +1,11 @@
-// Package journal owns the folder in which the embedded AWS stores its state between two runs: a lock that limits it to
-// one process, and one file with a header and one JSON line per record. A start reads the file and replaces it by a
-// snapshot of the state; from then on every change appends its line. The package knows no service: the caller of Open
-// defines the meaning of a record and the complete state (docs/develop/embedded-aws.md, "Keeping data").
+// Package journal owns the folder in which the embedded AWS stores its state between runs. The folder holds a lock that
+// limits it to one process, and one file with a header and one JSON line per record. A start reads the file and
+// replaces it with a snapshot of the state; every later change appends a line. The package is independent of the
+// services: the caller of Open defines the meaning of a record and the complete state (docs/develop/embedded-aws.md,
+// "Keeping data").
 //
-// A process that is killed leaves at most an incomplete last line, whose change was never acknowledged. Bytes are
-// synced to the disk only at a start, so a power failure may lose the changes since then.
+// A killed process leaves at most an incomplete last line, whose change was never acknowledged. Bytes are synced to the
+// disk only at a start, so a power failure may lose later changes.
 package journal
 
 import (
@@ -21,22 +22,22 @@ import (
 
 const (
 	fileName = "journal.ndjson"
-	// header is the first line. Lines of format 2 may also have a number and a checksum, which are ignored.
+	// header is the file's first line. Lines in format 2 may also have a number and a checksum, which are ignored.
 	header = `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
 )
 
-// Log is one open journal. It implements wire.Journal and is safe for concurrent use.
+// Log is an open journal. It implements wire.Journal and is safe for concurrent use.
 type Log struct {
 	path string
 	lock *os.File
 
 	mu     sync.Mutex
-	file   *os.File // nil until Restore
-	failed error    // error of an append, after which the file may end in an incomplete line
+	file   *os.File // nil before Restore
+	failed error    // append error, after which the file may end in an incomplete line
 }
 
-// Open locks dir, which it creates if necessary, until Close or the end of the process. Only the owner can read its
-// file, which may hold key material and e-mails. Call Restore before the first Append.
+// Open locks dir until Close or the end of the process, creating it if necessary. Only the owner can read its file,
+// which may hold key material and e-mails. Call Restore before the first Append.
 func Open(dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: data folder: %w", err)
@@ -48,8 +49,8 @@ func Open(dir string) (*Log, error) {
 	return &Log{path: filepath.Join(dir, fileName), lock: held}, nil
 }
 
-// Restore passes every record of the file to apply, oldest first, and then replaces the file by the records that dump
-// emits. It drops an incomplete last line. If another line is unreadable or apply refuses a record, it returns an error
+// Restore passes every record in the file to apply, oldest first, and then replaces the file with the records that dump
+// emits. It drops an incomplete last line. If another line is unreadable or apply returns an error, it returns an error
 // that names file and line, and leaves the file unchanged.
 func (l *Log) Restore(
 	apply func(service string, record json.RawMessage) error, dump func(emit func(service string, record any) error) error,
@@ -69,9 +70,8 @@ func (l *Log) Restore(
 	return nil
 }
 
-// Append implements wire.Journal. When it returns nil, the operating system has the record, so the record survives the
-// end of the process by any signal. After a failure nothing more is appended, since the file may end in an incomplete
-// line.
+// Append implements wire.Journal. If it returns nil, the record survives the end of the process by any signal, since
+// the operating system has it. After a failure, nothing more is appended, since the file may end in an incomplete line.
 func (l *Log) Append(service string, record any) error {
 	line, err := encode(service, record)
 	if err != nil {
@@ -107,7 +107,7 @@ func (l *Log) replay(content io.Reader, apply func(service string, record json.R
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		switch {
-		case errors.Is(err, io.EOF) && number > 1: // line is an incomplete write or empty
+		case errors.Is(err, io.EOF) && number > 1: // line is empty or an incomplete write
 			return nil
 		case err != nil && !errors.Is(err, io.EOF):
 		case number == 1:
@@ -139,7 +139,8 @@ func read(line []byte, apply func(service string, record json.RawMessage) error)
 	return apply(entry.Service, entry.Record)
 }
 
-// rewrite writes the new file beside the old one and renames it, so that a kill leaves one of them intact.
+// rewrite writes a new file beside the old one and renames it, so that one of them stays intact if the process is
+// killed.
 func (l *Log) rewrite(dump func(emit func(service string, record any) error) error) error {
 	draft := l.path + ".new"
 	//nolint:gosec // the folder is the -data flag of whoever starts us
@@ -148,7 +149,7 @@ func (l *Log) rewrite(dump func(emit func(service string, record any) error) err
 		return err
 	}
 	to := bufio.NewWriter(file)
-	_, _ = to.WriteString(header) // a bufio.Writer keeps its first error for Flush
+	_, _ = to.WriteString(header) // a bufio.Writer returns its first error from Flush
 	emit := func(service string, record any) error {
 		line, failed := encode(service, record)
 		_, _ = to.Write(line)
@@ -166,7 +167,7 @@ func (l *Log) rewrite(dump func(emit func(service string, record any) error) err
 	return nil
 }
 
-// encode returns a record's line. Its only line break is its last byte.
+// encode returns a record's line, which ends with its only line break.
 func encode(service string, record any) ([]byte, error) {
 	line, err := json.Marshal(struct {
 		Service string `json:"service"`

@@ -18,7 +18,7 @@ import (
 
 const header = `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
 
-// notes is a service whose state is the list of its texts.
+// notes is a service whose state is a list of texts.
 type notes struct{ texts []string }
 
 func (n *notes) apply(service string, record json.RawMessage) error {
@@ -49,7 +49,7 @@ func opened(t *testing.T, dir string) *journal.Log {
 	return log
 }
 
-// restored opens a journal and returns its contents.
+// restored opens and restores a journal and returns the restored texts.
 func restored(t *testing.T, dir string) (*journal.Log, []string) {
 	t.Helper()
 	log, state := opened(t, dir), notes{}
@@ -84,7 +84,7 @@ func content(t *testing.T, dir string) string {
 	return string(text)
 }
 
-// written returns a folder with a journal.
+// written returns a folder that contains a journal file with the given text.
 func written(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -109,7 +109,7 @@ func TestRestoreReturnsRecordsInOrder(t *testing.T) {
 	}
 }
 
-func TestRestoreReplacesFileBySnapshot(t *testing.T) {
+func TestRestoreReplacesFileWithSnapshot(t *testing.T) {
 	t.Parallel()
 	dir := written(t, header+strings.Repeat(`{"service":"notes","record":"worn"}`+"\n", 1000))
 	state := notes{}
@@ -199,7 +199,7 @@ func TestRestoreErrorNamesFileAndLine(t *testing.T) {
 	}
 }
 
-func TestAppendIsRefusedBeforeRestoreAndAfterClose(t *testing.T) {
+func TestAppendFailsBeforeRestoreAndAfterClose(t *testing.T) {
 	t.Parallel()
 	log := opened(t, t.TempDir())
 	if err := log.Append("notes", "early"); err == nil {

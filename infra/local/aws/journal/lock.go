@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// lock locks dir for this process. The kernel releases the lock when the process ends, for whatever reason.
+// lock locks dir for this process. The kernel releases the lock when the process ends, for any reason.
 func lock(dir string) (*os.File, error) {
 	//nolint:gosec // the folder is the -data flag of whoever starts us
 	held, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
@@ -25,18 +25,18 @@ func lock(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("journal: lock %s: %w", held.Name(), err), held.Close())
 	}
-	// The process id is only for the message above, so failing to write it does no harm.
+	// The process ID is only for the message above, so failing to write it does no harm.
 	_ = held.Truncate(0)
 	_, _ = fmt.Fprintf(held, "%d", os.Getpid())
 	return held, nil
 }
 
-// unlock releases a folder. Closing alone does not, while a process that is being started holds a copy.
+// unlock unlocks the folder. Closing the file is not enough while a child process that is starting holds a copy of it.
 func unlock(held *os.File) error {
 	return errors.Join(syscall.Flock(int(held.Fd()), syscall.LOCK_UN), held.Close())
 }
 
-// owner names the process that holds the lock, if it has written its process id.
+// owner names the process that holds the lock, if that process has written its ID.
 func owner(held *os.File) string {
 	number, err := io.ReadAll(io.LimitReader(held, 20))
 	if err != nil || len(number) == 0 {

@@ -36,8 +36,8 @@ var aliasName = regexp.MustCompile(`^alias/[a-zA-Z0-9/_-]{1,250}$`)
 
 var errNoSigner = errors.New("kms: the stored private key cannot sign")
 
-// storedKey is a key in the journal. Material is 32 random bytes or a private key in PKCS #8. A private key that has
-// not been used yet has no material: generating an RSA key takes longer than the rest of the start.
+// storedKey is a key in the journal. Material is 32 random bytes or a private key in PKCS #8. A private key has no
+// material before its first use, since generating an RSA key takes longer than the rest of the start.
 type storedKey struct {
 	ID          string    `json:"id"`
 	Spec        string    `json:"spec"`
@@ -48,7 +48,7 @@ type storedKey struct {
 	Material    []byte    `json:"material"`
 }
 
-// key is a key ready for use: sealer is set, or signer once the private key exists.
+// key is a key in memory. Either sealer is set or, once the private key exists, signer.
 type key struct {
 	storedKey
 
@@ -159,7 +159,7 @@ func (s *Server) createKey(_ context.Context, in *createKeyInput) (any, error) {
 	return s.keys[stored.ID].describe(), nil
 }
 
-// ready returns the key with its private key, which it generates at the first use.
+// ready returns the key with its private key, generating it on first use.
 func (s *Server) ready(k *key) (*key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package kms owns the embedded KMS: symmetric keys that encrypt with an encryption context and wrap data keys,
+// Package kms is the embedded KMS: symmetric keys that encrypt with an encryption context and wrap data keys,
 // asymmetric keys that sign, and aliases, in AWS JSON 1.1. It has no key policies, grants, rotation, deletion or
-// multi-region keys. It gives no protection: key material is in plain text in memory and in the journal.
+// multi-region keys. It provides no protection: key material is in plain text in memory and in the journal.
 //
 // Rules without a cited source follow the AWS KMS API reference.
 package kms
@@ -23,18 +23,18 @@ const (
 	maxKeyID    = 2048
 )
 
-// Server is the service. Create it with New.
+// Server is the KMS service. Create it with New.
 type Server struct {
 	wire.JSONService
 
 	journal wire.Journal
 
 	mu      sync.RWMutex
-	keys    map[string]*key   // by key id
-	aliases map[string]string // "alias/name" to key id
+	keys    map[string]*key   // by key ID
+	aliases map[string]string // maps "alias/name" to a key ID
 }
 
-// New returns an empty service. Every change is written to journal before it takes effect.
+// New returns a service without keys. It writes every change to journal before the change takes effect.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, keys: map[string]*key{}, aliases: map[string]string{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
@@ -50,7 +50,7 @@ func New(journal wire.Journal) *Server {
 	return s
 }
 
-// record is one change in the journal: a key that is new or has changed its state, or a new alias.
+// record is one change in the journal: a new or changed key, or a new alias.
 type record struct {
 	Key    *storedKey `json:"key,omitempty"`
 	Alias  string     `json:"alias,omitempty"`
@@ -68,7 +68,7 @@ func (s *Server) Replay(raw json.RawMessage) error {
 	return s.apply(r)
 }
 
-// Dump implements wire.Service: the keys, then their aliases.
+// Dump implements wire.Service. It emits the keys, then their aliases.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -106,7 +106,8 @@ func (s *Server) apply(r record) error {
 	return nil
 }
 
-// find returns the key of a key id, key ARN, alias name or alias ARN. Any other text is a key that does not exist.
+// find returns the key with this key ID, key ARN, alias name or alias ARN. For any other text, it returns the error for
+// a missing key.
 func (s *Server) find(keyID string) (*key, error) {
 	if keyID == "" || len(keyID) > maxKeyID {
 		return nil, invalid("keyId", "Member must have length between 1 and %d", maxKeyID)
@@ -132,7 +133,7 @@ func (s *Server) find(keyID string) (*key, error) {
 	return nil, wire.Fail("NotFoundException", "Key '%s' does not exist", arnPrefix+"key/"+id)
 }
 
-// usable finds a key that is enabled.
+// usable returns the key if it is enabled.
 func (s *Server) usable(keyID string) (*key, error) {
 	k, err := s.find(keyID)
 	if err == nil && k.Disabled {
@@ -141,7 +142,7 @@ func (s *Server) usable(keyID string) (*key, error) {
 	return k, err
 }
 
-// invalid returns an error for input that is invalid regardless of the existing keys.
+// invalid returns an error for input that is invalid regardless of which keys exist.
 func invalid(member, format string, args ...any) error {
 	return wire.Fail("ValidationException", "1 validation error detected: Value at '%s' failed to satisfy constraint: %s",
 		member, fmt.Sprintf(format, args...))

@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-// TestPrivateKeyIsCreatedOnceAndSurvivesRestart checks that a key is created at its first use, only once even for
-// concurrent ones.
+// TestPrivateKeyIsCreatedOnceAndSurvivesRestart checks that a private key is created on first use, and only once even
+// if uses are concurrent.
 func TestPrivateKeyIsCreatedOnceAndSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -15,7 +15,7 @@ const (
 	maxCiphertext = 6144
 	dataKeySize   = 32 // size of an AES_256 key in bytes
 	blobVersion   = 1
-	blobHeader    = 1 + 16 // version, key id; nonce and ciphertext follow
+	blobHeader    = 1 + 16 // version and key ID; nonce and ciphertext follow
 	algorithmName = specSymmetric
 )
 
@@ -32,7 +32,7 @@ type decryptOutput struct {
 	EncryptionAlgorithm string
 }
 
-// decrypt finds the key by the blob's header. If the caller names a key, it must be the same one.
+// decrypt selects the key named in the blob's header. If the caller names a key, it must be the same one.
 func (s *Server) decrypt(_ context.Context, in *decryptInput) (any, error) {
 	if len(in.CiphertextBlob) == 0 || len(in.CiphertextBlob) > maxCiphertext {
 		return nil, invalid("ciphertextBlob", "Member must have length between 1 and %d", maxCiphertext)
@@ -70,7 +70,7 @@ func (s *Server) decrypt(_ context.Context, in *decryptInput) (any, error) {
 type generateDataKeyInput struct {
 	KeyID             string `json:"KeyId"`
 	KeySpec           string
-	NumberOfBytes     *int // refused
+	NumberOfBytes     *int // not supported
 	EncryptionContext map[string]string
 }
 
@@ -103,7 +103,7 @@ func (s *Server) findSealing(keyID string) (*key, error) {
 	return k, err
 }
 
-// seal returns a blob that names its key, so that Decrypt needs no key id.
+// seal encrypts plaintext into a blob that names its key, so that Decrypt needs no key ID.
 func (k *key) seal(plaintext []byte, encryptionContext map[string]string) ([]byte, error) {
 	id, err := uuid.Parse(k.ID)
 	if err != nil {
@@ -136,8 +136,8 @@ func (k *key) open(blob []byte, encryptionContext map[string]string) ([]byte, er
 	return plaintext, nil
 }
 
-// associatedData binds the header and the encryption context. JSON sorts the context's names, so their order does
-// not matter; a missing context equals an empty one.
+// associatedData returns additional data that authenticates the header and the encryption context. JSON sorts the
+// context's names, so their order does not matter; a missing context equals an empty one.
 func associatedData(header []byte, encryptionContext map[string]string) ([]byte, error) {
 	if len(encryptionContext) == 0 {
 		encryptionContext = map[string]string{}
@@ -149,5 +149,5 @@ func associatedData(header []byte, encryptionContext map[string]string) ([]byte,
 	return append(append([]byte{}, header...), encoded...), nil
 }
 
-// invalidCiphertext has no message, like KMS's.
+// invalidCiphertext returns an error without a message, like KMS's.
 func invalidCiphertext() error { return &wire.Error{Code: "InvalidCiphertextException"} }

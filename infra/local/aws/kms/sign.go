@@ -19,7 +19,7 @@ type getPublicKeyInput struct {
 
 type getPublicKeyOutput struct {
 	KeyID             string `json:"KeyId"`
-	PublicKey         []byte // DER of a SubjectPublicKeyInfo
+	PublicKey         []byte // SubjectPublicKeyInfo in DER form
 	KeySpec           string
 	KeyUsage          string
 	SigningAlgorithms []string
@@ -116,12 +116,12 @@ const (
 	algorithmRSA   = "RSASSA_PKCS1_V1_5_SHA_384"
 )
 
-// algorithms returns KMS's algorithms for the supported keys, as options of crypto.Signer.
+// algorithms returns KMS's signing algorithms for the supported keys, as options for crypto.Signer.
 func algorithms() map[string]crypto.SignerOpts {
 	return map[string]crypto.SignerOpts{algorithmECDSA: crypto.SHA384, algorithmRSA: crypto.SHA384}
 }
 
-// signingAlgorithms returns the algorithms with which a key of the spec can sign.
+// signingAlgorithms returns the algorithms that a key of this spec can sign with.
 func signingAlgorithms(spec string) []string {
 	switch spec {
 	case specP384:

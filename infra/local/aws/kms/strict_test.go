@@ -17,8 +17,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// The scripts of infra/test/conformance cover KMS's other refusals.
-func TestKMSRefusesMalformedRequests(t *testing.T) {
+// The scripts in infra/test/conformance cover KMS's other refusals.
+func TestKMSRejectsMalformedRequests(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	id := newKey(t, client, &sdk.CreateKeyInput{})
@@ -91,7 +91,7 @@ func TestKMSRefusesMalformedRequests(t *testing.T) {
 	}
 }
 
-func TestDisabledKeyIsRefused(t *testing.T) {
+func TestDisabledKeyIsRejected(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	id := newKey(t, client, &sdk.CreateKeyInput{})
@@ -116,7 +116,7 @@ func TestDisabledKeyIsRefused(t *testing.T) {
 	}
 }
 
-// callsWith returns all calls that use a key, for an encryption key or a signing key.
+// callsWith returns all calls that use either an encryption key or a signing key.
 func callsWith(t *testing.T, client *sdk.Client, id, signing string) map[string]func() error {
 	t.Helper()
 	sealed, failure := client.GenerateDataKey(t.Context(),

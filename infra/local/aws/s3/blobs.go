@@ -11,25 +11,25 @@ import (
 	"sync"
 )
 
-// blobSuffix marks our files, so that removing orphans deletes no other file if the wrong directory was chosen.
+// blobSuffix marks our files, so that removing orphans deletes no other file if the wrong directory is chosen.
 const blobSuffix = ".object"
 
-// maxReserved limits the memory reserved for a body based on the size that its sender declares.
+// maxReserved limits, in bytes, the memory reserved for a body based on the size that its sender declares.
 const maxReserved = 64 << 20
 
-// blobStore stores bodies under random ids. A body never changes once it is written.
+// blobStore stores object bodies under random IDs. A body never changes once it is written.
 type blobStore interface {
-	// write stores the bytes that fill writes, expected to be the given number. If fill fails, nothing is stored.
+	// write stores the bytes that fill writes. expected is their expected number. If fill fails, nothing is stored.
 	write(expected int64, fill func(io.Writer) error) (id string, err error)
-	// open opens a body for reading. A body can be removed while it is being read.
+	// open opens a body for reading. A body may be removed while it is being read.
 	open(id string) (io.ReadSeekCloser, error)
 	remove(id string)
-	// find returns the location of a body, or an error if it does not exist.
+	// find returns a body's location, or an error if it does not exist.
 	find(id string) (place string, err error)
 	list() []string
 }
 
-// dirBlobs stores each body in a file. A file that could not be removed is deleted at the next start.
+// dirBlobs stores each body in a file. A file that can't be removed is deleted at the next start.
 type dirBlobs struct {
 	root *os.Root
 }
@@ -93,12 +93,12 @@ func (d *dirBlobs) list() []string {
 	return ids
 }
 
-// memoryBlobs stores bodies in memory, for a run without a directory.
+// memoryBlobs stores bodies in memory for a run without a directory.
 type memoryBlobs struct {
-	bodies sync.Map // id to []byte
+	bodies sync.Map // maps an ID to a []byte
 }
 
-// memoryBody adds Close to the reader of a body.
+// memoryBody adds Close to a body's reader.
 type memoryBody struct {
 	*bytes.Reader
 }
@@ -134,5 +134,5 @@ func (m *memoryBlobs) find(id string) (string, error) {
 	return "memory", nil
 }
 
-// list returns nothing: memory has no orphans from an earlier run.
+// list returns nil, since memory has no orphans from an earlier run.
 func (m *memoryBlobs) list() []string { return nil }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// crc is a verified CRC32 in base64. An upload's ends in "-" and its number of parts. "" means none.
+// crc is a verified CRC32 in base64. A multipart upload's ends in "-" and its number of parts. "" means none.
 type crc string
 
 const (
@@ -23,14 +23,14 @@ func (c crc) kind() string {
 	switch {
 	case c == "":
 		return ""
-	case strings.Contains(string(c), "-"): // not in the standard base64 alphabet
+	case strings.Contains(string(c), "-"): // "-" is not in the standard base64 alphabet
 		return composite
 	default:
 		return "FULL_OBJECT"
 	}
 }
 
-// algorithm returns the name of the algorithm, or "" if c is empty.
+// algorithm returns the checksum algorithm's name, or "" if c is empty.
 func (c crc) algorithm() string {
 	if c == "" {
 		return ""
@@ -46,7 +46,7 @@ func (c crc) setHeaders(h http.Header) {
 	}
 }
 
-// declaredCRC returns the checksum in the headers.
+// declaredCRC returns the checksum that the headers declare.
 func declaredCRC(h http.Header) (crc, error) {
 	value := h.Get(crcHeader)
 	if raw, err := base64.StdEncoding.DecodeString(value); value != "" && (err != nil || len(raw) != crc32.Size) {
@@ -63,7 +63,7 @@ func declaredCRC(h http.Header) (crc, error) {
 	return crc(value), nil
 }
 
-// checkAlgorithm accepts the one checksum algorithm of the embedded S3, or "" for none.
+// checkAlgorithm accepts the only checksum algorithm that the embedded S3 supports, or "" for none.
 func checkAlgorithm(name string) error {
 	if name != "" && !strings.EqualFold(name, crcName) {
 		return refuse("NotImplemented", "the embedded S3 has no checksum but %s", crcName)
@@ -71,12 +71,12 @@ func checkAlgorithm(name string) error {
 	return nil
 }
 
-// compositeCRC returns the checksum of the parts' raw checksums, in the order of the parts.
+// compositeCRC returns the checksum of the parts' raw checksums, in part order.
 func compositeCRC(parts []content) crc {
 	sum := crc32.NewIEEE()
 	for _, part := range parts {
 		raw, err := base64.StdEncoding.DecodeString(string(part.CRC))
-		if err == nil { // always valid, since we created the value
+		if err == nil { // always valid, since this package created the value
 			_, _ = sum.Write(raw) // never fails
 		}
 	}

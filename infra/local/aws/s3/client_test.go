@@ -49,21 +49,21 @@ func (c inProcess) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.server.Serve(w, r, wire.Call{Service: c.server.Name(), Operation: c.server.Operation(r)})
 }
 
-// answer is a response as a client without an SDK sees it.
+// answer is a response as received without an SDK.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// ask serves one request that was not built by an SDK.
+// ask sends a request that was not built by an SDK.
 func (c inProcess) ask(r *http.Request) answer {
 	recorder := httptest.NewRecorder()
 	c.ServeHTTP(recorder, r)
 	return answer{recorder.Code, recorder.Header(), recorder.Body.String()}
 }
 
-// memoryJournal stores the records for a replay, and can be set to fail.
+// memoryJournal stores records for replay, and can be set to fail.
 type memoryJournal struct {
 	mu      sync.Mutex
 	records []json.RawMessage
@@ -90,20 +90,20 @@ func newServer(t *testing.T, o s3.Options) *s3.Server {
 	return server
 }
 
-// connect returns the SDK's client, modified by the options.
+// connect returns an SDK client for the server, with modified options.
 func connect(server *s3.Server, change ...func(*awss3.Options)) *awss3.Client {
 	o := awss3.Options{
 		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("ExportWorker", "local", ""),
 		BaseEndpoint: aws.String("http://127.0.0.1:4566"), UsePathStyle: true,
 		HTTPClient: inProcess{server}, RetryMaxAttempts: 1,
-		// The defaults of config.LoadDefaultConfig, which our functions use.
+		// Set by config.LoadDefaultConfig, which our functions use.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 	}
 	return awss3.New(o, change...)
 }
 
-// newBucket returns a client of a new server in memory that has one bucket.
+// newBucket returns a client for a new in-memory server with one bucket.
 func newBucket(t *testing.T) *awss3.Client {
 	t.Helper()
 	client := connect(newServer(t, s3.Options{}))
@@ -128,7 +128,7 @@ func put(t *testing.T, client *awss3.Client, key, body string) {
 	}
 }
 
-// read reads a complete object through the SDK, which also verifies the received checksum.
+// read reads an object through the SDK, which also verifies the checksum.
 func read(t *testing.T, client *awss3.Client, key string) []byte {
 	t.Helper()
 	out, err := client.GetObject(t.Context(), &awss3.GetObjectInput{Bucket: aws.String(bucketName), Key: aws.String(key)})
@@ -138,7 +138,7 @@ func read(t *testing.T, client *awss3.Client, key string) []byte {
 	return drain(t, out.Body)
 }
 
-// listAll returns the keys of a listing that fits on a page.
+// listAll returns the keys in a listing that fits on one page.
 func listAll(t *testing.T, client *awss3.Client, in *awss3.ListObjectsV2Input) []string {
 	t.Helper()
 	page, err := client.ListObjectsV2(t.Context(), in)
@@ -164,7 +164,7 @@ func drain(t *testing.T, body io.ReadCloser) []byte {
 	return data
 }
 
-// wantCode requires an API error with that code.
+// wantCode fails the test unless err is an API error with the given code.
 func wantCode(t *testing.T, err error, want string) {
 	t.Helper()
 	if failure, ok := errors.AsType[smithy.APIError](err); !ok || failure.ErrorCode() != want {
@@ -172,7 +172,7 @@ func wantCode(t *testing.T, err error, want string) {
 	}
 }
 
-// raw is a request that no SDK would send. It is still signed, with the hash that it declares.
+// raw is a request that no SDK would send. It is signed with the hash that it declares.
 type raw struct {
 	method, target, body string
 	header               map[string]string
@@ -199,7 +199,7 @@ func (q raw) send(t *testing.T, client inProcess) (status int, body string) {
 	return got.status, got.body
 }
 
-// filler returns size bytes without repetition.
+// filler returns size bytes without repeated sections.
 func filler(seed byte, size int) []byte {
 	block := make([]byte, 1021)
 	for i := range block {
@@ -208,16 +208,16 @@ func filler(seed byte, size int) []byte {
 	return bytes.Repeat(block, size/len(block)+1)[:size]
 }
 
-func TestReaderFinishesReplacedBody(t *testing.T) {
+func TestReaderReceivesOldBodyAfterReplacement(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{Dir: t.TempDir()})
-	listener := httptest.NewServer(inProcess{server}) // a recorder would take the complete body at once
+	listener := httptest.NewServer(inProcess{server}) // a recorder would accept the complete body at once
 	t.Cleanup(listener.Close)
 	client := connect(server, func(o *awss3.Options) {
 		o.HTTPClient, o.BaseEndpoint = listener.Client(), aws.String(listener.URL)
 	})
 	createBucket(t, client)
-	old := string(filler('a', 16<<20)) // more than the socket's buffers hold
+	old := string(filler('a', 16<<20)) // more than the socket's buffers can hold
 	put(t, client, "k", old)
 	out, err := client.GetObject(t.Context(), &awss3.GetObjectInput{Bucket: aws.String(bucketName), Key: aws.String("k")})
 	if err != nil {

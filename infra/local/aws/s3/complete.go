@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-const minPartSize = 5 << 20 // in bytes, of every part except the last
+const minPartSize = 5 << 20 // minimum size in bytes of every part except the last
 
 type completedPart struct {
 	PartNumber    *int
@@ -20,11 +20,12 @@ type completedPart struct {
 	ChecksumCRC32 crc
 }
 
-// completeUpload creates an object from the listed parts. A repeated completion, sent because the first response was
-// lost, gets the same response as long as its object exists. S3 does the same, although its documentation mentions only
+// completeUpload creates an object from the listed parts. A completion repeated because the first response was lost
+// receives the same response as long as its object exists. S3 does the same, although its documentation mentions only
 // NoSuchUpload (https://github.com/adobe/S3Mock/issues/2586 has a script that shows it).
 func (s uploadOperations) completeUpload(w http.ResponseWriter, r *request) error {
-	for _, name := range []string{crcHeader, crcKind} { // they would refer to the object here, not to the document
+	// in this request they refer to the object, not to the XML document
+	for _, name := range []string{crcHeader, crcKind} {
 		if r.Header.Get(name) != "" {
 			return notImplemented(name)
 		}
@@ -47,7 +48,7 @@ func (s uploadOperations) completeUpload(w http.ResponseWriter, r *request) erro
 	return nil
 }
 
-// complete joins the listed parts into one body outside the lock, then commits if the parts are still the same.
+// complete joins the listed parts into one body outside the lock, and commits if the parts have not changed meanwhile.
 func (s uploadOperations) complete(r *request, listed []completedPart) (o *object, err error) {
 	var u *upload
 	var parts []content
@@ -73,8 +74,7 @@ func (s uploadOperations) complete(r *request, listed []completedPart) (o *objec
 	return o, nil
 }
 
-// completedBefore finds the object that the same upload created from the same list of parts, or returns nil if there is
-// none.
+// completedBefore returns the object that the same upload created from the same list of parts, or nil if there is none.
 func (s uploadOperations) completedBefore(r *request, listed []completedPart) *object {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -94,7 +94,7 @@ func (s uploadOperations) completedBefore(r *request, listed []completedPart) *o
 	return o
 }
 
-// choose selects the parts that the caller lists and checks the list against S3's rules.
+// choose selects the listed parts and checks the list against S3's rules.
 func (u *upload) choose(listed []completedPart) ([]content, error) {
 	if len(listed) == 0 {
 		return nil, refuse("MalformedXML", "you must specify at least one part")
@@ -138,7 +138,7 @@ func checkOrder(listed []completedPart) error {
 	return nil
 }
 
-// part finds a listed part and checks its listed values.
+// part returns a listed part after checking its listed values.
 func (u *upload) part(l completedPart) (content, error) {
 	number := *l.PartNumber
 	part, ok := u.parts[number]
@@ -158,7 +158,7 @@ func (u *upload) part(l completedPart) (content, error) {
 	return part, nil
 }
 
-// join concatenates the bodies of the parts and describes the result.
+// join concatenates the parts' bodies and describes the result.
 func (s uploadOperations) join(u *upload, parts []content) (content, error) {
 	joined := content{Modified: now()}
 	tags := md5.New() //nolint:gosec // G401: see the import
@@ -199,7 +199,7 @@ func (s uploadOperations) appendBlob(w io.Writer, id string) error {
 	return nil
 }
 
-// addTag adds a part's ETag to the hash for the object's ETag: the ETag of an upload is the MD5 of the parts' raw
+// addTag adds a part's ETag to the hash for the object's ETag, since an upload's ETag is the MD5 of its parts' raw
 // ETags.
 func addTag(sum hash.Hash, etag string) error {
 	raw, err := hex.DecodeString(strings.Trim(etag, `"`))
@@ -224,7 +224,7 @@ func (s uploadOperations) endedMeanwhile(r *request, failure error) error {
 	})
 }
 
-// finish replaces an upload by its object.
+// finish replaces an upload with its object.
 func (s uploadOperations) finish(r *request, listed []completedPart, o *object) error {
 	return s.update(func(st state) (change, error) {
 		u, err := st.upload(r)

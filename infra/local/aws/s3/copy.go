@@ -14,12 +14,12 @@ import (
 
 const (
 	copySource     = "X-Amz-Copy-Source"
-	minRangeSource = 5 << 20 // minimum size in bytes of a source for ranges
+	minRangeSource = 5 << 20 // minimum size in bytes of a source from which a range is copied
 )
 
 var copySpan = regexp.MustCompile(`^bytes=(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})$`)
 
-// uploadPartCopy creates a part from a stored object or a range of it, so that an export is assembled on the server.
+// uploadPartCopy creates a part from a stored object or a range of it, so that the server can assemble an export.
 func (s uploadOperations) uploadPartCopy(w http.ResponseWriter, r *request) error {
 	number, u, err := s.target(r)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s uploadOperations) uploadPartCopy(w http.ResponseWriter, r *request) erro
 	return nil
 }
 
-// openSource opens the object that x-amz-copy-source names, if it has the requested ETag.
+// openSource opens the object named in x-amz-copy-source if it has the required ETag.
 func (s uploadOperations) openSource(h http.Header) (*object, io.ReadSeekCloser, error) {
 	source, version, versioned := strings.Cut(strings.TrimPrefix(h.Get(copySource), "/"), "?versionId=")
 	if versioned && version != "null" {
@@ -76,8 +76,8 @@ func (s uploadOperations) openSource(h http.Header) (*object, io.ReadSeekCloser,
 	return o, body, nil
 }
 
-// copyRange is stricter than the Range of a read: both ends are required, they must be inside the source, and the
-// source must be large ("x-amz-copy-source-range" of UploadPartCopy in the S3 API reference).
+// copyRange parses a copy range. It is stricter than the Range of a read: both ends are required, they must be inside
+// the source, and the source must be large ("x-amz-copy-source-range" of UploadPartCopy in the S3 API reference).
 func copyRange(header string, size int64) (byteRange, error) {
 	if header == "" {
 		return byteRange{length: size}, nil
@@ -98,7 +98,7 @@ func copyRange(header string, size int64) (byteRange, error) {
 	return span, nil
 }
 
-// copyContent stores the next size bytes of src, with the checksum that the upload requires of its parts.
+// copyContent stores the next size bytes of src with the checksum that the upload requires for its parts.
 func (s uploadOperations) copyContent(src io.Reader, size int64, u *upload) (content, error) {
 	part := content{Modified: now()}
 	tag, sum := md5.New(), crc32.NewIEEE() //nolint:gosec // G401: see the import

@@ -13,11 +13,12 @@ import (
 
 const (
 	region = "us-east-1"
-	// account is the owner of all buckets.
+	// account is the ID of the account that owns all buckets.
 	account = "000000000000"
 )
 
-// bucketName implements the naming rules for length, characters and ends ("General purpose bucket naming rules").
+// bucketName matches names that follow the rules for length, characters and ends ("General purpose bucket naming
+// rules").
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
 func validBucketName(name string) bool {
@@ -34,8 +35,8 @@ func validBucketName(name string) bool {
 // bucketOperations creates and lists buckets, and lists their objects.
 type bucketOperations struct{ *ledger }
 
-// createBucket leaves an existing bucket unchanged, as S3 does in us-east-1 for the bucket's owner, and in no other
-// region.
+// createBucket creates a bucket. It leaves an existing bucket unchanged, as S3 does for the bucket's owner, but only in
+// us-east-1.
 func (s bucketOperations) createBucket(w http.ResponseWriter, r *request) error {
 	if !validBucketName(r.bucket) {
 		return refuse("InvalidBucketName", "the specified bucket is not valid").with("BucketName", r.bucket)

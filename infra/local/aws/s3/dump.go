@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Dump implements wire.Service. It emits the buckets, their objects, and the uploads in progress. The bodies are not
-// moved; if one is missing, Dump returns an error that names its file.
+// Dump implements wire.Service. It emits the buckets, their objects, and the uploads in progress. Bodies stay in their
+// files; if one is missing, Dump returns an error that names it.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -25,7 +25,7 @@ func (s *Server) Dump(emit func(record any) error) error {
 	return nil
 }
 
-// changes returns the changes that create the state from an empty one.
+// changes returns the changes that recreate the state from an empty one.
 func (s state) changes() []change {
 	var all []change
 	for _, name := range slices.Sorted(maps.Keys(s.buckets)) {

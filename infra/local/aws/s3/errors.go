@@ -7,14 +7,14 @@ import (
 	"net/http"
 )
 
-// apiError is an error response of S3.
+// apiError is an S3 error response.
 type apiError struct {
 	code    string
 	message string
 	details []detail
 }
 
-// detail is an element of an error response in addition to code and message.
+// detail is an additional element of an error response, besides code and message.
 type detail struct {
 	XMLName xml.Name
 	Value   string `xml:",chardata"`
@@ -50,7 +50,7 @@ func errPrecondition(condition string) *apiError {
 		"at least one of the preconditions you specified did not hold").with("Condition", condition)
 }
 
-// status returns the HTTP status of an error code, from the list "Error responses" of the S3 API reference.
+// status returns the HTTP status for an error code, from the list "Error responses" in the S3 API reference.
 func status(code string) int {
 	switch code {
 	case "AccessDenied", "InvalidAccessKeyId", "RequestTimeTooSkewed", "SignatureDoesNotMatch":
@@ -76,7 +76,7 @@ func status(code string) int {
 	}
 }
 
-// writeError writes err as an error response. An error that is not an apiError is a bug or a full disk and becomes
+// writeError writes err as an error response. Any error other than an apiError is a bug or a full disk and becomes
 // InternalError.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	failure, ok := errors.AsType[*apiError](err)
@@ -95,7 +95,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 		RequestID: w.Header().Get("X-Amz-Request-Id"),
 	}
 	if r.Method == http.MethodHead {
-		w.WriteHeader(status(failure.code)) // no body: the SDK uses the status
+		w.WriteHeader(status(failure.code)) // no body, since the SDK uses the status
 		return
 	}
 	writeXML(w, status(failure.code), body)

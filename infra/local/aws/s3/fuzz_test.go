@@ -9,7 +9,8 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// Signed requests of any form must get an HTTP status and never a panic or an InternalError.
+// FuzzSignedRequestsGetResponse checks that signed requests of any form receive an HTTP status and never cause a panic
+// or an InternalError.
 func FuzzSignedRequestsGetResponse(f *testing.F) {
 	f.Add("PUT", "/exports/k", "", "body", "bytes=0-")
 	f.Add("GET", "/exports", "list-type=2&delimiter=/&max-keys=1", "", "")

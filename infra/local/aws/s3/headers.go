@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	maxMetadata = 2 << 10 // limit in bytes for names and values of user metadata
+	maxMetadata = 2 << 10 // maximum bytes in names and values of user metadata
 	metaPrefix  = "X-Amz-Meta-"
 	encryption  = "X-Amz-Server-Side-Encryption"
 )
 
-// storedHeaders returns the headers of a write that every later read returns.
+// storedHeaders returns the headers of a write request that every later read returns.
 func storedHeaders(h http.Header) (map[string]string, error) {
 	stored := map[string]string{"Content-Type": "binary/octet-stream"}
 	for _, name := range []string{
@@ -33,17 +33,17 @@ func storedHeaders(h http.Header) (map[string]string, error) {
 		return nil, refuse("MetadataTooLarge", "your metadata headers exceed the maximum allowed metadata size")
 	}
 	for name, value := range stored {
-		if !utf8.ValidString(value) { // the journal, which is JSON, would alter it
+		if !utf8.ValidString(value) { // the JSON journal would alter it
 			return nil, refuse("InvalidArgument", "the header %s is not valid UTF-8", name)
 		}
 	}
 	return stored, nil
 }
 
-// setEncryption reports S3's default encryption.
+// setEncryption sets the response header for S3's default encryption.
 func setEncryption(h http.Header) { h.Set(encryption, "AES256") }
 
-// overrideHeader returns the response header that a query parameter of GetObject replaces.
+// overrideHeader returns the response header that a query parameter of GetObject overrides.
 func overrideHeader(parameter string) (header string, ok bool) {
 	switch parameter {
 	case "response-content-type", "response-content-disposition", "response-cache-control":
@@ -53,8 +53,8 @@ func overrideHeader(parameter string) (header string, ok bool) {
 	}
 }
 
-// refuseUnknownFeatures refuses features that would silently have no effect. They include conditions of a write, except
-// the one that puts an object only if its key is free ("Conditional writes" of the S3 user guide).
+// refuseUnknownFeatures rejects features that would silently have no effect. They include write conditions, except the
+// one that creates an object only if its key does not exist ("Conditional writes" of the S3 user guide).
 func refuseUnknownFeatures(r *http.Request) error {
 	for name := range r.Header {
 		for _, prefix := range []string{

@@ -21,8 +21,8 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// restart returns a new server on the folder after two starts: one that has read the journal of the old one, and one
-// that has read the first one's dump.
+// restart returns a client for a new server on the folder after two starts: the first reads the old server's journal,
+// and the second reads the first one's dump.
 func restart(t *testing.T, dir string, journal *memoryJournal) *awss3.Client {
 	t.Helper()
 	first, second := newServer(t, s3.Options{Dir: dir, Journal: journal}),
@@ -42,7 +42,7 @@ func restart(t *testing.T, dir string, journal *memoryJournal) *awss3.Client {
 	return connect(second)
 }
 
-// files lists the contents of a data folder.
+// files returns the names of the files in a data folder.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -186,7 +186,7 @@ func TestChangeIsDroppedWhenJournalFails(t *testing.T) {
 	}
 }
 
-func TestRefusedBodyLeavesNoFile(t *testing.T) {
+func TestRejectedBodyLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	client := connect(newServer(t, s3.Options{Dir: dir}))
@@ -201,7 +201,7 @@ func TestRefusedBodyLeavesNoFile(t *testing.T) {
 	}
 }
 
-func TestReplayRefusesForeignRecords(t *testing.T) {
+func TestReplayRejectsForeignRecords(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	for _, record := range []string{
@@ -231,7 +231,7 @@ func TestNewFailsWhenFolderCannotBeCreated(t *testing.T) {
 	}
 }
 
-// zeros is an endless body that needs no memory.
+// zeros is an endless body that uses no memory.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {
@@ -239,7 +239,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// It is not parallel, because it measures the memory of the complete process.
+// It must not run in parallel, because it measures the memory of the complete process.
 func TestLargeBodyIsStreamedToFolder(t *testing.T) {
 	const size = 128 * mib
 	server := newServer(t, s3.Options{Dir: t.TempDir()})
@@ -295,7 +295,7 @@ func TestDumpFailsWhenObjectContentIsMissing(t *testing.T) {
 		server := newServer(t, s3.Options{Dir: dir})
 		client := connect(server)
 		createBucket(t, client)
-		if key == "k" { // of an upload in progress
+		if key == "k" { // part of an upload in progress
 			begin(t, client).part(t, 1, []byte("one"))
 		} else {
 			put(t, client, key, "content")

@@ -79,7 +79,7 @@ func (s bucketOperations) listObjects(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// fill lists the keys after from, in the order of their bytes. A common prefix counts once, as one key.
+// fill lists the keys after from, in byte order. A common prefix counts as one key.
 func (l *listing) fill(b *bucket, from position) {
 	last := from
 	for _, key := range slices.Sorted(maps.Keys(b.objects)) {
@@ -87,7 +87,7 @@ func (l *listing) fill(b *bucket, from position) {
 			continue
 		}
 		if l.KeyCount == l.MaxKeys {
-			l.IsTruncated = l.MaxKeys > 0 // S3 returns a complete, empty page for max-keys=0
+			l.IsTruncated = l.MaxKeys > 0 // S3 returns an empty page that is not truncated for max-keys=0
 			break
 		}
 		l.KeyCount++
@@ -119,7 +119,7 @@ func (l *listing) commonPrefix(key string) (string, bool) {
 	return l.Prefix + head + l.Delimiter, found
 }
 
-// encodeKeys encodes keys with characters that XML can't represent. Slashes stay unchanged.
+// encodeKeys encodes keys that contain characters that XML can't represent. Slashes stay unchanged.
 func (l *listing) encodeKeys() {
 	unlikeQuery := strings.NewReplacer("+", "%20", "%2F", "/")
 	encode := func(fields ...*string) {
@@ -136,7 +136,7 @@ func (l *listing) encodeKeys() {
 	}
 }
 
-// position is the position of a listing: after a key, or after all keys with a common prefix.
+// position is a position in a listing: after a key, or after all keys with a common prefix.
 type position struct {
 	key    string
 	prefix string
@@ -166,7 +166,7 @@ func (p position) token() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(text))
 }
 
-// covers reports whether key was listed before the position.
+// covers reports whether the listing has already passed key.
 func (p position) covers(key string) bool {
 	if p.prefix != "" {
 		return key < p.prefix || strings.HasPrefix(key, p.prefix)
@@ -174,7 +174,7 @@ func (p position) covers(key string) bool {
 	return p.key != "" && key <= p.key
 }
 
-// pageSize reads a page limit. As in S3, values above 1000 mean 1000.
+// pageSize parses a page limit. As in S3, values above 1000 mean 1000.
 func pageSize(q url.Values, name string) (int, error) {
 	if !q.Has(name) {
 		return maxPage, nil
@@ -186,5 +186,5 @@ func pageSize(q url.Values, name string) (int, error) {
 	return min(int(n), maxPage), nil
 }
 
-// formatTime formats a time as in S3's XML.
+// formatTime formats a time as S3's XML does.
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -9,7 +9,7 @@ import (
 
 const maxPartNumber = 10_000
 
-// uploadOperations creates objects from parts.
+// uploadOperations implements multipart uploads.
 type uploadOperations struct{ *ledger }
 
 func (s uploadOperations) createUpload(w http.ResponseWriter, r *request) error {
@@ -76,7 +76,7 @@ func (s uploadOperations) uploadPart(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// target finds the upload and the part number of a part.
+// target looks up a part's upload and parses the part number.
 func (s uploadOperations) target(r *request) (number int, u *upload, err error) {
 	number, err = strconv.Atoi(r.query.Get("partNumber"))
 	if err != nil || number < 1 || number > maxPartNumber {
@@ -93,7 +93,7 @@ func (s uploadOperations) target(r *request) (number int, u *upload, err error) 
 // storePart commits a part whose body is already stored. It replaces a part with the same number.
 func (s uploadOperations) storePart(r *request, number int, part content) error {
 	err := s.update(func(st state) (change, error) {
-		_, err := st.upload(r) // it may have ended while the body was received
+		_, err := st.upload(r) // the upload may have ended while the body was received
 		return change{Kind: partStored, UploadID: r.query.Get("uploadId"), Number: number, Part: part}, err
 	})
 	if err != nil {

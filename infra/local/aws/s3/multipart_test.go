@@ -16,7 +16,7 @@ import (
 
 const mib = 1 << 20
 
-// upload is one multipart upload of the key "k" in the blob adapter's way.
+// upload performs a multipart upload of the key "k" in the same way as the blob adapter.
 type upload struct {
 	client *awss3.Client
 	id     *string
@@ -54,7 +54,7 @@ func (u upload) complete(t *testing.T, parts ...types.CompletedPart) (*awss3.Com
 	})
 }
 
-func TestCompletionRepeatsOnlyForOwnObject(t *testing.T) {
+func TestRepeatedCompletionRequiresOwnObject(t *testing.T) {
 	t.Parallel()
 	client := newBucket(t)
 	u := begin(t, client)
@@ -74,11 +74,11 @@ func TestCompletionRepeatsOnlyForOwnObject(t *testing.T) {
 	wantCode(t, err, "NoSuchUpload")
 }
 
-func TestPartsWithChecksumsLeaveNoGap(t *testing.T) {
+func TestCompletionWithChecksumsRequiresConsecutiveParts(t *testing.T) {
 	t.Parallel()
 	u := begin(t, newBucket(t))
 	_, err := u.complete(t, u.part(t, 2, []byte("end")))
-	wantCode(t, err, "InternalError") // as documented by S3
+	wantCode(t, err, "InternalError") // as S3 documents
 }
 
 func TestPartsUploadConcurrently(t *testing.T) {
@@ -98,7 +98,8 @@ func TestPartsUploadConcurrently(t *testing.T) {
 	}
 	group.Wait()
 
-	// Of two concurrent completions one creates the object; the other gets the same response and leaves no body.
+	// Of two concurrent completions, one creates the object. The other receives the same response and leaves no body
+	// behind.
 	failures := make([]error, 2)
 	for i := range failures {
 		group.Go(func() { _, failures[i] = u.complete(t, parts...) })

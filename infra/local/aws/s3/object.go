@@ -85,12 +85,12 @@ func (s objectOperations) getObject(w http.ResponseWriter, r *request) error {
 	h.Set("Content-Length", strconv.FormatInt(part.length, 10))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = io.CopyN(w, body, part.length) // the reader disconnected, or the body is short, which the client notices
+		_, _ = io.CopyN(w, body, part.length) // the reader disconnected, or the client will notice a short body
 	}
 	return nil
 }
 
-// openObject opens the body under the lock, so that it can't be replaced or removed in between.
+// openObject opens an object's body under the lock, so that it can't be replaced or removed in between.
 func (l *ledger) openObject(bucket, key string) (*object, io.ReadSeekCloser, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -102,14 +102,14 @@ func (l *ledger) openObject(bucket, key string) (*object, io.ReadSeekCloser, err
 	return o, body, err
 }
 
-// view runs f on the state without changing it.
+// view calls f with the state, which f must not change.
 func (l *ledger) view(f func(state) error) error {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return f(l.state)
 }
 
-// deleteObject succeeds for a key that does not exist, as S3 does, and then journals nothing.
+// deleteObject deletes an object. For a missing key it succeeds without a journal record, as S3 does.
 func (s objectOperations) deleteObject(w http.ResponseWriter, r *request) error {
 	err := s.update(func(st state) (change, error) {
 		b, err := st.bucket(r.bucket)
@@ -143,5 +143,5 @@ func (l *ledger) receive(r *request) (content, error) {
 
 func etag(md5Sum []byte) string { return `"` + hex.EncodeToString(md5Sum) + `"` }
 
-// now returns the current time with the resolution of S3's Last-Modified.
+// now returns the current time at the resolution of S3's Last-Modified.
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }

@@ -11,7 +11,7 @@ import (
 
 const maxKeyBytes = 1024
 
-// request is a call with its parsed path.
+// request is an HTTP request with its parsed path.
 type request struct {
 	*http.Request
 
@@ -21,7 +21,7 @@ type request struct {
 	body   io.Reader // never nil
 }
 
-// newRequest refuses URLs that S3 refuses.
+// newRequest parses a request and rejects URLs that S3 rejects.
 func newRequest(r *http.Request) (*request, error) {
 	bucket, key := address(r)
 	switch {
@@ -34,13 +34,13 @@ func newRequest(r *http.Request) (*request, error) {
 		return nil, err
 	}
 	req := &request{Request: r, bucket: bucket, key: key, query: r.URL.Query(), body: r.Body}
-	if r.Body == nil { // an SDK client that calls without a socket may omit it
+	if r.Body == nil { // an SDK client that calls in process may omit the body
 		req.body = http.NoBody
 	}
 	return req, nil
 }
 
-// address splits "/bucket/key". The key keeps every slash after the first.
+// address splits the path "/bucket/key". The key keeps every slash after the first.
 func address(r *http.Request) (bucket, key string) {
 	path, err := url.PathUnescape(r.URL.EscapedPath())
 	if err != nil {
@@ -53,7 +53,7 @@ func address(r *http.Request) (bucket, key string) {
 // Operation implements wire.Service.
 func (s *Server) Operation(r *http.Request) string { return operationOf(r) }
 
-// operationOf returns the operation, or "" if no operation matches the method, level and sub-resource.
+// operationOf returns the operation's name, or "" if no operation matches the method, level and sub-resource.
 func operationOf(r *http.Request) string {
 	level := "object"
 	switch bucket, key := address(r); {
@@ -69,7 +69,7 @@ func operationOf(r *http.Request) string {
 	return operationName(asked, r.Header.Get("X-Amz-Copy-Source") != "")
 }
 
-// operationName maps method, level and sub-resource to the name in AWS and IAM.
+// operationName maps method, level and sub-resource to the operation's name in AWS and IAM.
 func operationName(asked string, copies bool) string {
 	switch asked {
 	case "GET service":
@@ -80,7 +80,7 @@ func operationName(asked string, copies bool) string {
 		return "ListObjectsV2"
 	case "PUT object":
 		if copies {
-			return "CopyObject" // named for the log; it has no handler
+			return "CopyObject" // only named for the log; it has no handler
 		}
 		return "PutObject"
 	case "GET object":
@@ -105,7 +105,7 @@ func operationName(asked string, copies bool) string {
 	}
 }
 
-// notAllowed reports whether a call that is not one of our operations is not one of S3's either.
+// notAllowed reports whether S3 itself also lacks an operation for the request, which matches none of ours.
 func notAllowed(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
@@ -119,8 +119,8 @@ func notAllowed(r *http.Request) bool {
 	}
 }
 
-// subresource returns the sorted query names without those that only modify an operation. Unknown names are included,
-// so that "?acl" or "?tagging" is never mistaken for a plain read or write.
+// subresource returns the sorted query parameter names except those that only modify an operation. Unknown names are
+// included, so that "?acl" or "?tagging" is never mistaken for a plain read or write.
 func subresource(query url.Values) string {
 	var names []string
 	for name := range query {
@@ -136,7 +136,7 @@ func isModifier(name string) bool {
 	if _, ok := overrideHeader(name); ok || strings.HasPrefix(strings.ToLower(name), "x-amz-") {
 		return true
 	}
-	return name == "x-id" // the SDK's name of the operation
+	return name == "x-id" // the SDK's parameter for the operation's name
 }
 
 // isOfListing reports whether name is a parameter of ListObjectsV2.

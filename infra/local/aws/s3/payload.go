@@ -15,25 +15,25 @@ import (
 )
 
 const (
-	maxBody      = 5 << 30 // one PutObject or UploadPart
-	maxDocument  = 4 << 20 // limit of an XML body; the largest is a CompleteMultipartUpload of 10,000 parts
+	maxBody      = 5 << 30 // limit of one PutObject or UploadPart, in bytes
+	maxDocument  = 4 << 20 // limit of an XML body; the largest is a CompleteMultipartUpload with 10,000 parts
 	unsignedBody = "UNSIGNED-PAYLOAD"
 )
 
-// payload is the body of a request being received, with everything that the headers declare about it.
+// payload is a request body being received, with the size and hashes that the headers declare for it.
 type payload struct {
 	src    io.Reader
 	size   int64
 	md5    hash.Hash
-	sha256 hash.Hash // nil unless the payload is signed
+	sha256 hash.Hash // nil if the payload is not signed
 	sum    hash.Hash32
 
-	wantMD5    string // Content-MD5, "" if absent
-	wantSHA256 string // in hex, "" if the payload is not signed
+	wantMD5    string // Content-MD5, or "" if absent
+	wantSHA256 string // in hex, or "" if the payload is not signed
 	declared   crc
 }
 
-// openPayload checks the declarations of r's headers about its body. It reads nothing of the body yet.
+// openPayload validates the headers that describe r's body, without reading the body.
 func openPayload(r *request) (*payload, error) {
 	//nolint:gosec // G401: see the import
 	p := &payload{src: r.body, size: r.ContentLength, md5: md5.New(), sum: crc32.NewIEEE()}
@@ -74,7 +74,7 @@ func (p *payload) readContentHash(value string) error {
 	return nil
 }
 
-// copyTo streams the body into dst and then verifies it against its declarations.
+// copyTo streams the body into dst and then verifies its size and hashes.
 func (p *payload) copyTo(dst io.Writer) error {
 	writers := []io.Writer{dst, p.md5, p.sum}
 	if p.sha256 != nil {
@@ -105,7 +105,7 @@ func (p *payload) verify() error {
 	return nil
 }
 
-// readXML verifies the XML body of a call and decodes it into v.
+// readXML verifies a request's XML body and decodes it into v.
 func readXML(r *request, v any) error {
 	p, err := openPayload(r)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// matches compares entity tags; SDK users pass them with and without quotes.
+// matches compares entity tags, which SDK users pass with or without quotes.
 func matches(tags, etag string) bool {
 	for tag := range strings.SplitSeq(tags, ",") {
 		if tag = strings.TrimSpace(tag); tag == "*" || sameETag(tag, etag) {
@@ -18,7 +18,7 @@ func matches(tags, etag string) bool {
 
 func sameETag(a, b string) bool { return strings.Trim(a, `"`) == strings.Trim(b, `"`) }
 
-// byteRange is the part of a body to read.
+// byteRange is the range of a body to read.
 type byteRange struct {
 	start, length int64
 }
@@ -27,8 +27,8 @@ func (b byteRange) text() string { return fmt.Sprintf("%d-%d", b.start, b.start+
 
 func (b byteRange) contentRange(size int64) string { return fmt.Sprintf("bytes %s/%d", b.text(), size) }
 
-// parseRange parses a Range header for a body of the given size. As in S3, a header with several ranges or in another
-// form is ignored. A range outside the body is InvalidRange.
+// parseRange parses a Range header for a body of the given size. As in S3, it ignores a header with several ranges or
+// in another form. For a range outside the body, it returns InvalidRange.
 func parseRange(header string, size int64) (part byteRange, partial bool, err error) {
 	whole := byteRange{length: size}
 	spec, ok := strings.CutPrefix(header, "bytes=")

@@ -8,9 +8,9 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// TestUnsupportedOperationsAreRefused checks that unsupported features of S3 are not ignored. The scripts of
+// TestUnsupportedOperationsAreRejected checks that unsupported S3 features are not ignored. The scripts in
 // infra/test/conformance cover S3's own refusals.
-func TestUnsupportedOperationsAreRefused(t *testing.T) {
+func TestUnsupportedOperationsAreRejected(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	createBucket(t, connect(server))
@@ -43,7 +43,7 @@ func TestUnsupportedOperationsAreRefused(t *testing.T) {
 	}
 }
 
-func TestUnsupportedHeadersAreRefused(t *testing.T) {
+func TestUnsupportedHeadersAreRejected(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	createBucket(t, connect(server))
@@ -73,7 +73,7 @@ func TestUnsupportedHeadersAreRefused(t *testing.T) {
 	}
 }
 
-func TestMalformedRequestsAreRefused(t *testing.T) {
+func TestMalformedRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	client := connect(server)
@@ -130,7 +130,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 	}
 }
 
-// expect sends q and requires that error.
+// expect sends q and checks for the given error.
 func expect(t *testing.T, server *s3.Server, q raw, status int, code string) {
 	t.Helper()
 	got, answer := q.send(t, inProcess{server})

@@ -1,9 +1,9 @@
-// Package s3 is the embedded AWS's object store: the S3 operations that our functions and the console call, with S3's
-// own checksum, multipart and precondition rules, in memory or in a directory. The router of requests verifies their
-// signatures before. The package omits versioning, tagging, access control lists, lifecycles, copies of complete
-// objects, conditions of writes and every checksum except CRC32, and responds with NotImplemented to unknown features
-// instead of ignoring them. Buckets are addressed by path ("/bucket/key"). The router must not clean the path, because
-// keys may contain "//" and "..".
+// Package s3 is the embedded AWS's object store. It implements the S3 operations that our functions and the console
+// call, with S3's own checksum, multipart and precondition rules, in memory or in a directory. The request router
+// verifies signatures before calling it. The package omits versioning, tagging, access control lists, lifecycles,
+// copies of complete objects, write conditions and every checksum except CRC32. It responds with NotImplemented to
+// unknown features instead of ignoring them. Buckets are addressed by path ("/bucket/key"). The router must not clean
+// the path, because keys may contain "//" and "..".
 package s3
 
 import (
@@ -19,10 +19,10 @@ import (
 
 const serviceName = "s3"
 
-// Options configures where the server stores its data.
+// Options configures the storage of a Server.
 type Options struct {
-	Dir     string       // folder of the object bodies; "" stores everything in memory, with the journal Discard
-	Journal wire.Journal // gets one record per committed change; nil means wire.Discard
+	Dir     string       // folder for object bodies; "" stores everything in memory, with a Discard journal
+	Journal wire.Journal // receives one record per committed change; nil means wire.Discard
 }
 
 // Server is the object store. It implements wire.Service and is safe for concurrent use.
@@ -33,7 +33,7 @@ type Server struct {
 	start    sync.Once
 }
 
-// ledger holds the buckets, objects and uploads of one account behind one lock and journals their changes.
+// ledger holds an account's buckets, objects and uploads behind one lock and journals their changes.
 type ledger struct {
 	blobs   blobStore
 	journal wire.Journal
@@ -42,11 +42,12 @@ type ledger struct {
 	state state
 }
 
-// handler serves one operation. Its error is written as S3's XML error, so it must not have written before.
+// handler serves one operation. If it returns an error, it must not have written anything, since the error is written
+// as S3's XML error.
 type handler func(w http.ResponseWriter, r *request) error
 
-// New opens the server with an empty state. Pass the journal's records to Replay before the first call is served. New
-// fails if Dir can't be created or opened.
+// New returns a server without buckets. Pass the journal's records to Replay before serving the first call. New fails
+// if Dir can't be created or opened.
 func New(o Options) (*Server, error) {
 	l := &ledger{blobs: &memoryBlobs{}, journal: cmp.Or[wire.Journal](o.Journal, wire.Discard{}), state: newState()}
 	if o.Dir != "" {
@@ -76,7 +77,7 @@ func New(o Options) (*Server, error) {
 // Name implements wire.Service.
 func (s *Server) Name() string { return serviceName }
 
-// Serve performs the operation that c names. The call's signature must already be verified.
+// Serve performs the operation named in c. The call's signature must already be verified.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c wire.Call) {
 	s.start.Do(s.removeStrays)
 	w.Header().Set("X-Amz-Request-Id", rand.Text())
@@ -85,13 +86,13 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c wire.Call) {
 	}
 }
 
-// Refuse responds to r with one of S3's error codes, if a call is refused before it reaches Serve.
+// Refuse writes an S3 error response with the given code for a call that does not reach Serve.
 func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, code, message string) {
 	w.Header().Set("X-Amz-Request-Id", rand.Text())
 	writeError(w, r, refuse(code, "%s", message))
 }
 
-// Replay applies one change that an earlier run of the server appended to its journal.
+// Replay applies one change from the journal of an earlier run.
 func (s *Server) Replay(record json.RawMessage) error {
 	var c change
 	if err := json.Unmarshal(record, &c); err != nil {
@@ -99,7 +100,7 @@ func (s *Server) Replay(record json.RawMessage) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Bodies that later changes orphan are not deleted here: removeStrays finds them all at once.
+	// Bodies orphaned by later changes are not deleted here: removeStrays removes all of them at once.
 	_, err := s.state.apply(c)
 	return err
 }
@@ -120,8 +121,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, operation string)
 	return handle(w, req)
 }
 
-// update lets decide choose a change from the current state, then commits it: first to the journal, so that no visible
-// change is lost at a restart. Bodies that the change orphans are deleted afterwards.
+// update commits the change that decide derives from the current state. It journals the change before applying it, so
+// that no visible change is lost at a restart, and then deletes the bodies that the change orphans.
 func (l *ledger) update(decide func(state) (change, error)) error {
 	garbage, err := l.commit(decide)
 	for _, id := range garbage {
@@ -143,8 +144,8 @@ func (l *ledger) commit(decide func(state) (change, error)) (garbage []string, e
 	return l.state.apply(c)
 }
 
-// removeStrays deletes the bodies that no object and no upload owns, after a crash between body and journal record. It
-// runs after the journal has been replayed and before the first call, when nothing is being written.
+// removeStrays deletes bodies that belong to no object and no upload, left by a crash between writing a body and its
+// journal record. It runs after the journal is replayed and before the first call, when nothing is being written.
 func (l *ledger) removeStrays() {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

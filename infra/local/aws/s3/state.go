@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// state is the server's complete state except for the bodies. Objects and parts are replaced as a whole, never
-// modified, so one that was looked up under the lock can be read without it.
+// state is the server's complete state, excluding bodies. Objects and parts are replaced, never modified, so one that
+// was looked up under the lock can be read without it.
 type state struct {
 	buckets map[string]*bucket
-	uploads map[string]*upload // by upload id
+	uploads map[string]*upload // by upload ID
 }
 
 type bucket struct {
@@ -17,7 +17,7 @@ type bucket struct {
 	objects map[string]*object
 }
 
-// content describes one stored body, of an object or of an upload's part.
+// content describes one stored body, whether an object's or an upload part's.
 type content struct {
 	Blob     string    `json:"blob"`
 	Size     int64     `json:"size"`
@@ -29,19 +29,20 @@ type content struct {
 type object struct {
 	content
 
-	Headers map[string]string `json:"headers"`          // returned by reads: type, user metadata, encryption
-	Upload  string            `json:"upload,omitempty"` // id of the multipart upload that created it
+	Headers map[string]string `json:"headers"`          // returned by reads: content type, user metadata, encryption
+	Upload  string            `json:"upload,omitempty"` // ID of the multipart upload that created it
 }
 
 type upload struct {
 	Bucket  string            `json:"bucket"`
 	Key     string            `json:"key"`
 	Headers map[string]string `json:"headers"`
-	Checked bool              `json:"checked,omitempty"` // every part has a CRC32, and the object has the composite one
+	// every part has a CRC32, and the object has the composite checksum
+	Checked bool `json:"checked,omitempty"`
 	parts   map[int]content
 }
 
-// Kinds of change in the journal.
+// Kinds of changes in the journal.
 const (
 	bucketCreated   = "bucket_created"
 	objectPut       = "object_put"
@@ -60,7 +61,7 @@ type change struct {
 	Object   *object   `json:"object,omitempty"`
 	UploadID string    `json:"upload_id,omitempty"`
 	Upload   *upload   `json:"upload,omitempty"`
-	Number   int       `json:"number,omitempty"` // of a part
+	Number   int       `json:"number,omitempty"` // part number
 	Part     content   `json:"part,omitzero"`
 	At       time.Time `json:"at,omitzero"`
 }
@@ -69,7 +70,7 @@ func newState() state {
 	return state{buckets: map[string]*bucket{}, uploads: map[string]*upload{}}
 }
 
-// apply applies one change, live or replayed, and returns the ids of the orphaned bodies.
+// apply applies one change, live or replayed, and returns the IDs of the orphaned bodies.
 func (s state) apply(c change) (garbage []string, err error) {
 	switch c.Kind {
 	case bucketCreated:
@@ -122,7 +123,7 @@ func (s state) applyToUpload(c change) (garbage []string, err error) {
 	return garbage, nil
 }
 
-// dropUpload removes an upload; "" means none.
+// dropUpload removes an upload, unless id is "".
 func (s state) dropUpload(id string) (garbage []string) {
 	if u, ok := s.uploads[id]; ok {
 		for _, part := range u.parts {
@@ -161,7 +162,7 @@ func (s state) object(bucket, key string) (*object, error) {
 	return o, nil
 }
 
-// upload finds an upload in progress. An id that belongs to another bucket or key counts as unknown.
+// upload returns an upload in progress. An ID that belongs to another bucket or key counts as unknown.
 func (s state) upload(r *request) (*upload, error) {
 	if _, err := s.bucket(r.bucket); err != nil {
 		return nil, err
@@ -175,7 +176,7 @@ func (s state) upload(r *request) (*upload, error) {
 	return u, nil
 }
 
-// blobs maps the id of each body to the object that it belongs to, or is uploaded for.
+// blobs maps each body's ID to the object that the body belongs to or is uploaded for.
 func (s state) blobs() map[string]string {
 	owners := map[string]string{}
 	for name, b := range s.buckets {

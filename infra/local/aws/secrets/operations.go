@@ -19,11 +19,12 @@ const (
 
 var secretName = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]{1,512}$`)
 
-// value is the input of CreateSecret and PutSecretValue. The SDK sets ClientRequestToken, which names the version.
+// value holds the common input of CreateSecret and PutSecretValue. The SDK sets ClientRequestToken, which names the
+// version.
 type value struct {
 	SecretString       *string
 	ClientRequestToken string
-	// The following parameters are refused.
+	// The following parameters are not supported.
 	SecretBinary  []byte
 	VersionStages []string
 }
@@ -45,7 +46,7 @@ func (v value) check() error {
 	return nil
 }
 
-// unsupported refuses a feature of Secrets Manager that the embedded one lacks.
+// unsupported returns the error for a Secrets Manager feature that the embedded service lacks.
 func unsupported(what string) error {
 	return wire.Fail("InvalidParameterException", "The embedded Secrets Manager does not know %s.", what)
 }
@@ -83,7 +84,7 @@ func (s *Server) createSecret(_ context.Context, in *createSecretInput) (any, er
 	defer s.mu.Unlock()
 	if taken, ok := s.secrets[in.Name]; ok {
 		if v := taken.Current; v.ID == in.ClientRequestToken && v.Text == *in.SecretString {
-			// the request was repeated after a lost response
+			// the caller repeated the request after a lost response
 			return versionOutput{ARN: taken.ARN, Name: taken.Name, VersionID: v.ID}, nil
 		}
 		return nil, wire.Fail("ResourceExistsException",
@@ -119,13 +120,13 @@ func (s *Server) putSecretValue(_ context.Context, in *putSecretValueInput) (any
 			"You can't use ClientRequestToken %s because that value is already in use for a version of secret %s.",
 			next.Current.ID, found.ARN)
 	default:
-		return out, nil // the request was repeated after a lost response
+		return out, nil // the caller repeated the request after a lost response
 	}
 }
 
 type getSecretValueInput struct {
 	SecretID string `json:"SecretId"`
-	// The following parameters are refused.
+	// The following parameters are not supported.
 	VersionID    string `json:"VersionId"`
 	VersionStage string
 }

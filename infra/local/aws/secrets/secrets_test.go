@@ -56,8 +56,8 @@ func TestCreateSecretIsIdempotentByToken(t *testing.T) {
 	}
 }
 
-// TestUnsupportedFeaturesAreRefused checks that unsupported features of Secrets Manager are not silently ignored.
-func TestUnsupportedFeaturesAreRefused(t *testing.T) {
+// TestUnsupportedFeaturesAreRejected checks that unsupported Secrets Manager features are not silently ignored.
+func TestUnsupportedFeaturesAreRejected(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	keys := create(t, client, "keys", "one")

@@ -1,4 +1,4 @@
-// Package ses owns the embedded SES (version 1, Query protocol with XML responses): it accepts mail and stores it for
+// Package ses is the embedded SES (version 1, Query protocol with XML responses). It accepts mail and stores it for
 // tests and the console. It delivers nothing, verifies no identities and has no templates, configuration sets or
 // receipt rules.
 //
@@ -27,14 +27,14 @@ import (
 const (
 	serviceName   = "ses"
 	namespace     = "http://ses.amazonaws.com/doc/2010-12-01/"
-	maxForm       = 14 << 20 // SES accepts mails of 10 MB, which base64 lengthens by a third
+	maxForm       = 14 << 20 // SES accepts 10 MB mails, which base64 lengthens by a third
 	maxRecipients = 50
 	maxMessage    = 10 << 20
 	maxAddress    = 320
-	keep          = 1000 // mails to store; the oldest are dropped first
+	keep          = 1000 // maximum number of stored mails; the oldest are dropped first
 )
 
-// Mail is one accepted mail.
+// Mail is an accepted mail.
 type Mail struct {
 	ID      string    `json:"id"`
 	At      time.Time `json:"at"`
@@ -46,7 +46,7 @@ type Mail struct {
 	HTML    string    `json:"html,omitempty"`
 }
 
-// Server is the service. Create it with New.
+// Server is the SES service. Create it with New.
 type Server struct {
 	journal wire.Journal
 
@@ -54,7 +54,7 @@ type Server struct {
 	sent []Mail
 }
 
-// New returns a service without mail. Every mail is written to journal before it counts as sent.
+// New returns a service without mail. It writes every mail to journal before the mail counts as sent.
 func New(journal wire.Journal) *Server { return &Server{journal: journal} }
 
 // Sent returns the latest mails, oldest first.
@@ -67,7 +67,8 @@ func (s *Server) Sent() []Mail {
 // Name implements wire.Service.
 func (s *Server) Name() string { return serviceName }
 
-// Operation implements wire.Service. The operation's name is in the form, which stays readable for Serve.
+// Operation implements wire.Service. It reads the operation's name from the form, which Serve can still read
+// afterwards.
 func (s *Server) Operation(r *http.Request) string {
 	if r.PostForm == nil {
 		r.Body = http.MaxBytesReader(nil, r.Body, maxForm)
@@ -181,7 +182,7 @@ func fromForm(form url.Values) Mail {
 	}
 }
 
-// list reads a list of the Query protocol: name.member.1, name.member.2, …
+// list reads a list parameter of the Query protocol: name.member.1, name.member.2, …
 func list(form url.Values, name string) []string {
 	var out []string
 	for i := 1; form.Has(name + ".member." + strconv.Itoa(i)); i++ {
@@ -190,7 +191,7 @@ func list(form url.Values, name string) []string {
 	return out
 }
 
-// check refuses mails that SES refuses before it checks identities, which do not exist here.
+// check returns an error for a mail that SES rejects before it checks identities, which do not exist here.
 func (m Mail) check() error {
 	if len(m.To) == 0 {
 		return wire.Fail("InvalidParameterValue", "Missing required header 'To'.")
@@ -215,8 +216,8 @@ func (m Mail) check() error {
 	return nil
 }
 
-// checkAddress accepts an e-mail address with or without a display name. The address itself must be ASCII: SES does not
-// support SMTPUTF8, and international domains are in Punycode (API reference, SendEmail, Source).
+// checkAddress accepts an e-mail address with or without a display name. The address must be ASCII, since SES does not
+// support SMTPUTF8, with international domains in Punycode (API reference, SendEmail, Source).
 func checkAddress(text string) error {
 	parsed, err := mail.ParseAddress(text)
 	if err != nil {

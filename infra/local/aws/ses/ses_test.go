@@ -42,8 +42,8 @@ func TestSentMailIsReadable(t *testing.T) {
 	}
 }
 
-// The scripts of infra/test/conformance cover SES's other refusals.
-func TestSESRefusesWhatAWSRefuses(t *testing.T) {
+// The scripts in infra/test/conformance cover SES's other refusals.
+func TestSESRejectsMailThatAWSRejects(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		change func(*sdk.SendEmailInput)
@@ -119,7 +119,7 @@ func newClient(t *testing.T) (*aws.Cloud, *sdk.Client) {
 	return cloud, sdk.NewFromConfig(cloud.Config("test"))
 }
 
-func TestLatestThousandMailsAreStored(t *testing.T) {
+func TestOnlyLatestThousandMailsAreStored(t *testing.T) {
 	t.Parallel()
 	cloud, client := newClient(t)
 	for i := range 1002 {

@@ -8,14 +8,14 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// response is a response of the Query protocol. The operation determines the names of the outer elements.
+// response is a Query protocol response. The operation determines the names of the outer elements.
 type response struct {
 	XMLName xml.Name
 	Result  result
 	Request string `xml:"ResponseMetadata>RequestId"`
 }
 
-// result holds the results of both operations.
+// result holds the results of either operation.
 type result struct {
 	XMLName         xml.Name
 	MessageID       string   `xml:"MessageId,omitempty"`

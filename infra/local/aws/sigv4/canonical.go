@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// canonicalRequest returns r in the form that the signer signed, limited to the headers that sig lists.
+// canonicalRequest returns the canonical form of r that the signer hashed, limited to the headers listed in sig.
 func canonicalRequest(r *http.Request, query url.Values, sig *signature) string {
 	var out strings.Builder
 	out.Grow(1024)
@@ -30,8 +30,8 @@ func canonicalRequest(r *http.Request, query url.Values, sig *signature) string 
 	return out.String()
 }
 
-// canonicalPath returns the path, encoded once for S3. The other services normalise it as sent and encode it a second
-// time ("Create a canonical request" in the IAM user guide).
+// canonicalPath returns the path, encoded once for S3. For other services, it normalises the path as sent and encodes
+// it a second time ("Create a canonical request" in the IAM user guide).
 func canonicalPath(r *http.Request, service string) string {
 	sent := r.URL.EscapedPath()
 	if service != serviceS3 {
@@ -50,7 +50,8 @@ func canonicalPath(r *http.Request, service string) string {
 
 func escapePath(s string) string { return strings.ReplaceAll(escape(s), "%2F", "/") }
 
-// canonicalHeader joins the values of one header and collapses their spaces. Two headers are not in http.Header.
+// canonicalHeader joins the values of a header and collapses spaces. Two headers are not in http.Header and are read
+// from the request.
 func canonicalHeader(r *http.Request, name string) string {
 	switch values := r.Header.Values(name); {
 	case name == "host":
@@ -68,7 +69,7 @@ func canonicalHeader(r *http.Request, name string) string {
 	}
 }
 
-// canonicalQuery sorts the parameters by name, then by value. It omits the signature, which can't sign itself.
+// canonicalQuery sorts the parameters by name, then by value. It omits the signature, which can't cover itself.
 func canonicalQuery(query url.Values) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(query)) {
@@ -82,36 +83,36 @@ func canonicalQuery(query url.Values) string {
 	return strings.Join(pairs, "&")
 }
 
-// escape percent-encodes according to RFC 3986. net/url's encoders leave other characters unescaped and write a space
-// as "+".
+// escape percent-encodes s according to RFC 3986. Unlike it, net/url's encoders leave other characters unescaped and
+// write a space as "+".
 func escape(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }
 
-// host returns the Host of a received request, else the URL's host, since a request that an SDK client passes
-// in-process may have only a URL.
+// host returns the Host of a received request, or the URL's host if it is empty: a request that an SDK client passes in
+// process may have only a URL.
 func host(r *http.Request) string { return cmp.Or(r.Host, r.URL.Host) }
 
-// stringToSign returns the text that the signing key signs.
+// stringToSign returns the text that is signed with the signing key.
 func (s *signature) stringToSign(canonical string) string {
 	digest := sha256.Sum256([]byte(canonical))
 	return algorithm + "\n" + s.date + "\n" + s.scope + "\n" + hex.EncodeToString(digest[:])
 }
 
-// body is a request body that was read for hashing and can be read again.
+// body is a request body that has been read for hashing and can be read again.
 type body struct {
 	bytes.Reader
 
 	content []byte
 }
 
-// Bytes returns the complete body, for middleware that would otherwise read and restore it.
+// Bytes returns the complete body, so that middleware need not read and restore it.
 func (b *body) Bytes() []byte { return b.content }
 
 // Close implements io.Closer.
 func (b *body) Close() error { return nil }
 
-// hashBody reads the body of r, restores it and returns its SHA-256 in hex.
+// hashBody reads r's body, makes it readable again, and returns its SHA-256 in hex.
 func hashBody(r *http.Request) (string, error) {
 	var read bytes.Buffer
 	if r.Body != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// check verifies everything except the signature itself against the request, the region and the time.
+// check validates all claims of the signature except its value, given the request, the region and the time.
 func (s *signature) check(r *http.Request, region string, now time.Time) *Error {
 	if refusal := s.checkScope(region); refusal != nil {
 		return refusal
@@ -18,7 +18,7 @@ func (s *signature) check(r *http.Request, region string, now time.Time) *Error 
 	return s.checkHeaders(r.Header)
 }
 
-// checkScope refuses a credential for another day, region or service.
+// checkScope returns an error if the credential is for another day, region or service.
 func (s *signature) checkScope(region string) *Error {
 	p := wrongScope
 	if s.presigned {
@@ -41,7 +41,7 @@ func (s *signature) checkScope(region string) *Error {
 	return nil
 }
 
-// checkTime refuses a signature that is too old or from the future.
+// checkTime returns an error if the signature is too old or from the future.
 func (s *signature) checkTime(now time.Time) *Error {
 	now = now.UTC()
 	skew, p := maxSkew, wrongTime
@@ -65,7 +65,7 @@ func (s *signature) checkTime(now time.Time) *Error {
 	return nil
 }
 
-// checkHeaders refuses unsigned headers that affect the request.
+// checkHeaders returns an error if a header that affects the request is unsigned.
 func (s *signature) checkHeaders(headers http.Header) *Error {
 	if !s.signs("Host") {
 		return refuse(s.service, unsignedHeader, "'Host' must be a 'SignedHeader' in the AWS Authorization.")
@@ -78,7 +78,7 @@ func (s *signature) checkHeaders(headers http.Header) *Error {
 	return nil
 }
 
-// signs reports whether the header of that name is signed.
+// signs reports whether the signature covers the header.
 func (s *signature) signs(header string) bool {
 	return slices.Contains(s.signedHeaders, strings.ToLower(header))
 }

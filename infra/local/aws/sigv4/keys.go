@@ -7,11 +7,12 @@ import (
 	"sync"
 )
 
-// maxKeys is more than a day's keys of all services. A test that simulates years starts with an empty cache from time
-// to time.
+// maxKeys exceeds the number of keys that all services need in a day. A test that simulates years occasionally empties
+// the cache.
 const maxKeys = 64
 
-// signingKeys caches derived keys. Deriving one takes four of a signature's five HMACs, and it is valid for a day.
+// signingKeys caches derived keys. Deriving a key takes four of a signature's five HMACs, and the key is valid for a
+// day.
 type signingKeys struct {
 	mu   sync.RWMutex
 	keys map[keyID][]byte
@@ -19,8 +20,8 @@ type signingKeys struct {
 
 type keyID struct{ secret, scope string }
 
-// of derives the secret's key for a scope, date/region/service/aws4_request. Check the scope first, so that requests
-// can't fill the cache with invalid scopes.
+// of derives a secret's signing key for a scope, date/region/service/aws4_request. Check the scope first, so that
+// requests can't fill the cache with invalid scopes.
 func (s *signingKeys) of(secret, scope string) []byte {
 	id := keyID{secret, scope}
 	s.mu.RLock()

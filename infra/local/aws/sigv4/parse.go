@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// signature holds a request's unverified claims about how it was signed.
+// signature holds a request's unverified claims about its signature.
 type signature struct {
-	service       string // that it must be for
+	service       string // the service that it must be for
 	accessKey     string
-	scope         string // "20261121/us-east-1/s3/aws4_request"
+	scope         string // such as "20261121/us-east-1/s3/aws4_request"
 	date          string // X-Amz-Date as sent
 	signed        time.Time
 	signedHeaders []string
@@ -20,10 +20,10 @@ type signature struct {
 	payload       string // the payload hash in the canonical request
 
 	presigned bool
-	life      time.Duration // validity of a presigned URL
+	life      time.Duration // validity period of a presigned URL
 }
 
-// parse finds the signature in the header or the query and checks its form.
+// parse extracts the signature from the header or the query and checks its form.
 func parse(r *http.Request, query url.Values, service string) (*signature, *Error) {
 	inHeader, inQuery := r.Header.Get("Authorization"), query.Has("X-Amz-Algorithm") || query.Has("X-Amz-Signature")
 	switch {

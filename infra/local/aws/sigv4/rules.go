@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// problem is a reason to refuse a signature. Each family of services has its own error code for it.
+// problem is a reason to reject a signature. Each family of services has its own error code for it.
 type problem int
 
 const (
@@ -17,8 +17,8 @@ const (
 	malformedQuery
 	noDate
 	noPayloadHash
-	wrongTime // for a signature in the header
-	expired   // for a presigned URL, also one that is not valid yet
+	wrongTime // signature in the header
+	expired   // presigned URL, including one that is not valid yet
 	wrongScope
 	wrongScopeInQuery
 	unsignedHeader
@@ -26,17 +26,17 @@ const (
 	wrongSignature
 )
 
-// serviceS3 is the only service that encodes the path once, does not normalise it and lets the body be signed by its
+// serviceS3 is the only service that encodes the path once, does not normalise it and signs the body by its declared
 // hash.
 const serviceS3 = "s3"
 
-// Maximum differences between the signer's clock and ours.
+// Maximum differences between the signer's clock and this one.
 const (
 	maxSkewS3 = 15 * time.Minute
 	maxSkew   = 5 * time.Minute
 )
 
-// Error states why a request is refused, with the service's error code and a sentence for the developer. Neither
+// Error states why a request is rejected, with the service's error code and a sentence for the developer. Neither
 // contains a secret or the expected signature.
 type Error struct {
 	Code    string
@@ -57,7 +57,7 @@ func refuse(service string, p problem, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// s3Code returns a code from the list "Error responses" of the S3 API reference.
+// s3Code returns a problem's code from the list "Error responses" in the S3 API reference.
 func s3Code(p problem) string {
 	switch p {
 	case malformedURL:
@@ -82,7 +82,8 @@ func s3Code(p problem) string {
 	return "InternalError"
 }
 
-// jsonCode returns a code from "Error handling with DynamoDB", which all services with a JSON protocol share.
+// jsonCode returns a problem's code from "Error handling with DynamoDB". All services with a JSON protocol share these
+// codes.
 func jsonCode(p problem) string {
 	switch p {
 	case notSigned:
@@ -98,7 +99,7 @@ func jsonCode(p problem) string {
 }
 
 // QueryCode returns the Query protocol's name for an error code of the JSON protocol ("Common errors" of the SES API
-// reference). SES responds with it, and SQS sends it beside the other.
+// reference). SES responds with it alone, and SQS sends both.
 func QueryCode(code string) string {
 	switch code {
 	case "MissingAuthenticationTokenException":

@@ -17,7 +17,8 @@ import (
 	"recordbridge/infra/local/aws/sigv4"
 )
 
-// servicePath contains characters that a second encoding encodes again, and names that normalisation leaves unchanged.
+// servicePath contains characters that change when encoded a second time, and segments that normalisation leaves
+// unchanged.
 const servicePath = "https://api.test/a%20b/c%2Fd/e~f/?x=1%202"
 
 const content = `{"TableName":"items"}`
@@ -27,7 +28,7 @@ func hashOf(body string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// serviceSigned signs a call to a service as the SDK does: no header contains the hash of the body.
+// serviceSigned signs a service call as the SDK does, with no header that contains the body's hash.
 func serviceSigned(t *testing.T, url, service string, at time.Time) *http.Request {
 	t.Helper()
 	r := send(t, http.MethodPost, url, content)
@@ -41,7 +42,7 @@ func serviceSigned(t *testing.T, url, service string, at time.Time) *http.Reques
 	return r
 }
 
-// servicePresigned presigns the same call for a minute.
+// servicePresigned presigns the same call for one minute.
 func servicePresigned(t *testing.T, service string) *http.Request {
 	t.Helper()
 	r := send(t, http.MethodPost, servicePath, content)
@@ -88,7 +89,7 @@ func moved(r *http.Request, path string) *http.Request {
 	return r
 }
 
-func TestErrorCodesMatchServiceFamily(t *testing.T) {
+func TestErrorCodesFollowServiceProtocol(t *testing.T) {
 	t.Parallel()
 	const invalid, incomplete = "InvalidSignatureException", "IncompleteSignatureException"
 	swap := func(old, replacement string) func(*http.Request) {
@@ -173,7 +174,7 @@ func TestPresignedCallToOtherServiceExpires(t *testing.T) {
 	}
 }
 
-func TestTruncatedBodyIsNotRefusal(t *testing.T) {
+func TestTruncatedBodyIsReadError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("connection lost")
 	r := serviceSigned(t, servicePath, "dynamodb", signedAt)

@@ -1,6 +1,6 @@
-// Package sigv4 verifies AWS Signature Version 4 as the services do, in the Authorization header or in a presigned URL.
-// It owns only the signature. The IAM middleware decides on permissions, and S3, which streams objects, verifies that
-// an object matches its declared hash; the bodies of all other services are read and hashed here.
+// Package sigv4 verifies AWS Signature Version 4 as AWS does, in the Authorization header or in a presigned URL. It
+// owns only the signature. The IAM middleware decides on permissions. S3, which streams objects, verifies that an
+// object matches its declared hash; this package reads and hashes the bodies for all other services.
 package sigv4
 
 import (
@@ -17,25 +17,27 @@ const (
 	unsignedPayload = "UNSIGNED-PAYLOAD"
 	contentHash     = "X-Amz-Content-Sha256"
 
-	maxExpires = 7 * 24 * time.Hour // maximum validity of a presigned URL
+	maxExpires = 7 * 24 * time.Hour // maximum validity period of a presigned URL
 )
 
-// Verifier verifies the signatures of calls to one region. Create it with New. It is safe for concurrent use.
+// Verifier verifies the signatures of calls in one region. Create it with New. It is safe for concurrent use.
 type Verifier struct {
 	region string
 	secret func(accessKey string) (string, bool)
 	keys   signingKeys
 }
 
-// New returns the Verifier of a region for the access keys that secret recognises.
+// New returns a Verifier for a region. secret returns the secret key of an access key, and false if the access key is
+// unknown.
 func New(region string, secret func(accessKey string) (string, bool)) *Verifier {
 	return &Verifier{region: region, secret: secret}
 }
 
-// Verify checks that r is signed for the service ("dynamodb", "s3"; its name in the credential scope), with the secret
-// of its access key, at about the time now, and returns that access key. A refusal is an *Error; any other error means
-// that the body could not be read. Except for S3, Verify reads the complete body and replaces it by one that has a
-// method Bytes() []byte. Rules: "AWS Signature Version 4" in the IAM user guide and, for S3, in its API reference.
+// Verify checks that r is signed for the service (its name in the credential scope, such as "dynamodb" or "s3") with
+// the secret of its access key at about the time now, and returns the access key. If the signature is rejected, the
+// error is an *Error; any other error means that the body could not be read. Except for S3, Verify reads the complete
+// body and replaces it with one that has a method Bytes() []byte. The rules are in "AWS Signature Version 4" in the IAM
+// user guide and, for S3, in its API reference.
 func (v *Verifier) Verify(r *http.Request, service string, now time.Time) (string, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

@@ -11,7 +11,7 @@ const maxBatchEntries = 10
 
 var entryID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
-// batchOutput is the response of every batch operation. Each entry is in exactly one of the lists.
+// batchOutput is the response of every batch operation. Each entry is in exactly one of its lists.
 type batchOutput struct {
 	Successful []any
 	Failed     []failedEntry
@@ -24,7 +24,7 @@ type failedEntry struct {
 	SenderFault bool
 }
 
-// batch calls one for each entry. The batch as a whole fails only if it is malformed.
+// batch calls one for each entry. It fails as a whole only if the batch is malformed.
 func batch[E any](entries []E, id func(E) string, one func(E) (any, error)) (any, error) {
 	if len(entries) == 0 {
 		return nil, wire.Fail("EmptyBatchRequest", "There should be at least one entry in the request.")

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// QueueInfo describes one queue for people, beyond its message counts.
+// QueueInfo describes a queue to people, except for its message counts.
 type QueueInfo struct {
 	QueueState
 
 	ARN         string
-	Oldest      time.Time // send time of the oldest message; zero if there is none
+	Oldest      time.Time // time at which the oldest message was sent; zero if there is none
 	DeadLetters string    // name of the queue's dead-letter queue; "" if it has none
-	MaxReceives int       // receives of a message before it becomes a dead letter
-	Serves      []string  // names of the queues whose dead letters it holds
+	MaxReceives int       // number of receives after which a message becomes a dead letter
+	Serves      []string  // names of the queues that use it as their dead-letter queue
 }
 
-// Peeked is one message, inspected without a receive, which changes nothing.
+// Peeked is a message inspected without receiving it.
 type Peeked struct {
 	ID        string    `json:"id"`
 	Body      string    `json:"body"`
 	Sent      time.Time `json:"sent"`
-	VisibleAt time.Time `json:"visible_at"` // when it can next be received; in the past if it can be received now
+	VisibleAt time.Time `json:"visible_at"` // time from which it can be received; in the past if it can be received now
 	Receives  int       `json:"receives"`
 	State     string    `json:"state"`            // "visible", "in flight" or "delayed"
-	Source    string    `json:"source,omitempty"` // ARN of the queue in which a dead letter failed
+	Source    string    `json:"source,omitempty"` // ARN of the queue in which the dead letter failed
 }
 
-// view shows the queues to people.
+// view implements the functions for people who inspect the queues.
 type view struct{ *ledger }
 
 // Details returns all queues, sorted by name.
@@ -59,8 +59,7 @@ func (v view) Details() []QueueInfo {
 	return all
 }
 
-// Peek returns up to limit messages of the queue, the oldest first, in any state; ok is false if there is no such
-// queue.
+// Peek returns up to limit messages from the queue, oldest first, in any state; ok is false if there is no such queue.
 func (v view) Peek(queue string, limit int) (messages []Peeked, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -101,13 +100,13 @@ func (q *queue) oldest(now time.Time) time.Time {
 	return first
 }
 
-// QueueState is one queue as the local console shows it.
+// QueueState is a queue's state as the local console shows it.
 type QueueState struct {
 	Name       string
-	Visible    int  // can be received now
-	InFlight   int  // received, neither deleted nor visible again
-	Delayed    int  // sent with a delay that has not passed
-	DeadLetter bool // is the dead-letter queue of another queue
+	Visible    int  // messages that can be received now
+	InFlight   int  // messages received, but neither deleted nor visible again
+	Delayed    int  // messages sent with a delay that has not passed
+	DeadLetter bool // whether it is the dead-letter queue of another queue
 }
 
 // Snapshot returns all queues, sorted by name.

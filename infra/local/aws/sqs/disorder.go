@@ -7,21 +7,21 @@ import (
 )
 
 // Disorder simulates the reordering and duplicates that a standard queue may produce. It is called for each message
-// that a receive takes. It returns which of the candidates, oldest first, is taken, and whether that one can be
-// received again immediately, as if it had been delivered twice.
+// that a receive takes. candidates counts the receivable messages, oldest first. It returns the index of the one to
+// take, and whether that message can be received again immediately, as if it had been delivered twice.
 type Disorder func(queue string, candidates int) (pick int, twice bool)
 
-// Disturb makes d decide about every message that is received from now on; with nil, messages are received once, oldest
-// first. A pick outside the candidates means the nearest candidate. Both deliveries of a doubled message count as
-// receives, and both receipt handles are valid.
+// Disturb makes d choose every message received from now on. If d is nil, messages are received once, oldest first. A
+// pick outside the candidates means the nearest candidate. Both deliveries of a duplicated message count as receives,
+// and both receipt handles are valid.
 func (o *receiveOperations) Disturb(d Disorder) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.draw = d
 }
 
-// next removes the next message to receive from the schedule of q and reports whether it will be delivered twice. It
-// returns nil if no message is visible.
+// next removes the next message to receive from q's schedule and reports whether it will be delivered twice. It returns
+// nil if no message is visible.
 func (o *receiveOperations) next(q *queue, now time.Time) (m *message, twice bool) {
 	if o.draw == nil {
 		return q.next(now), false
@@ -36,8 +36,8 @@ func (o *receiveOperations) next(q *queue, now time.Time) (m *message, twice boo
 	return m, twice
 }
 
-// visible returns the messages that can be received, in the order in which they became visible. Like queue.next, it
-// drops messages past the retention period.
+// visible returns the receivable messages in the order in which they became visible. Like queue.next, it drops messages
+// past the retention period.
 func (q *queue) visible(now time.Time) []*message {
 	var found []*message
 	for _, m := range q.messages {

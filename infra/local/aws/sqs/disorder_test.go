@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/aws/sqs"
 )
 
-// scripted is a Disorder that returns the given results in sequence, then the regular order without duplicates, and
-// records its arguments.
+// scripted provides a Disorder that returns the given results in sequence, then the regular order without duplicates.
+// It records the arguments.
 type scripted struct {
 	answers []answer
 	asked   []question
@@ -57,7 +57,7 @@ func TestDisorderPickSelectsMessage(t *testing.T) {
 	}
 }
 
-func TestDoubledMessageHasTwoValidHandles(t *testing.T) {
+func TestDuplicatedMessageHasTwoValidHandles(t *testing.T) {
 	t.Parallel()
 	for name, deleteFirst := range map[string]bool{"the first deletes": true, "the second deletes": false} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestDoubledMessageHasTwoValidHandles(t *testing.T) {
 	}
 }
 
-func TestDuplicateIsNotInSameBatch(t *testing.T) {
+func TestDuplicateIsNeverInSameBatch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	url := b.queue("jobs", nil)
@@ -106,7 +106,7 @@ func TestDuplicateIsNotInSameBatch(t *testing.T) {
 	}
 }
 
-func TestDoubledMessageHandlesEndWithNextDelivery(t *testing.T) {
+func TestNextDeliveryInvalidatesDuplicateHandles(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -119,7 +119,7 @@ func TestDoubledMessageHandlesEndWithNextDelivery(t *testing.T) {
 		b.deleteMessage(url, first.ReceiptHandle)
 		b.deleteMessage(url, second.ReceiptHandle)
 		<-time.After(31 * time.Second)
-		b.one(url) // neither receive deleted it
+		b.one(url) // neither receive has deleted the message
 		b.deleteMessage(url, third.ReceiptHandle)
 	})
 }
@@ -162,7 +162,7 @@ func TestDisorderCandidatesExcludeExpiredMessages(t *testing.T) {
 	})
 }
 
-// kept is a journal that another server can replay.
+// kept is a journal whose records another server can replay.
 type kept struct{ records []json.RawMessage }
 
 func (k *kept) Append(_ string, record any) error {

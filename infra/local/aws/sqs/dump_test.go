@@ -16,10 +16,11 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// twin is a server and one that was started twice from the first one's records. Both get the same calls.
+// twin holds a server and a second one that was started twice from the first one's records. Both receive the same
+// calls.
 type twin struct{ before, after *sqs.Server }
 
-// restarted returns a new server after two starts: one that reads the appended records, and one that reads the first
+// restarted returns a new server after two starts: the first reads the appended records, and the second reads the first
 // one's dump.
 func restarted(t *rapid.T, journal *kept) *sqs.Server {
 	first, second := sqs.New("http://127.0.0.1:4566", wire.Discard{}), sqs.New("http://127.0.0.1:4566", wire.Discard{})
@@ -41,7 +42,7 @@ func restarted(t *rapid.T, journal *kept) *sqs.Server {
 	return second
 }
 
-// ask serves one call and ignores its response.
+// ask sends a request and ignores its outcome.
 func ask(t *rapid.T, server *sqs.Server, operation, body string) string {
 	request := httptest.NewRequestWithContext(t.Context(), "POST", "/", strings.NewReader(body))
 	request.Header.Set("X-Amz-Target", "AmazonSQS."+operation)
@@ -56,7 +57,7 @@ func someQueue(t *rapid.T) string {
 	return fmt.Sprintf(queueURL, rapid.SampledFrom([]string{"live", "live", "dead"}).Draw(t, "queue"))
 }
 
-// act makes some changes, including refused ones. It uses the receipt handles of earlier deliveries.
+// act makes random changes, including invalid ones. It uses the receipt handles of earlier deliveries.
 func act(t *rapid.T, server *sqs.Server, handles *[]string) {
 	queue := someQueue(t)
 	handle := "none"
@@ -94,7 +95,7 @@ func act(t *rapid.T, server *sqs.Server, handles *[]string) {
 	}
 }
 
-// same sends a call to both servers and compares their responses.
+// same sends a request to both servers and compares their responses.
 func (w twin) same(t *rapid.T, operation, body string) {
 	before, after := ask(t, w.before, operation, body), ask(t, w.after, operation, body)
 	if diff := cmp.Diff(before, after); diff != "" {
@@ -102,14 +103,14 @@ func (w twin) same(t *rapid.T, operation, body string) {
 	}
 }
 
-// goOn uses all handles, then receives until no more messages can arrive.
+// goOn uses all handles, then receives on both servers until no more messages can arrive.
 func (w twin) goOn(t *rapid.T, handles []string) {
 	for _, handle := range handles {
 		if rapid.Bool().Draw(t, "delete") {
 			w.same(t, "DeleteMessage", fmt.Sprintf(`{%s,"ReceiptHandle":%q}`, someQueue(t), handle))
 		}
 	}
-	if rapid.IntRange(0, 3).Draw(t, "purge") == 0 { // refused if the last purge was recent
+	if rapid.IntRange(0, 3).Draw(t, "purge") == 0 { // refused if the previous purge was recent
 		w.same(t, "PurgeQueue", `{`+someQueue(t)+`}`)
 	}
 	for range 60 {
@@ -129,7 +130,7 @@ func (w twin) goOn(t *rapid.T, handles []string) {
 func TestVisibleStateSurvivesTwoStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		// A bubble has no deadline, so the *testing.T is wrapped.
+		// A synctest bubble has no deadline, so the *testing.T is wrapped.
 		rapid.Check(struct{ testing.TB }{t}, func(t *rapid.T) {
 			journal := &kept{}
 			server := sqs.New("http://127.0.0.1:4566", journal)

@@ -6,8 +6,9 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// queryCode returns the code that SQS used in the Query protocol. SDKs prefer it over the new one, so code that
-// compares strings sees "AWS.SimpleQueueService.NonExistentQueue" while errors.As still finds *types.QueueDoesNotExist.
+// queryCode returns the code that SQS used in the Query protocol. SDKs prefer it over the new code, so code that
+// compares strings sees "AWS.SimpleQueueService.NonExistentQueue", while errors.As still matches
+// *types.QueueDoesNotExist.
 func queryCode(code string) string {
 	switch code {
 	case "QueueDoesNotExist":
@@ -22,7 +23,7 @@ func queryCode(code string) string {
 	}
 }
 
-// unsupported refuses a feature of SQS, named in the plural, that the embedded one lacks.
+// unsupported returns the error for an SQS feature, named in the plural, that the embedded service lacks.
 func unsupported(what string) error {
 	return wire.Fail("UnsupportedOperation", "The embedded SQS has no %s.", what)
 }
@@ -42,7 +43,7 @@ func outOfRange(parameter string, value, low, high int) error {
 		value, parameter, low, high)
 }
 
-// ranged returns *value if it is in [low, high], or fallback if the caller gave none.
+// ranged returns *value if it is in [low, high], or fallback if value is nil. Any other value is an error.
 func ranged(parameter string, value *int, fallback, low, high int) (int, error) {
 	if value == nil {
 		return fallback, nil

@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// A group is a noisy neighbour if it has at least this many messages in flight and they are more than a tenth of the
-// queue's (developer guide, "How Amazon SQS fair queues work"). SQS also considers the time that consumers spend on a
-// group, which is omitted here: the laptop shows less fairness than SQS.
+// A group is a noisy neighbour if it has at least this many messages in flight and they make up more than a tenth of
+// the queue's (developer guide, "How Amazon SQS fair queues work"). SQS also considers the time that consumers spend on
+// a group. That is omitted here, so the laptop shows less fairness than SQS.
 const (
 	noisyFrom  = 30
 	noisyTenth = 10
 )
 
-// inFlightCounts counts the messages in flight by group. The zero value belongs to an empty queue.
+// inFlightCounts counts the messages in flight by group. Its zero value is for an empty queue.
 type inFlightCounts struct {
 	groups map[string]int
 	total  int
 	ends   visibilityHeap
 }
 
-// visibilityEnd is the time at which a message's visibility timeout passes. It stays in the heap even if the message
-// leaves flight earlier.
+// visibilityEnd records when a message's visibility timeout ends. It stays in the heap even if the message leaves
+// flight earlier.
 type visibilityEnd struct {
 	at      time.Time
 	message *message
 }
 
-// visibilityHeap is a heap with the earliest time on top.
+// visibilityHeap is a heap with the earliest end on top.
 type visibilityHeap []visibilityEnd
 
 // Len implements heap.Interface.
@@ -41,7 +41,7 @@ func (l *visibilityHeap) Less(i, j int) bool { return (*l)[i].at.Before((*l)[j].
 func (l *visibilityHeap) Swap(i, j int) { (*l)[i], (*l)[j] = (*l)[j], (*l)[i] }
 
 // Push implements heap.Interface.
-func (l *visibilityHeap) Push(x any) { *l = append(*l, x.(visibilityEnd)) } // only note pushes
+func (l *visibilityHeap) Push(x any) { *l = append(*l, x.(visibilityEnd)) } // only inFlightCounts.note pushes
 
 // Pop implements heap.Interface.
 func (l *visibilityHeap) Pop() any {
@@ -51,7 +51,7 @@ func (l *visibilityHeap) Pop() any {
 	return next
 }
 
-// note updates the count for a message whose visibility has changed.
+// note updates the counts after a message's visibility has changed.
 func (f *inFlightCounts) note(m *message) {
 	f.forget(m)
 	if m.Receives == 0 || !m.VisibleAt.After(m.Received) {
@@ -66,7 +66,7 @@ func (f *inFlightCounts) note(m *message) {
 	heap.Push(&f.ends, visibilityEnd{m.VisibleAt, m})
 }
 
-// forget stops counting a message.
+// forget removes a message from the counts.
 func (f *inFlightCounts) forget(m *message) {
 	if !m.isCounted {
 		return
@@ -78,7 +78,7 @@ func (f *inFlightCounts) forget(m *message) {
 	}
 }
 
-// settle stops counting the messages whose visibility timeout has passed.
+// settle removes the messages whose visibility timeout has ended from the counts.
 func (f *inFlightCounts) settle(now time.Time) {
 	for len(f.ends) > 0 && !f.ends[0].at.After(now) {
 		ended := heap.Pop(&f.ends).(visibilityEnd) // the heap holds nothing else
@@ -88,7 +88,7 @@ func (f *inFlightCounts) settle(now time.Time) {
 	}
 }
 
-// noise returns the number of messages in flight of a noisy group, or 0 for a quiet one. Each message without a group
+// noise returns how many messages of a noisy group are in flight, or 0 for a quiet group. Each message without a group
 // is its own group.
 func (f *inFlightCounts) noise(group string) int {
 	n := f.groups[group]
@@ -98,8 +98,8 @@ func (f *inFlightCounts) noise(group string) int {
 	return n
 }
 
-// compare orders two messages as a receive takes them: first those of quiet groups, then those of noisy groups with the
-// fewest messages in flight, and then by how long they have been visible.
+// compare orders two messages for receiving: first those of quiet groups, then those of the noisy groups with the
+// fewest messages in flight, and within these by how long they have been visible.
 func (f *inFlightCounts) compare(a, b *message) int {
 	return cmp.Or(cmp.Compare(f.noise(a.GroupID), f.noise(b.GroupID)), a.compare(b))
 }

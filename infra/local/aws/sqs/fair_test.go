@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sendOf sends messages of a group; an empty group means none.
+// sendOf sends messages of one group, or without a group if group is empty.
 func (b bench) sendOf(url *string, group string, many int) {
 	b.t.Helper()
 	for i := range many {
@@ -26,7 +26,7 @@ func (b bench) sendOf(url *string, group string, many int) {
 	}
 }
 
-// take receives the given number of messages, and returns their bodies and receipt handles.
+// take receives the given number of messages and returns their bodies and receipt handles.
 func (b bench) take(url *string, many int) (bodies []string, handles []*string) {
 	b.t.Helper()
 	for range many {
@@ -40,7 +40,7 @@ func (b bench) take(url *string, many int) (bodies []string, handles []*string) 
 	return bodies, handles
 }
 
-func TestQuietGroupsComeBeforeNoisyOne(t *testing.T) {
+func TestQuietGroupsAreReceivedBeforeNoisyGroup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -80,7 +80,7 @@ func TestGroupIsQuietOnceMessagesAreVisibleAgain(t *testing.T) {
 	})
 }
 
-func TestNoisyGroupWithFewestInFlightComesFirst(t *testing.T) {
+func TestNoisyGroupWithFewestInFlightIsReceivedFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -57,7 +57,7 @@ func TestNothingChangesWhenJournalFails(t *testing.T) {
 	}
 }
 
-func TestReplayRefusesInvalidRecords(t *testing.T) {
+func TestReplayRejectsInvalidRecords(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"no record":            `5`,
@@ -88,7 +88,7 @@ func TestReplayRefusesInvalidRecords(t *testing.T) {
 	}
 }
 
-// call serves one operation without an SDK, whose retries would hide the failure.
+// call sends a request without an SDK, whose retries would hide the failure.
 func call(t *testing.T, server *sqs.Server, operation, body string, want int) string {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))

@@ -19,7 +19,7 @@ import (
 
 const inFlightLimit = 120_000
 
-// crowded returns a server whose queue "jobs" has n messages in flight for an hour, and two receivable ones.
+// crowded returns a server whose queue "jobs" has n messages in flight for an hour, and two more that can be received.
 func crowded(t *testing.T, n int) *sqs.Server {
 	t.Helper()
 	server := sqs.New("http://127.0.0.1:4566", wire.Discard{})
@@ -42,15 +42,15 @@ func crowded(t *testing.T, n int) *sqs.Server {
 	return server
 }
 
-// One test covers everything, because creating so many messages takes a second.
-func TestTooManyMessagesInFlight(t *testing.T) {
+// One test covers all cases, because creating this many messages takes a second.
+func TestInFlightLimitAppliesToPolls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server := crowded(t, inFlightLimit-1)
 		const (
 			shortPoll = `{"QueueUrl":"http://x/000000000000/jobs","MaxNumberOfMessages":2}`
 			longPoll  = `{"QueueUrl":"http://x/000000000000/jobs","WaitTimeSeconds":20}`
-			deletion  = `{"QueueUrl":"http://x/000000000000/jobs","ReceiptHandle":"bTEjMQ"}` // of m1, delivered once
+			deletion  = `{"QueueUrl":"http://x/000000000000/jobs","ReceiptHandle":"bTEjMQ"}` // handle of m1's first delivery
 		)
 		if answer := call(t, server, "ReceiveMessage", shortPoll, http.StatusOK); !strings.Contains(answer, `"first"`) ||
 			strings.Contains(answer, `"second"`) {
@@ -75,7 +75,7 @@ func TestTooManyMessagesInFlight(t *testing.T) {
 	})
 }
 
-func TestSecondPurgeIsRefusedForOneMinute(t *testing.T) {
+func TestSecondPurgeIsRejectedForOneMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

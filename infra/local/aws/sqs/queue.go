@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// message is one message, in its queue and, when it is sent, in the journal.
+// message is a message, both in its queue and in the journal record of its sending.
 type message struct {
 	ID            string    `json:"id"`
 	Body          string    `json:"body"`
@@ -21,14 +21,15 @@ type message struct {
 	FirstReceived time.Time `json:"first_received,omitzero"`
 	Received      time.Time `json:"received,omitzero"`
 	Receives      int       `json:"receives,omitempty"`
-	FirstHandle   int       `json:"first_handle,omitempty"` // the earliest delivery whose receipt handle is valid
-	Doubled       bool      `json:"doubled,omitempty"`      // the latest delivery left a receivable copy
-	VisibleAt     time.Time `json:"visible_at"`
-	SourceARN     string    `json:"source_arn,omitempty"` // ARN of the queue in which a dead letter failed
+	// number of the earliest delivery whose receipt handle is valid
+	FirstHandle int       `json:"first_handle,omitempty"`
+	Doubled     bool      `json:"doubled,omitempty"` // the latest delivery kept a receivable copy
+	VisibleAt   time.Time `json:"visible_at"`
+	SourceARN   string    `json:"source_arn,omitempty"` // ARN of the queue in which the dead letter failed
 
 	place     uint64
-	index     int  // in its group's schedule, -1 while outside
-	isCounted bool // counted as in flight
+	index     int  // index in its group's schedule, or -1 outside it
+	isCounted bool // whether it is counted as in flight
 }
 
 // handle returns the receipt handle of the message's latest delivery.
@@ -36,7 +37,7 @@ func (m *message) handle() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(m.ID + "#" + strconv.Itoa(m.Receives)))
 }
 
-// receipt is a parsed receipt handle: the message and the number of its delivery.
+// receipt is a parsed receipt handle, which identifies a message and the number of one delivery.
 type receipt struct {
 	id       string
 	delivery int
@@ -55,8 +56,8 @@ func readHandle(handle string) (receipt, error) {
 	return receipt{id, delivery}, nil
 }
 
-// receive counts a delivery. It invalidates the handles of earlier deliveries, except that of the delivery that it
-// doubles.
+// receive records a delivery. It invalidates the handles of earlier deliveries, except the handle of the delivery that
+// it duplicates.
 func (m *message) receive(at, until time.Time, doubled bool) {
 	m.Receives++
 	if !m.Doubled {
@@ -68,23 +69,23 @@ func (m *message) receive(at, until time.Time, doubled bool) {
 	}
 }
 
-// compare orders messages by when they become visible, and those that do at the same time by arrival.
+// compare orders messages by when they become visible, then by arrival.
 func (m *message) compare(other *message) int {
 	return cmp.Or(m.VisibleAt.Compare(other.VisibleAt), cmp.Compare(m.place, other.place))
 }
 
 func (m *message) inFlight(now time.Time) bool { return m.Receives > 0 && m.VisibleAt.After(now) }
 
-// queue is one queue. The server's mutex guards it.
+// queue is one queue, guarded by the server's mutex.
 type queue struct {
 	name       string
-	attributes map[string]string // as the caller set them
-	settings   settings          // the same, parsed
+	attributes map[string]string // attributes as set by the caller
+	settings   settings          // the attributes in parsed form
 	created    time.Time
-	modified   time.Time // when the attributes were last set
-	purged     time.Time // zero if never
+	modified   time.Time // time at which the attributes were last set
+	purged     time.Time // time of the last purge; zero if never purged
 	messages   map[string]*message
-	groups     map[string]*schedule // by message group; those without one share the empty name
+	groups     map[string]*schedule // by message group; messages without a group share the empty name
 	inFlight   inFlightCounts
 	wake       chan struct{} // closed and replaced whenever a message may have become visible
 }
@@ -96,7 +97,7 @@ func newQueue(name string, created time.Time) *queue {
 	}
 }
 
-// received returns the message of a receipt, or nil if it was deleted or has been delivered again.
+// received returns the message for a receipt, or nil if the message was deleted or delivered again.
 func (q *queue) received(r receipt, now time.Time) *message {
 	m, ok := q.messages[r.id]
 	if !ok || q.expired(m, now) || r.delivery < max(m.FirstHandle, 1) || r.delivery > m.Receives {
@@ -107,7 +108,7 @@ func (q *queue) received(r receipt, now time.Time) *message {
 
 func (q *queue) arn() string { return arnPrefix + q.name }
 
-// put adds m to the queue, or moves it after its VisibleAt has changed.
+// put adds m to the queue, or reschedules it after its VisibleAt has changed.
 func (q *queue) put(m *message) {
 	q.messages[m.ID] = m
 	group, ok := q.groups[m.GroupID]
@@ -138,9 +139,9 @@ func (q *queue) clear(at time.Time) {
 	q.messages, q.groups, q.inFlight, q.purged = map[string]*message{}, map[string]*schedule{}, inFlightCounts{}, at
 }
 
-// next removes a message from its schedule and returns it, or nil if none is visible. From the groups in fair order, it
-// takes the message that has been visible longest. It drops messages past the retention period, which SQS does in the
-// background.
+// next removes a visible message from its schedule and returns it, or nil if there is none. It chooses among groups in
+// fair order, then takes the message that has been visible longest. It drops messages past the retention period, which
+// SQS does in the background.
 func (q *queue) next(now time.Time) *message {
 	q.inFlight.settle(now)
 	var first *message
@@ -159,7 +160,7 @@ func (q *queue) next(now time.Time) *message {
 	return first
 }
 
-// head returns the visible message on top of a group's schedule, or nil if there is none.
+// head returns the visible message at the top of a group's schedule, or nil if there is none.
 func (q *queue) head(group *schedule, now time.Time) *message {
 	for len(*group) > 0 && !(*group)[0].VisibleAt.After(now) {
 		m := (*group)[0]
@@ -171,7 +172,7 @@ func (q *queue) head(group *schedule, now time.Time) *message {
 	return nil
 }
 
-// nextVisible returns the time from which the next message can be received, if there is one.
+// nextVisible returns the time from which the next message can be received, if any.
 func (q *queue) nextVisible() (at time.Time, ok bool) {
 	for _, group := range q.groups {
 		if len(*group) > 0 && (!ok || (*group)[0].VisibleAt.Before(at)) {
@@ -181,12 +182,12 @@ func (q *queue) nextVisible() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// A moved dead letter keeps the time at which it was first sent (developer guide, "dead-letter queue retention").
+// A dead letter keeps its original send time when it is moved (developer guide, "dead-letter queue retention").
 func (q *queue) expired(m *message, now time.Time) bool {
 	return now.Sub(m.Sent) > q.settings.retention
 }
 
-// counts returns the numbers of messages that can be received now, are in flight, and are delayed.
+// counts returns how many messages can be received now, are in flight, and are delayed.
 func (q *queue) counts(now time.Time) (visible, inFlight, delayed int) {
 	for _, m := range q.messages {
 		switch {
@@ -205,13 +206,13 @@ func (q *queue) counts(now time.Time) (visible, inFlight, delayed int) {
 // spareInFlight returns how many more messages may be in flight.
 func (q *queue) spareInFlight(now time.Time) int {
 	if len(q.messages) < maxInFlight {
-		return maxInFlight // more than the queue has messages
+		return maxInFlight // more than the number of messages in the queue
 	}
 	_, inFlight, _ := q.counts(now)
 	return max(maxInFlight-inFlight, 0)
 }
 
-// schedule is a heap of a group's messages with the earliest visible on top.
+// schedule is a heap of a group's messages, with the earliest visible one on top.
 type schedule []*message
 
 // Len implements heap.Interface.

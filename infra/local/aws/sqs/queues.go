@@ -25,7 +25,7 @@ type queueURLOutput struct {
 type queueOperations struct {
 	*ledger
 
-	baseURL string // of queue URLs
+	baseURL string // prefix of queue URLs
 }
 
 func (o *queueOperations) createQueue(_ context.Context, in *createQueueInput) (any, error) {
@@ -52,8 +52,8 @@ func (o *queueOperations) createQueue(_ context.Context, in *createQueueInput) (
 	return queueURLOutput{QueueURL: o.urlOf(in.QueueName)}, err
 }
 
-// checkAttributes refuses attributes that parseSettings refuses, and a dead-letter queue that does not exist or is the
-// queue itself.
+// checkAttributes returns an error for attributes that parseSettings rejects, and for a dead-letter queue that does not
+// exist or is the queue itself.
 func (o *queueOperations) checkAttributes(name string, attributes map[string]string) error {
 	parsed, err := parseSettings(attributes)
 	if err != nil || parsed.deadLetterARN == "" {
@@ -69,7 +69,7 @@ func (o *queueOperations) checkAttributes(name string, attributes map[string]str
 	}
 }
 
-// differs returns the name of an attribute whose value differs from the queue's, or "" if there is none.
+// differs returns the name of an attribute whose value differs from the queue's, or "" if all are equal.
 func (q *queue) differs(attributes map[string]string) string {
 	own := q.describe(time.Now())
 	for name, value := range attributes {
@@ -128,7 +128,7 @@ func (o *queueOperations) getQueueAttributes(_ context.Context, in *getQueueAttr
 	return getQueueAttributesOutput{Attributes: selected(all, in.AttributeNames)}, nil
 }
 
-// selected returns the named entries of all; "All" selects every entry.
+// selected returns the named entries; "All" selects every entry.
 func selected(all map[string]string, names []string) map[string]string {
 	if slices.Contains(names, "All") {
 		return all
@@ -142,7 +142,7 @@ func selected(all map[string]string, names []string) map[string]string {
 	return out
 }
 
-// describe returns every attribute of the queue: defaults, set values and counts.
+// describe returns all of the queue's attributes: defaults, set values and counts.
 func (q *queue) describe(now time.Time) map[string]string {
 	all := defaults()
 	for name, value := range q.attributes {

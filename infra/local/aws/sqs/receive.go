@@ -9,7 +9,7 @@ import (
 
 const (
 	maxReceiveBatch = 10
-	maxInFlight     = 120_000 // developer guide, "Amazon SQS standard queue quotas"; a short poll beyond it fails
+	maxInFlight     = 120_000 // developer guide, "Amazon SQS standard queue quotas"; above it, a short poll fails
 	fullPause       = time.Second
 )
 
@@ -18,9 +18,9 @@ type receiveMessageInput struct {
 	MaxNumberOfMessages         *int
 	WaitTimeSeconds             *int
 	VisibilityTimeout           *int
-	AttributeNames              []string // older name of the next field
+	AttributeNames              []string // older name for the next field
 	MessageSystemAttributeNames []string
-	MessageAttributeNames       []string // refused: messages have none
+	MessageAttributeNames       []string // not supported, since messages have none
 }
 
 type receiveMessageOutput struct {
@@ -35,13 +35,13 @@ type received struct {
 	Attributes    map[string]string `json:",omitempty"`
 }
 
-// poll is one ReceiveMessage call with its defaults filled in.
+// poll holds the parameters of one ReceiveMessage call after defaults are applied.
 type poll struct {
 	queueURL   string
 	max        int
 	visibility time.Duration
 	deadline   time.Time
-	short      bool // does not wait
+	short      bool // return immediately if there is no message
 	system     []string
 }
 
@@ -99,13 +99,13 @@ func (o *receiveOperations) newPoll(in *receiveMessageInput) (poll, error) {
 	}, nil
 }
 
-// pause limits the sleep of an empty poll and holds the channel that ends it early.
+// pause limits the sleep of an empty poll and holds the channel that wakes it early.
 type pause struct {
 	length time.Duration
 	wake   <-chan struct{}
 }
 
-// sleep returns false if ctx ended.
+// sleep returns false if ctx has ended.
 func (p *pause) sleep(ctx context.Context) bool {
 	timer := time.NewTimer(p.length)
 	defer timer.Stop()
@@ -117,7 +117,7 @@ func (p *pause) sleep(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// taken is a message taken by a receive.
+// taken is a message that a receive has removed from the schedule.
 type taken struct {
 	*message
 
@@ -125,7 +125,7 @@ type taken struct {
 }
 
 // take makes up to p.max visible messages invisible and returns them. If there are none, it returns how long to sleep
-// before the next try, or nil if the poll is over.
+// before trying again, or nil if the poll is over.
 func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -139,7 +139,7 @@ func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 		return nil, nil, exceeded("OverLimit", "Too many messages are in flight.")
 	}
 	chosen, err := o.choose(q, most, now)
-	// If the journal fails, the messages that choose took from the schedule must not be lost.
+	// Messages that choose removed from the schedule must not be lost if the journal fails.
 	defer func() {
 		for _, m := range chosen {
 			if m.index < 0 {
@@ -173,8 +173,8 @@ func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 	return nil, &pause{length: length, wake: q.wake}, nil
 }
 
-// choose takes up to most messages from the schedule of q and moves those received too often to the dead-letter queue.
-// It also returns messages with an error, since they still belong to the queue.
+// choose removes up to most messages from q's schedule, and moves those received too often to the dead-letter queue. If
+// it fails, it still returns the removed messages, which belong to the queue.
 func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, error) {
 	var chosen []taken
 	for len(chosen) < most {
@@ -193,8 +193,8 @@ func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, 
 	return chosen, nil
 }
 
-// moveToDeadLetters moves m to the dead-letter queue if it was received too often. Like SQS, it does so at the next
-// receive.
+// moveToDeadLetters moves m to the dead-letter queue if it has been received too often. Like SQS, it does so on the
+// next receive.
 func (o *receiveOperations) moveToDeadLetters(q *queue, m *message, now time.Time) (bool, error) {
 	target := o.findARN(q.settings.deadLetterARN)
 	if target == nil || m.Receives < q.settings.maxReceives {

@@ -9,18 +9,18 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// record is one change in the journal. Kind determines which fields are used.
+// record is a change in the journal. Kind determines which fields are set.
 type record struct {
 	Kind       string            `json:"kind"`
 	Queue      string            `json:"queue"`
-	Attributes map[string]string `json:"attributes,omitempty"` // kindCreate, kindAttributes
-	Message    *message          `json:"message,omitempty"`    // kindSend
-	ID         string            `json:"id,omitempty"`         // id of the message, for all kinds below
-	At         time.Time         `json:"at,omitzero"`          // when it happened
-	Until      time.Time         `json:"until,omitzero"`       // kindReceive: invisible until then
-	Twice      bool              `json:"twice,omitempty"`      // kindReceive: a copy stays visible
-	Target     string            `json:"target,omitempty"`     // kindDeadLetter, kindRedrive: the target queue
-	NewID      string            `json:"new_id,omitempty"`     // kindRedrive
+	Attributes map[string]string `json:"attributes,omitempty"` // for kindCreate and kindAttributes
+	Message    *message          `json:"message,omitempty"`    // for kindSend
+	ID         string            `json:"id,omitempty"`         // message ID, for all kinds below
+	At         time.Time         `json:"at,omitzero"`          // time of the change
+	Until      time.Time         `json:"until,omitzero"`       // for kindReceive: the message is invisible until then
+	Twice      bool              `json:"twice,omitempty"`      // for kindReceive: a copy stays visible
+	Target     string            `json:"target,omitempty"`     // for kindDeadLetter and kindRedrive: the target queue
+	NewID      string            `json:"new_id,omitempty"`     // for kindRedrive
 }
 
 const (
@@ -34,17 +34,17 @@ const (
 	kindRedrive    = "revive" // moved back by StartMessageMoveTask
 )
 
-// ledger holds the queues of one account behind one lock and journals their changes.
+// ledger holds an account's queues behind one lock and journals their changes.
 type ledger struct {
 	journal wire.Journal
 
 	mu     sync.Mutex
 	queues map[string]*queue
-	placed uint64 // messages ever added to a queue; orders those that become visible at the same time
+	placed uint64 // number of messages ever added; orders messages that become visible together
 }
 
-// commit journals r and then applies it. Nothing else changes queues and messages, so replaying all records yields the
-// same state. The caller holds the mutex.
+// commit journals r and then applies it. It is the only function that changes queues and messages, so replaying all
+// records yields the same state. The caller holds the mutex.
 func (l *ledger) commit(r record) error {
 	if err := l.journal.Append(serviceName, r); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (l *ledger) applyMove(from *queue, m *message, r record) error {
 	if r.Kind == kindDeadLetter {
 		m.SourceARN = from.arn()
 	} else {
-		// A redriven message counts as a new one (API reference, StartMessageMoveTask).
+		// A redriven message counts as new (API reference, StartMessageMoveTask).
 		*m = message{ID: r.NewID, Body: m.Body, GroupID: m.GroupID, Sent: r.At, VisibleAt: r.At}
 	}
 	l.add(to, m)
@@ -129,7 +129,7 @@ func (q *queue) set(attributes map[string]string, at time.Time) error {
 	return nil
 }
 
-// with returns the queue's attributes after a change.
+// with returns the queue's attributes after the given changes.
 func (q *queue) with(attributes map[string]string) map[string]string {
 	merged := map[string]string{}
 	maps.Copy(merged, q.attributes)

@@ -15,7 +15,7 @@ import (
 
 type startMessageMoveTaskInput struct {
 	SourceARN string `json:"SourceArn"`
-	// The following parameters are refused.
+	// The following parameters are not supported.
 	DestinationARN string `json:"DestinationArn"`
 	PerSecond      *int   `json:"MaxNumberOfMessagesPerSecond"`
 }
@@ -24,10 +24,10 @@ type startMessageMoveTaskOutput struct {
 	TaskHandle string
 }
 
-// moveOperations redrives dead letters.
+// moveOperations implements redriving dead letters.
 type moveOperations struct{ *ledger }
 
-// startMessageMoveTask moves every visible dead letter back to its source queue. SQS does so in the background; here
+// startMessageMoveTask moves every visible dead letter back to its source queue. SQS moves them in the background; here
 // the move is complete when the call returns.
 func (o moveOperations) startMessageMoveTask(_ context.Context, in *startMessageMoveTaskInput) (any, error) {
 	o.mu.Lock()
@@ -57,7 +57,7 @@ func (o moveOperations) startMessageMoveTask(_ context.Context, in *startMessage
 	}()
 	for m := source.next(now); m != nil; m = source.next(now) {
 		target := o.findARN(m.SourceARN)
-		if target == nil { // sent directly to the dead-letter queue, so it has no source
+		if target == nil { // a message sent directly to the dead-letter queue has no source
 			stay = append(stay, m)
 			continue
 		}
@@ -81,14 +81,14 @@ func (l *ledger) isDeadLetterQueue(q *queue) bool {
 	return false
 }
 
-// parseRedrive parses a RedrivePolicy. An empty text removes the policy.
+// parseRedrive parses a RedrivePolicy. An empty policy removes the current one.
 func parseRedrive(text string) (deadLetterARN string, maxReceives int, err error) {
 	if text == "" {
 		return "", 0, nil
 	}
 	var policy struct {
 		DeadLetterTargetARN string          `json:"deadLetterTargetArn"`
-		MaxReceiveCount     json.RawMessage `json:"maxReceiveCount"` // a number or a number in quotes
+		MaxReceiveCount     json.RawMessage `json:"maxReceiveCount"` // a number, with or without quotes
 	}
 	if json.Unmarshal([]byte(text), &policy) != nil {
 		return "", 0, badRedrive(text, "Redrive policy is not a valid JSON map.")

@@ -17,7 +17,7 @@ import (
 const invalidCharacters = "Invalid characters found. Valid unicode characters are #x9 | #xA | #xD | #x20 to #xD7FF | " +
 	"#xE000 to #xFFFD | #x10000 to #x10FFFF"
 
-// groupID follows the API reference, SendMessage.
+// groupID matches valid message group IDs (API reference, SendMessage).
 var groupID = regexp.MustCompile("^[!-~]{1,128}$")
 
 type sendMessageInput struct {
@@ -27,7 +27,7 @@ type sendMessageInput struct {
 	MessageGroupID *string `json:"MessageGroupId"`
 	// MessageSystemAttributes may contain only traceHeader, as in SQS.
 	MessageSystemAttributes map[string]attributeValue
-	// The following parameters are refused: a standard queue has no deduplication, and no consumer reads attributes.
+	// The following parameters are not supported: a standard queue has no deduplication, and no consumer reads attributes.
 	MessageDeduplicationID *string `json:"MessageDeduplicationId"`
 	MessageAttributes      map[string]any
 }
@@ -38,7 +38,7 @@ type sent struct {
 	MD5OfMessageSystemAttributes string `json:",omitempty"`
 }
 
-// messageOperations sends and deletes messages.
+// messageOperations implements sending and deleting messages.
 type messageOperations struct{ *ledger }
 
 func (o messageOperations) sendMessage(_ context.Context, in *sendMessageInput) (any, error) {

@@ -19,15 +19,15 @@ const (
 	attributeRedrive    = "RedrivePolicy"
 )
 
-// settings holds the supported attributes of a queue in parsed form.
+// settings holds a queue's supported attributes in parsed form.
 type settings struct {
-	visibility    int // seconds
+	visibility    int // in seconds
 	retention     time.Duration
-	deadLetterARN string // "" if there is no redrive policy
+	deadLetterARN string // "" without a redrive policy
 	maxReceives   int
 }
 
-// defaults returns the default attributes of a queue.
+// defaults returns a queue's default attributes.
 func defaults() map[string]string {
 	return map[string]string{
 		attributeVisibility: "30", attributeRetention: "345600", "DelaySeconds": "0", "ReceiveMessageWaitTimeSeconds": "0",
@@ -35,7 +35,7 @@ func defaults() map[string]string {
 	}
 }
 
-// isUnset reports whether name may be requested but has no value by default.
+// isUnset reports whether the attribute can be requested but has no value by default.
 func isUnset(name string) bool {
 	return slices.Contains([]string{
 		"KmsMasterKeyId", "KmsDataKeyReusePeriodSeconds", "Policy", "RedriveAllowPolicy", attributeRedrive,

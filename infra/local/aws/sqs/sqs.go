@@ -1,10 +1,9 @@
-// Package sqs owns the embedded SQS: standard queues with delay, visibility timeout, long polling, dead-letter queues
-// and their redrive, in AWS JSON 1.0. It has no FIFO queues, queue policies or deletion of queues, and is not
-// distributed: a message is delivered twice, or out of order, only if its visibility timeout expires or Disturb causes
-// it.
+// Package sqs is the embedded SQS: standard queues with delay, visibility timeout, long polling, dead-letter queues and
+// their redrive, in AWS JSON 1.0. It has no FIFO queues, queue policies or queue deletion. It is not distributed, so a
+// message is delivered twice or out of order only if its visibility timeout expires or Disturb causes it.
 //
-// All times come from package time, so the complete service runs under the virtual clock of testing/synctest. Rules
-// without a cited source follow the Amazon SQS API reference and developer guide.
+// All times come from package time, so the service runs under the virtual clock of testing/synctest. Rules without a
+// cited source follow the Amazon SQS API reference and developer guide.
 package sqs
 
 import (
@@ -24,7 +23,7 @@ const (
 	arnPrefix   = "arn:aws:sqs:us-east-1:" + account + ":"
 )
 
-// Server is the service. Create it with New.
+// Server is the SQS service. Create it with New.
 type Server struct {
 	*ledger
 	view
@@ -33,8 +32,8 @@ type Server struct {
 	operations map[string]wire.Operation
 }
 
-// New returns an empty service. Queue URLs start with baseURL, such as "http://127.0.0.1:4566". Every change is written
-// to journal before it takes effect.
+// New returns a service without queues. Queue URLs start with baseURL, such as "http://127.0.0.1:4566". It writes every
+// change to journal before the change takes effect.
 func New(baseURL string, journal wire.Journal) *Server {
 	l := &ledger{journal: journal, queues: map[string]*queue{}}
 	queues := &queueOperations{ledger: l, baseURL: strings.TrimSuffix(baseURL, "/")}
@@ -60,7 +59,7 @@ func (s *Server) Name() string { return serviceName }
 // Operation implements wire.Service.
 func (s *Server) Operation(r *http.Request) string { return wire.Target(r) }
 
-// Serve implements wire.Service. A ReceiveMessage that waits returns as soon as the request's context ends.
+// Serve implements wire.Service. A waiting ReceiveMessage returns as soon as the request's context ends.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c wire.Call) {
 	op, ok := s.operations[c.Operation]
 	if !ok {
@@ -88,8 +87,8 @@ func (s *Server) Replay(raw json.RawMessage) error {
 	return s.apply(r)
 }
 
-// find returns the queue of a queue URL. Host and port are not compared, since a container reaches us under a different
-// name.
+// find returns the queue with this URL. It does not compare host and port, since containers reach this service under a
+// different name.
 func (l *ledger) find(queueURL string) (*queue, error) {
 	if queueURL == "" {
 		return nil, missing("QueueUrl")
@@ -100,7 +99,7 @@ func (l *ledger) find(queueURL string) (*queue, error) {
 	}
 	name := address[len(address)-1]
 	if address[len(address)-2] != account {
-		name = "" // another account's queue
+		name = "" // the queue belongs to another account
 	}
 	return l.named(name)
 }
@@ -113,7 +112,7 @@ func (l *ledger) named(name string) (*queue, error) {
 	return q, nil
 }
 
-// findARN returns the queue with the ARN, or nil if there is none.
+// findARN returns the queue with this ARN, or nil if there is none.
 func (l *ledger) findARN(arn string) *queue {
 	name, ok := strings.CutPrefix(arn, arnPrefix)
 	if !ok {

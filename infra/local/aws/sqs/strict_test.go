@@ -28,8 +28,8 @@ func TestQueueURLMustNameOwnAccount(t *testing.T) {
 	call(t, server, "ReceiveMessage", `{"QueueUrl":"http://container:1/000000000000/jobs"}`, http.StatusOK)
 }
 
-// Unsupported features of SQS must not be accepted and ignored.
-func TestUnsupportedFeaturesAreRefused(t *testing.T) {
+// TestUnsupportedFeaturesAreRejected checks that unsupported SQS features are not accepted and ignored.
+func TestUnsupportedFeaturesAreRejected(t *testing.T) {
 	t.Parallel()
 	server := sqs.New("http://127.0.0.1:4566", wire.Discard{})
 	call(t, server, "CreateQueue", `{"QueueName":"jobs"}`, http.StatusOK)

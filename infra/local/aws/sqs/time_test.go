@@ -82,7 +82,7 @@ func TestLongPollEndsWithContext(t *testing.T) {
 	})
 }
 
-func TestOnlyTheLatestReceiptHandleDeletes(t *testing.T) {
+func TestOnlyLatestReceiptHandleDeletes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -94,10 +94,10 @@ func TestOnlyTheLatestReceiptHandleDeletes(t *testing.T) {
 
 		b.deleteMessage(url, first.ReceiptHandle)
 		<-time.After(31 * time.Second)
-		third := b.one(url) // the stale handle deleted nothing
+		third := b.one(url) // the stale handle has deleted nothing
 		b.deleteMessage(url, second.ReceiptHandle)
 		b.deleteMessage(url, third.ReceiptHandle)
-		b.deleteMessage(url, third.ReceiptHandle) // repeating it is not an error
+		b.deleteMessage(url, third.ReceiptHandle) // repeating a deletion is not an error
 		<-time.After(time.Hour)
 		if got := b.receive(url, 0); len(got) != 0 {
 			t.Errorf("got %q after it was deleted", bodies(got))

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// traceHeader is the only system attribute that can be sent: the trace that a message belongs to.
+// traceHeader is the only system attribute that can be sent. It holds the trace that a message belongs to.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 const traceHeader = "AWSTraceHeader"
 
@@ -26,8 +26,8 @@ func (in *sendMessageInput) checkTrace() error {
 	return nil
 }
 
-// hashOfTrace returns the hash with which a sender can verify the attribute: the MD5 of name, type, kind of value and
-// value, each preceded by its length. "Calculating the MD5 message digest for message attributes" in
+// hashOfTrace returns the hash with which a sender can verify the attribute: the MD5 of its name, type, kind of value
+// and value, each preceded by its length. "Calculating the MD5 message digest for message attributes" in
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html.
 func (in *sendMessageInput) hashOfTrace() string {
 	value, ok := in.MessageSystemAttributes[traceHeader]

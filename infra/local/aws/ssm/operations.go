@@ -67,7 +67,7 @@ func (s *Server) putParameter(_ context.Context, in *putParameterInput) (any, er
 	return putParameterOutput{Version: next.Version, Tier: "Standard"}, nil
 }
 
-// checkName checks a new name against the rules of PutParameter (API reference, Name).
+// checkName validates a new parameter name by the rules of PutParameter (API reference, Name).
 func checkName(name string) error {
 	levels := strings.Count(strings.TrimPrefix(name, "/"), "/") + 1
 	switch {
@@ -125,12 +125,12 @@ func (s *Server) getParameter(_ context.Context, in *getParameterInput) (any, er
 	return getParameterOutput{Parameter: p.show()}, nil
 }
 
-// find returns the parameter with a name or an ARN.
+// find returns the parameter with this name or ARN.
 func (s *Server) find(name string) (parameter, bool) {
 	path, isARN := strings.CutPrefix(name, arnPrefix)
 	if p, ok := s.parameters[path]; ok || !isARN {
 		return p, ok
 	}
-	p, ok := s.parameters[strings.TrimPrefix(path, "/")] // the ARN of a name without a slash has an added one
+	p, ok := s.parameters[strings.TrimPrefix(path, "/")] // an ARN adds a slash to a name that does not begin with one
 	return p, ok
 }

@@ -1,5 +1,5 @@
-// Package ssm owns the embedded Systems Manager Parameter Store: named parameters with a version number, in AWS JSON
-// 1.1. It has no secure strings, lists, hierarchy queries, history, labels, policies or tags.
+// Package ssm is the embedded Systems Manager Parameter Store: named parameters with a version number, in AWS JSON 1.1.
+// It has no secure strings, lists, hierarchy queries, history, labels, policies or tags.
 //
 // Rules without a cited source follow the AWS Systems Manager API reference.
 package ssm
@@ -21,7 +21,7 @@ const (
 	arnPrefix   = "arn:aws:ssm:us-east-1:000000000000:parameter"
 )
 
-// Server is the service. Create it with New.
+// Server is the Parameter Store service. Create it with New.
 type Server struct {
 	wire.JSONService
 
@@ -31,7 +31,7 @@ type Server struct {
 	parameters map[string]parameter // by name
 }
 
-// parameter is one parameter, in memory and, complete, in the journal.
+// parameter is a parameter, both in memory and in its journal record.
 type parameter struct {
 	Name     string    `json:"name"`
 	Type     string    `json:"type"`
@@ -40,7 +40,7 @@ type parameter struct {
 	Modified time.Time `json:"modified"`
 }
 
-// New returns an empty service. Every change is written to journal before it takes effect.
+// New returns a service without parameters. It writes every change to journal before the change takes effect.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, parameters: map[string]parameter{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
@@ -74,5 +74,5 @@ func (s *Server) Dump(emit func(record any) error) error {
 	return nil
 }
 
-// arn returns the parameter's ARN, with a slash before a name that does not begin with one.
+// arn returns the parameter's ARN, which has a slash before the name.
 func (p parameter) arn() string { return arnPrefix + "/" + strings.TrimPrefix(p.Name, "/") }

@@ -29,8 +29,8 @@ func TestParameterIsFoundByARN(t *testing.T) {
 	}
 }
 
-// The scripts of infra/test/conformance cover Parameter Store's other refusals.
-func TestUnsupportedFeaturesAreRefused(t *testing.T) {
+// The scripts in infra/test/conformance cover Parameter Store's other refusals.
+func TestUnsupportedFeaturesAreRejected(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	for name, kind := range map[string]types.ParameterType{

@@ -14,15 +14,15 @@ import (
 	"strings"
 )
 
-// maxBody is above every request limit of the JSON services (DynamoDB's 16 MB BatchWriteItem is the largest).
+// maxBody exceeds every request limit of the JSON services (DynamoDB's 16 MB BatchWriteItem is the largest).
 const maxBody = 17 << 20
 
-// Error is an AWS error response of a JSON service.
+// Error is an error response of an AWS JSON service.
 type Error struct {
-	Code    string         // "ConditionalCheckFailedException"
-	Message string         // AWS's wording, if our code or a reader of a log can see it
+	Code    string         // such as "ConditionalCheckFailedException"
+	Message string         // in AWS's wording, if our code or a log reader can see it
 	Status  int            // HTTP status; zero means 400
-	Fields  map[string]any // further members of the body, such as "Item" or "CancellationReasons"
+	Fields  map[string]any // additional members of the body, such as "Item" or "CancellationReasons"
 }
 
 // Error implements error.
@@ -33,14 +33,14 @@ func Fail(code, format string, args ...any) error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Operation is one decoded operation of a JSON service.
+// Operation serves one operation of a JSON service, given the request body.
 type Operation func(ctx context.Context, body []byte) (any, error)
 
-// JSONService holds the common parts of the services with the AWS JSON protocol. They embed it.
+// JSONService implements the common parts of services that use the AWS JSON protocol. They embed it.
 type JSONService struct {
-	ServiceName string               // returned by Name
-	Version     string               // of the protocol: "1.0" or "1.1"
-	Operations  map[string]Operation // by name
+	ServiceName string               // result of Name
+	Version     string               // protocol version: "1.0" or "1.1"
+	Operations  map[string]Operation // by operation name
 }
 
 // Name implements Service.
@@ -54,7 +54,7 @@ func (s *JSONService) Serve(w http.ResponseWriter, r *http.Request, _ Call) {
 	ServeJSON(w, r, s.Version, s.Operations)
 }
 
-// Typed turns a function over a request struct into an Operation. Unknown members are ignored, as AWS does.
+// Typed turns a function that takes a request struct into an Operation. It ignores unknown members, as AWS does.
 func Typed[In any](f func(ctx context.Context, in *In) (any, error)) Operation {
 	return func(ctx context.Context, body []byte) (any, error) {
 		var in In
@@ -65,8 +65,8 @@ func Typed[In any](f func(ctx context.Context, in *In) (any, error)) Operation {
 	}
 }
 
-// Body returns the body of r, which can be read again afterwards. Package sigv4 has already read it and replaced it by
-// one that provides its bytes, so middleware can inspect it several times without copying.
+// Body returns r's body, which can still be read afterwards. Package sigv4 has already replaced it with one that
+// provides its bytes, so middleware can inspect it several times without copying.
 func Body(r *http.Request) ([]byte, error) {
 	if kept, ok := r.Body.(interface{ Bytes() []byte }); ok {
 		return kept.Bytes(), nil
@@ -82,13 +82,13 @@ func Body(r *http.Request) ([]byte, error) {
 	return content, nil
 }
 
-// Target returns the operation in the X-Amz-Target header ("DynamoDB_20120810.PutItem" gives "PutItem").
+// Target returns the operation in the X-Amz-Target header, such as "PutItem" for "DynamoDB_20120810.PutItem".
 func Target(r *http.Request) string {
 	_, name, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	return name
 }
 
-// ServeJSON serves r with one of ops in the AWS JSON protocol of the given version ("1.0" or "1.1").
+// ServeJSON serves r with one of ops, using the given version of the AWS JSON protocol ("1.0" or "1.1").
 func ServeJSON(w http.ResponseWriter, r *http.Request, version string, ops map[string]Operation) {
 	body, err := Body(r)
 	if err != nil {
@@ -112,7 +112,7 @@ func ServeJSON(w http.ResponseWriter, r *http.Request, version string, ops map[s
 	writeJSON(w, version, http.StatusOK, out)
 }
 
-// WriteJSONError writes err as AWS's JSON services do. An error that is not an *Error becomes InternalServerError.
+// WriteJSONError writes err as AWS's JSON services do. Any error other than an *Error becomes InternalServerError.
 func WriteJSONError(w http.ResponseWriter, version string, err error) {
 	failure, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -123,7 +123,7 @@ func WriteJSONError(w http.ResponseWriter, version string, err error) {
 	writeJSON(w, version, max(failure.Status, http.StatusBadRequest), body)
 }
 
-// Appender is a response that writes its own JSON: encoding/json would scan a Marshaler's output again.
+// Appender is a response that writes its own JSON, since encoding/json would scan a Marshaler's output again.
 type Appender interface {
 	AppendJSON(to []byte) []byte
 }
@@ -141,7 +141,7 @@ func writeJSON(w http.ResponseWriter, version string, status int, value any) {
 		status, body = http.StatusInternalServerError, []byte(`{"__type":"InternalServerError"}`)
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-"+version)
-	// DynamoDB's clients verify it and log a warning for every response without one.
+	// DynamoDB clients verify this checksum and log a warning for every response without it.
 	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client may have disconnected

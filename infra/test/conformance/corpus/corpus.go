@@ -1,15 +1,15 @@
-// Package corpus holds the scripts that compare the embedded AWS with other servers: requests and their expected
-// responses, as data. A script belongs to one service and creates everything it needs under its own names. It checks
-// only what AWS guarantees: error codes and members, not the wording of messages. This package parses and expands
-// scripts and compares responses; package replay runs them.
+// Package corpus holds the scripts that compare the embedded AWS with other servers. A script is data: requests and
+// their expected responses. It belongs to one service and creates everything it needs under its own names. It checks
+// only behaviour that AWS guarantees, such as error codes and members, but not the wording of messages. This package
+// parses and expands scripts and compares responses; package replay runs them.
 //
 // Scripts are stored in scripts/<service>/<file>.yaml. A file is a mapping:
 //
-//	fixtures:                  # steps that scripts can ask for by name
+//	fixtures:                  # named steps that scripts can include
 //	  table: [<step>, ...]
 //	scripts:
 //	  - name: a put without its sort key is refused
-//	    with: [table]          # fixtures, performed first and in this order
+//	    with: [table]          # fixtures, run first, in this order
 //	    steps: [<step>, ...]
 //
 // A step either waits ({wait: 2s}) or makes a call and checks its response; see Step.
@@ -27,46 +27,46 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Script is a sequence of steps that compares one behaviour.
+// Script is a sequence of steps that tests one behaviour.
 type Script struct {
 	ID      string // <service>/<file>/<name>
 	Service string // "dynamodb", "sqs", "s3", "kms", "secretsmanager", "ssm", "ses"
-	Steps   []Step // including those of its fixtures, which come first
+	Steps   []Step // steps of its fixtures first, then its own
 }
 
-// Step is a call or a wait. In its strings, ${id} stands for a name unique to this run of the script, and ${x} for the
-// value that an earlier step saved as x.
+// Step is a call or a wait. In its strings, ${id} expands to a name that is unique to this run of the script, and ${x}
+// to the value that an earlier step saved as x.
 type Step struct {
 	Wait time.Duration `yaml:"wait"` // if set, all other fields are empty
 
 	// Call is the operation ("PutItem"). For S3 it is the method and URL path ("PUT /${id}/key?partNumber=1").
 	Call string `yaml:"call"`
-	// In is the request body of a JSON service, or the form of SES. Generators: {$repeat: 1024, of: ab} produces a long
-	// string, {$list: 101, of: <anything, with ${n}>} a long list.
+	// In is the request body for a JSON service, or the form parameters for SES. Generators build large values: {$repeat:
+	// 1024, of: ab} produces a long string, {$list: 101, of: <anything, with ${n}>} a long list.
 	In any `yaml:"in"`
-	// Prepares marks a setup call that only some servers support or need. Its result is ignored.
+	// Prepares marks a setup call that only some servers support or need. The call's result is ignored.
 	Prepares bool `yaml:"prepares"`
-	// Each repeats the step for each string, which replaces ${each} in the step.
+	// Each runs the step once for each string, with ${each} replaced by the string.
 	Each []string `yaml:"each"`
-	// Headers holds the headers of an S3 request. Body is an S3 request's body. For a JSON service it replaces In with a
-	// body that is sent unmodified. It may be {$repeat: ...} or {$join: [<texts and $repeats>]}. In a header, ${md5}
-	// stands for the body's Content-MD5.
+	// Headers holds the headers of an S3 request; in a header, ${md5} stands for the body's Content-MD5. Body is the body
+	// of an S3 request. For a JSON service, Body replaces In and is sent unmodified. It may be {$repeat: ...} or {$join:
+	// [<texts and $repeats>]}.
 	Headers map[string]string `yaml:"headers"`
 	Body    any               `yaml:"body"`
 	Sign    Sign              `yaml:"sign"`
 
-	// Fails is the expected error code, without its namespace. If it is empty, the call must succeed. Status is checked if
-	// it is set.
+	// Fails is the expected error code, without its namespace; if it is empty, the call must succeed. Status is the
+	// expected HTTP status, checked only if it is set.
 	Fails  string `yaml:"fails"`
 	Status int    `yaml:"status"`
-	// Response is the expected part of the response. Unlisted members of mappings may have any value; lists must match
-	// completely and in order. XML responses are mappings of the root's children. Special strings: <any>, <absent>,
-	// <number>, <text>, <re:REGEXP>. Special mappings: {$set: [...]} matches a list in any order, {$has: [...]} some of
-	// its elements, {$count: 3} its length.
+	// Response is the expected part of the response. Mappings may have further members; lists must match completely and in
+	// order. An XML response is a mapping of the root's children. Special strings: <any>, <absent>, <number>, <text>,
+	// <re:REGEXP>. Special mappings: {$set: [...]} matches a list in any order, {$has: [...]} matches some of its
+	// elements, and {$count: 3} matches its length.
 	Response any `yaml:"gives"`
-	// Answers holds the expected response headers, with the special strings of Response.
+	// Answers holds the expected response headers. They may use Response's special strings.
 	Answers map[string]string `yaml:"answers"`
-	// Text is the complete response body. It may be {$repeat: ...}.
+	// Text is the expected response body, compared as text. It may be {$repeat: ...}.
 	Text any `yaml:"text"`
 	// Save stores parts of the response in variables. It maps a variable to a path ("Messages.0.ReceiptHandle", or "header
 	// ETag").
@@ -79,7 +79,7 @@ type Sign struct {
 	How     string        `yaml:"how"`
 	Expires time.Duration `yaml:"expires"` // lifetime of a presigned URL; 0 means 15 minutes
 	Ago     time.Duration `yaml:"ago"`     // time between signing and the call
-	Secret  string        `yaml:"secret"`  // "wrong" signs with another secret
+	Secret  string        `yaml:"secret"`  // "wrong" signs with an incorrect secret
 	// Tamper names the part of the request to change after signing: "path", "query", "body", "header", "type", "method".
 	Tamper string `yaml:"tamper"`
 }
@@ -93,7 +93,7 @@ type file struct {
 	} `yaml:"scripts"`
 }
 
-// Load reads every script below fsys and returns them in the order of their ids. Errors name the file.
+// Load reads every script in fsys and returns them ordered by ID. Errors name the file.
 func Load(fsys fs.FS) ([]Script, error) {
 	names, err := fs.Glob(fsys, "*/*.yaml")
 	if err != nil {

@@ -114,12 +114,12 @@ func TestExpandFailsWhenVariableIsNotSet(t *testing.T) {
 	}
 }
 
-func TestMatch(t *testing.T) {
+func TestMatchReportsFirstDifference(t *testing.T) {
 	t.Parallel()
 	type mapping = map[string]any
 	tests := map[string]struct {
 		want, got  any
-		difference string // a substring of the difference; "" if they match
+		difference string // expected substring of the difference; "" if the values match
 	}{
 		"equal texts":                    {"a", "a", ""},
 		"other texts":                    {mapping{"k": "a"}, mapping{"k": "b"}, "k is b, want a"},

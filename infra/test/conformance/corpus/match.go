@@ -32,7 +32,7 @@ func differs(at string, want, got any) string {
 	return fmt.Sprintf("%s is %s, want %s", strings.TrimPrefix(at, "."), shown(got), shown(want))
 }
 
-// shown shortens a large value to keep a difference readable.
+// shown shortens a large value to keep a reported difference readable.
 func shown(v any) string {
 	text := fmt.Sprintf("%v", v)
 	if len(text) > 300 {
@@ -106,7 +106,7 @@ func matchList(at string, want, got []any) string {
 	return ""
 }
 
-// matchSome pairs every expected element with the first matching element of the response.
+// matchSome matches each expected element with the first response element that fits.
 func matchSome(at string, want, got []any) string {
 	left := slices.Clone(got)
 	for _, element := range want {
@@ -119,7 +119,7 @@ func matchSome(at string, want, got []any) string {
 	return ""
 }
 
-// aslist wraps a single value in a list, because XML does not distinguish a list of one element from an element.
+// aslist wraps a single value in a list, because XML does not distinguish an element from a list of one element.
 func aslist(v any) []any {
 	if v == nil {
 		return nil
@@ -130,7 +130,7 @@ func aslist(v any) []any {
 	return []any{v}
 }
 
-// plain converts numbers from different decoders to a comparable form.
+// plain converts numbers from different decoders to one comparable form.
 func plain(v any) any {
 	switch n := v.(type) {
 	case int:

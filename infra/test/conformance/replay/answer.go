@@ -21,7 +21,7 @@ type answer struct {
 	code   string // the error code without its namespace, "" on success
 }
 
-// String describes the answer in a difference.
+// String formats the response for a reported difference.
 func (a *answer) String() string {
 	text := string(a.body)
 	return fmt.Sprintf("%d %s %s", a.status, a.code, text[:min(len(text), 200)])
@@ -45,8 +45,8 @@ func read(response *http.Response) (*answer, error) {
 	return a, nil
 }
 
-// codeOf extracts the error code: JSON's __type without its namespace, S3's Code, or the Query protocol's Error.Code. A
-// response without a body, such as one to HEAD, yields its status text.
+// codeOf extracts the error code: JSON's __type without its namespace, S3's Code, or the Query protocol's Error.Code.
+// For a response without a body, such as one to HEAD, it returns the status text.
 func codeOf(a *answer) string {
 	for _, path := range []string{"__type", "Code", "Error.Code", "Errors.Error.Code"} {
 		if code, ok := corpus.Find(a.value, path).(string); ok {

@@ -1,5 +1,5 @@
-// Package replay runs the scripts of package corpus against a server. It speaks each service's wire protocol directly,
-// so that no SDK corrects or hides a request or a response. It signs requests with the SDK's signer.
+// Package replay runs the scripts of package corpus against a server. It implements each service's wire protocol, so
+// that no SDK corrects or hides a request or a response. It signs requests with the SDK's signer.
 package replay
 
 import (
@@ -15,12 +15,13 @@ import (
 // Target is a server that scripts run against.
 type Target struct {
 	Name                 string
-	URL                  string // http://127.0.0.1:1234
+	URL                  string // for example http://127.0.0.1:1234
 	AccessKey, SecretKey string
 	Client               interface {
 		Do(r *http.Request) (*http.Response, error)
 	}
-	// NewID generates names unique to this run: lower-case letters and digits, valid for tables, queues and buckets.
+	// NewID generates a name that is unique to this run: lower-case letters and digits, valid for tables, queues and
+	// buckets.
 	NewID func() string
 }
 
@@ -36,8 +37,8 @@ func (d *DifferenceError) Error() string {
 	return fmt.Sprintf("step %d, %s: %s", d.Step, d.Call, d.What)
 }
 
-// Play runs s. It returns a *DifferenceError if a response is not as expected, and another error if the server cannot
-// be reached or the script cannot be run.
+// Play runs s. It returns a *DifferenceError if a response differs from the expected one, and another error if the
+// server can't be reached or the script can't be run.
 func Play(ctx context.Context, p Target, s corpus.Script) error {
 	variables := map[string]string{"id": p.NewID(), "url": p.URL}
 	for i, step := range s.Steps {
@@ -58,7 +59,7 @@ func Play(ctx context.Context, p Target, s corpus.Script) error {
 	return nil
 }
 
-// performEach runs a step, once for each of its strings if it has any. It returns "" if the responses match.
+// performEach runs a step, once for each string in Each if there are any. It returns "" if all responses match.
 func (p Target) performEach(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (what string, err error) {
@@ -105,7 +106,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// call sends the request of a step and parses the response.
+// call sends a step's request and parses the response.
 func (p Target) call(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (*answer, error) {
@@ -123,7 +124,7 @@ func (p Target) call(ctx context.Context, service string, step corpus.Step,
 	return read(response)
 }
 
-// find resolves a path of Save: "header NAME", or a path into the body.
+// find returns the value at a path in Save: "header NAME", or a path into the body.
 func (a *answer) find(path string) any {
 	if name, ok := strings.CutPrefix(path, "header "); ok {
 		if value := a.header.Get(name); value != "" {
@@ -134,7 +135,7 @@ func (a *answer) find(path string) any {
 	return corpus.Find(a.value, path)
 }
 
-// check compares the response with the step's expectation. It returns "" if they match.
+// check compares the response with the step's expected response. It returns "" if they match.
 func (a *answer) check(step corpus.Step, variables map[string]string) (string, error) {
 	if what := a.checkOutcome(step); what != "" {
 		return what, nil
@@ -158,7 +159,7 @@ func (a *answer) check(step corpus.Step, variables map[string]string) (string, e
 	return "", nil
 }
 
-// checkOutcome compares only success or failure.
+// checkOutcome checks only whether the call succeeded or failed as expected.
 func (a *answer) checkOutcome(step corpus.Step) string {
 	switch {
 	case step.Prepares:

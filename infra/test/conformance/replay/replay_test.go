@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/test/conformance/replay"
 )
 
-// server responds to each request with the next of its answers and records the requests.
+// server responds to each request with the next scripted response, and records the requests.
 type server struct {
 	answers  []func(w http.ResponseWriter)
 	requests []*http.Request
@@ -121,7 +121,7 @@ func TestTamperInvalidatesSignedRequest(t *testing.T) {
 		step := corpus.Step{Call: "PUT /b/k", Body: "hello"}
 		spoiled := step
 		spoiled.Sign.Tamper = part
-		synctest.Test(t, func(t *testing.T) { // so that both are signed at the same time
+		synctest.Test(t, func(t *testing.T) { // in virtual time, so that both requests are signed at the same time
 			if err := replay.Play(t.Context(), s.party(),
 				corpus.Script{Service: "s3", Steps: []corpus.Step{step, spoiled}}); err != nil {
 				t.Fatal(err)
@@ -216,7 +216,7 @@ func TestPlayRepeatsStepForEachString(t *testing.T) {
 	}
 }
 
-func TestPlayIgnoresFailedPreparation(t *testing.T) {
+func TestPlayIgnoresFailureOfPreparingStep(t *testing.T) {
 	t.Parallel()
 	s := &server{answers: []func(http.ResponseWriter){says(400, `{"__type":"Unknown"}`)}}
 	err := replay.Play(t.Context(), s.party(),
@@ -249,7 +249,7 @@ func TestPlayReturnsErrorWhenServerIsUnreachable(t *testing.T) {
 	}
 }
 
-func TestPlayWaits(t *testing.T) {
+func TestPlayPerformsWaitStep(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/test/conformance/corpus"
 )
 
-// protocol holds the headers that a service's protocol uses.
+// protocol holds the header values of a service's wire protocol.
 type protocol struct{ target, contentType string }
 
 var protocols = map[string]protocol{
@@ -26,7 +26,7 @@ var protocols = map[string]protocol{
 	"ssm":            {"AmazonSSM", "application/x-amz-json-1.1"},
 }
 
-// request builds the unsigned request of a step.
+// request builds a step's request, without a signature.
 func (p Target) request(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (*http.Request, []byte, error) {
@@ -111,7 +111,7 @@ func (p Target) rest(
 	return r, body, nil
 }
 
-// form builds a Query protocol request, whose parameters are strings.
+// form builds a request in the Query protocol, which sends all parameters as strings.
 func (p Target) form(ctx context.Context, call string, in any) (*http.Request, []byte, error) {
 	form := url.Values{"Action": {call}, "Version": {"2010-12-01"}}
 	if members, ok := in.(map[string]any); ok {

@@ -23,7 +23,7 @@ const (
 	defaultExpires = 15 * time.Minute
 )
 
-// sign signs r as the step specifies, and tampers with it afterwards if the step requests it.
+// sign signs r as the step specifies, and afterwards tampers with it if the step requires that.
 func (p Target) sign(ctx context.Context, r *http.Request, body []byte, service string,
 	how corpus.Sign,
 ) (*http.Request, error) {

@@ -10,15 +10,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// known is a listed difference: one that is accepted for some scripts and one server, with the reason why the embedded
-// AWS is right.
+// known is an accepted difference between the embedded AWS and one server. It applies to some scripts and has a reason
+// why the embedded AWS is right.
 type known struct {
-	script string // a script id; a trailing * matches any suffix
+	script string // a script ID; a trailing * matches any suffix
 	server string
 	reason string
 }
 
-// listed parses the differences from YAML, a map of reasons by server and script.
+// listed parses the accepted differences from YAML, a map of reasons by server and script.
 func listed(text string) ([]known, error) {
 	var servers map[string]map[string]string
 	if err := yaml.Unmarshal([]byte(text), &servers); err != nil {
@@ -37,7 +37,7 @@ func listed(text string) ([]known, error) {
 	return all, nil
 }
 
-// covers reports whether the entry applies to this script and this server.
+// covers reports whether the entry applies to the given script and server.
 func (d known) covers(script, server string) bool {
 	if d.server != server {
 		return false

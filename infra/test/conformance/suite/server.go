@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	startTime = 60 * time.Second // enough for a JVM on a busy machine
+	startTime = 60 * time.Second // enough for a JVM on a loaded machine
 	pollEvery = 50 * time.Millisecond
 )
 
-// Server is a third-party server that is started for a run of the suite.
+// Server is a third-party server that the suite starts and tests.
 type Server struct {
 	Name     string
 	Services []string // services whose scripts run against it
-	File     string   // path below the servers' folder; if missing, the server is not installed
-	// Command returns the command that runs the server on a port of 127.0.0.1, in a new empty folder.
+	File     string   // path within the servers' folder; the server is not installed if it is missing
+	// Command returns the command that runs the server on the given port of 127.0.0.1. The folder is new and empty.
 	Command func(ctx context.Context, folder, port string) *exec.Cmd
 }
 
 const loopback = "127.0.0.1"
 
-// running is a started server that responds.
+// running is a server that has started and responds to requests.
 type running struct {
 	url     string
 	process *exec.Cmd
@@ -57,7 +57,7 @@ func (s Server) start(ctx context.Context, folder string, client *http.Client) (
 		return nil, fmt.Errorf("start %s: %w", s.Name, err)
 	}
 	go func() {
-		_ = r.process.Wait() // it is always killed
+		_ = r.process.Wait() // the error is expected: the process is always killed
 		close(r.exited)
 	}()
 	if err := r.answers(ctx, client); err != nil {
@@ -67,7 +67,7 @@ func (s Server) start(ctx context.Context, folder string, client *http.Client) (
 	return r, nil
 }
 
-// answers waits for any HTTP response.
+// answers waits until the server sends any HTTP response.
 func (r *running) answers(ctx context.Context, client *http.Client) error {
 	limited, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -94,7 +94,7 @@ func (r *running) answers(ctx context.Context, client *http.Client) error {
 func (r *running) stop() {
 	_ = r.process.Process.Kill() // it may already have exited
 	<-r.exited
-	_ = os.RemoveAll(r.folder) // in the system's folder for temporary files
+	_ = os.RemoveAll(r.folder) // it is below the system's folder for temporary files
 }
 
 func freePort(ctx context.Context) (string, error) {

@@ -1,6 +1,6 @@
-// Package suite runs the scripts of package corpus against third-party servers. It starts the servers one after another
-// and reports every script on which one differs and that no row of the list excuses. It also reports rows that excuse
-// nothing, so that every row is needed and has a reason.
+// Package suite runs the scripts of package corpus against third-party servers. It starts one server after another and
+// reports every script whose result differs, unless the list of accepted differences covers it. It also reports list
+// entries that are no longer needed.
 package suite
 
 import (
@@ -37,23 +37,23 @@ type Options struct {
 	Folder  string          // folder in which the servers are installed
 	Scripts []corpus.Script // selected scripts; a server runs those of its services
 	List    string          // the listed differences, in YAML
-	Part    string          // only entries about scripts whose ids contain Part can be stale
+	Part    string          // report only stale entries whose script IDs contain Part
 	Verbose bool            // also print listed differences
 	Out     io.Writer
 }
 
-// run is the state of one run of the suite.
+// run holds the state of one suite run.
 type run struct {
 	Options
 
 	listed []known
-	agreed map[string]bool // scripts on which a server agreed
-	used   []atomic.Bool   // by index of the listed difference
+	agreed map[string]bool // scripts that at least one server passed
+	used   []atomic.Bool   // whether a listed difference occurred, by its index
 	client *http.Client
 }
 
-// Run tests the servers one after another, because the machine may have few processors and some scripts measure time.
-// It returns an error if a difference is unlisted, a row is stale, or a server can't be started.
+// Run tests the servers one after another, because some scripts measure time and the machine may have few processors.
+// It returns an error if a difference is not listed, an entry is stale, or a server can't be started.
 func Run(ctx context.Context, o Options) error {
 	rows, err := listed(o.List)
 	if err != nil {
@@ -82,7 +82,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// stale reports and counts the rows about this run's servers and scripts that excused nothing.
+// stale reports and counts the entries for this run's servers and scripts whose difference did not occur.
 func (r *run) stale() int {
 	count := 0
 	for i, row := range r.listed {
@@ -99,10 +99,10 @@ func (r *run) stale() int {
 // result is the outcome of one script.
 type result struct {
 	script string
-	err    error // nil if the server agreed
+	err    error // nil if the server passed
 }
 
-// play runs every script of a server's services and returns the number of unlisted differences.
+// play runs every script for a server's services and returns the number of unlisted differences.
 func (r *run) play(ctx context.Context, s Server) (int, error) {
 	began := time.Now()
 	server, err := s.start(ctx, r.Folder, r.client)
@@ -162,8 +162,8 @@ func (r *run) isListed(script, server string) bool {
 }
 
 func (r *run) printf(format string, arguments ...any) {
-	_, _ = fmt.Fprintf(r.Out, format, arguments...) // a closed terminal does not affect the result
+	_, _ = fmt.Fprintf(r.Out, format, arguments...) // errors are ignored: a closed terminal does not affect the result
 }
 
-// newID returns an id that is valid in a bucket name: lower-case letters and digits.
+// newID returns an ID that is valid in a bucket name: lower-case letters and digits.
 func newID() string { return "c" + strings.ToLower(ids.Random()[:8]) }

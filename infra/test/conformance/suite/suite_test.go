@@ -18,7 +18,7 @@ import (
 
 const asServer = "-server-on-port="
 
-// TestMain lets this test binary also act as a server: the embedded AWS on a port.
+// TestMain lets this test binary also run as a server: the embedded AWS on a given port.
 func TestMain(m *testing.M) {
 	for _, argument := range os.Args[1:] {
 		if port, ok := strings.CutPrefix(argument, asServer); ok {
@@ -34,11 +34,11 @@ func serve(port string) int {
 		return 1
 	}
 	server := &http.Server{Addr: "127.0.0.1:" + port, Handler: cloud, ReadHeaderTimeout: time.Second}
-	_ = server.ListenAndServe() // it runs until it is killed
+	_ = server.ListenAndServe() // serves until the process is killed
 	return 0
 }
 
-// scripts returns two scripts: the server agrees on the first and differs on the second.
+// scripts returns two scripts. The server passes the first and differs on the second.
 func scripts() []corpus.Script {
 	return []corpus.Script{
 		{

@@ -1,5 +1,5 @@
-// Package npm installs third-party judges that are npm packages, once per machine and version, into the user's cache.
-// It only installs them; the tests control them.
+// Package npm installs third-party judges from npm, once per machine and version, into the user's cache folder. The
+// tests run the judges.
 package npm
 
 import (
@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// installTime is the time-out of npm for fetching a few small packages.
+// installTime is the time-out for npm to install a few small packages.
 const installTime = 5 * time.Minute
 
-// errAbsent is returned if this machine has no Node, which does not fail a test.
+// errAbsent means that this machine has no Node or npm. It does not fail a test.
 var errAbsent = errors.New("the judge needs node and npm in PATH")
 
-// Installed returns the folder with a judge's node_modules, identified by its package.json and package-lock.json. It
-// creates the folder if it does not exist.
+// Installed returns the folder with a judge's node_modules for the given package.json and package-lock.json. It
+// installs the packages if the folder does not exist.
 func Installed(name string, manifest, lock []byte) (string, error) {
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -41,8 +41,8 @@ func Installed(name string, manifest, lock []byte) (string, error) {
 	return place, installInto(place, map[string][]byte{"package.json": manifest, "package-lock.json": lock})
 }
 
-// MaySkip reports whether tests may be skipped after this error of Installed: on a machine without Node, or, outside
-// CI, on one that can't fetch packages.
+// MaySkip reports whether tests may be skipped because of an error returned by Installed. This is the case if Node is
+// missing or, outside CI, if packages can't be downloaded.
 func MaySkip(err error) bool {
 	return errors.Is(err, errAbsent) || err != nil && os.Getenv("CI") != "true"
 }
@@ -52,8 +52,8 @@ func isThere(place string) bool {
 	return err == nil
 }
 
-// installInto installs the judge in a temporary folder and then renames it to place in one step, so that concurrent
-// installations do not conflict.
+// installInto installs the judge in a temporary folder and then renames that folder to place, so that concurrent
+// installations do not interfere.
 func installInto(place string, files map[string][]byte) error {
 	all := filepath.Dir(place)
 	if err := os.MkdirAll(all, 0o755); err != nil { //nolint:gosec // a cache, as the user's others
@@ -63,17 +63,17 @@ func installInto(place string, files map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(fresh) }() // empty after the rename
+	defer func() { _ = os.RemoveAll(fresh) }() // no longer exists after the rename
 	if err = install(fresh, files); err != nil {
 		return err
 	}
 	if err = os.Rename(fresh, place); err != nil && !isThere(place) {
 		return err
 	}
-	return nil // another process may have finished first
+	return nil // another process has installed the judge meanwhile
 }
 
-// install has npm fetch exactly the packages in the lock file. Package scripts do not run.
+// install installs exactly the packages in the lock file. It does not run the packages' scripts.
 func install(folder string, files map[string][]byte) error {
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {

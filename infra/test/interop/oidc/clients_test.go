@@ -27,11 +27,12 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// awkward is a secret full of characters that are special in some encoding between us and the judge. It contains no é:
-// RFC 6749 appendix A.2 allows only visible ASCII and the space, and the judge registers nothing else.
+// awkward is a client secret with characters that are special in some encoding used between us and the judge. It
+// contains no é, because RFC 6749 appendix A.2 allows only visible ASCII and spaces, and the judge refuses anything
+// else.
 const awkward = `a:b%3A+c d&e=f"g\h/i?j#k;l,m%`
 
-// confidential is a client that authenticates.
+// confidential is a confidential client.
 type confidential struct {
 	client
 
@@ -39,7 +40,7 @@ type confidential struct {
 	known registration
 }
 
-// secretive returns a client with an awkward secret.
+// secretive returns a client with the secret awkward.
 func secretive(method catalog.AuthMethod) confidential {
 	c := confidential{client: client{id: "client: 100%+" + string(method), authID: ids.Random()}}
 	c.auth = catalog.ClientAuth{ID: c.authID, Method: method, Secret: []byte(awkward)}
@@ -48,13 +49,13 @@ func secretive(method catalog.AuthMethod) confidential {
 	return c
 }
 
-// mistaken returns the client with a secret that is not registered.
+// mistaken returns the client with an unregistered secret.
 func (c confidential) mistaken() confidential {
 	c.auth.Secret = []byte(awkward + "x")
 	return c
 }
 
-// keyed returns a client that signs with algorithm; the judge has our published key set.
+// keyed returns a client that signs its assertions with algorithm. Our public keys are registered at the judge.
 func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidential {
 	t.Helper()
 	c := confidential{client: client{id: "client of " + algorithm, authID: ids.Random()}}
@@ -66,7 +67,7 @@ func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidentia
 	return c
 }
 
-// keyring returns an RSA key and an elliptic-curve key in a separate KMS.
+// keyring returns a keyring with an RSA key and an elliptic-curve key, in its own KMS.
 func keyring(t *testing.T) *clientauth.Keyring {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
@@ -83,7 +84,7 @@ func keyring(t *testing.T) *clientauth.Keyring {
 	return clientauth.NewKeyring(kms.SigningKeys{Client: vault}, names)
 }
 
-// drawer maps ids to client authentications.
+// drawer stores client authentications by ID.
 type drawer map[string]catalog.ClientAuth
 
 func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalog.ClientAuth, error) {
@@ -94,7 +95,7 @@ func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalo
 	return auth, nil
 }
 
-// portalOf returns our client with one registration's authentication.
+// portalOf returns our side with the authentication of one registered client.
 func portalOf(j judge, c confidential, keys *clientauth.Keyring) ourSide {
 	c.auth.Origins = []string{catalog.Origin(j.Issuer)}
 	return portalWith(clientauth.NewRegistry(clientauth.Deps{
@@ -143,7 +144,7 @@ func TestConfidentialClientConnectsRefreshesAndRevokes(t *testing.T) {
 	}
 }
 
-func TestPublicClientRevokes(t *testing.T) {
+func TestPublicClientRevokesTokens(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	set, err := p.Exchange(t.Context(), j.signIn(t, p, client{id: "public"}))
@@ -157,9 +158,9 @@ func TestPublicClientRevokes(t *testing.T) {
 	}
 }
 
-// TestInvalidClientIsNotRevokedConsent proves that errors in our registration do not end a
+// TestInvalidClientErrorDoesNotRevokeConnection proves that an error in our client's registration does not end a
 // connection.
-func TestInvalidClientIsNotRevokedConsent(t *testing.T) {
+func TestInvalidClientErrorDoesNotRevokeConnection(t *testing.T) {
 	t.Parallel()
 	keys, others := keyring(t), keyring(t)
 	basic, post := secretive(catalog.AuthSecretBasic), secretive(catalog.AuthSecretPost)
@@ -181,7 +182,7 @@ func TestInvalidClientIsNotRevokedConsent(t *testing.T) {
 			_, err := p.Exchange(t.Context(), grant)
 			wantPortalError(t, err, "invalid_client")
 			set, err := able.Exchange(t.Context(), grant)
-			expect.NoError(t, err) // the code was not used
+			expect.NoError(t, err) // the code is still unused
 			_, err = p.Refresh(t.Context(), tenant, set)
 			refusal, ok := errors.AsType[*smart.OAuthError](err)
 			if !ok || refusal.Code != "invalid_client" || !refusal.Unspent() || errors.Is(err, tokens.ErrRefused) {
@@ -197,8 +198,8 @@ func TestInvalidClientIsNotRevokedConsent(t *testing.T) {
 	}
 }
 
-// TestAssertionIsSingleUse proves that the judge refuses a repeated jti. All requests of the other tests therefore show
-// that ours are unique.
+// TestAssertionIsSingleUse proves that the judge refuses a repeated jti. It follows that our assertions in all other
+// tests are unique.
 func TestAssertionIsSingleUse(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)
@@ -217,7 +218,7 @@ func TestAssertionIsSingleUse(t *testing.T) {
 	}
 }
 
-// useOf returns the use of a token set's client.
+// useOf returns the client with which a token set was issued.
 func useOf(set tokens.Set) catalog.ClientUse {
 	return catalog.ClientUse{
 		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint,
@@ -225,7 +226,7 @@ func useOf(set tokens.Set) catalog.ClientUse {
 	}
 }
 
-// proof returns a form with a new assertion of the set's client.
+// proof returns form parameters with a new client assertion for the token set's client.
 func proof(t *testing.T, p ourSide, set tokens.Set) url.Values {
 	t.Helper()
 	form := url.Values{}
@@ -233,7 +234,7 @@ func proof(t *testing.T, p ourSide, set tokens.Set) url.Values {
 	return form
 }
 
-// active introspects a token at the judge (RFC 7662).
+// active reports whether the judge's introspection endpoint considers a token active (RFC 7662).
 func (j judge) active(t *testing.T, p ourSide, set tokens.Set, token secret.Text) bool {
 	t.Helper()
 	form, header := url.Values{"token": {token.Reveal()}}, http.Header{}

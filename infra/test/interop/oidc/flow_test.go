@@ -23,7 +23,7 @@ func TestAttemptCreatesLastingConnection(t *testing.T) {
 	if got := end.Connection.Status; got != connection.Authorized {
 		t.Fatalf("the connection is %s", got)
 	}
-	if at := end.Connection.ConsentExpiresAt; !at.IsZero() { // public clients can't introspect
+	if at := end.Connection.ConsentExpiresAt; !at.IsZero() { // public clients can't introspect tokens
 		t.Errorf("the consent ends at %v, want no date", at)
 	}
 	set, err := tokens.Vault{Sealer: glass{}}.Open(t.Context(), end.Tokens)
@@ -49,7 +49,7 @@ func TestDeclinedConsentLeavesRejectedConnection(t *testing.T) {
 }
 
 // TestFlowRefusesCodeOfAnotherSignIn covers code injection (RFC 9700 section 4.5): an attacker puts the code of their
-// own sign-in into the victim's callback. The judge detects that the verifier does not match the code.
+// own sign-in into the victim's callback. The judge must detect that the code verifier does not match the code.
 func TestFlowRefusesCodeOfAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	d := newService(start(t, registered("public", "none")))
@@ -60,8 +60,8 @@ func TestFlowRefusesCodeOfAnotherSignIn(t *testing.T) {
 	d.wantNothing(t, err, "invalid_grant")
 }
 
-// TestFlowRefusesResponseOfAnotherServer covers the mix-up of RFC 9207: the callback comes from one judge, but the
-// attempt was at another.
+// TestFlowRefusesResponseOfAnotherServer covers the mix-up attack of RFC 9207: the attempt was started at one judge,
+// but the callback comes from another.
 func TestFlowRefusesResponseOfAnotherServer(t *testing.T) {
 	t.Parallel()
 	d, other := newService(start(t, registered("public", "none"))),
@@ -73,7 +73,7 @@ func TestFlowRefusesResponseOfAnotherServer(t *testing.T) {
 	d.wantNothing(t, err, fault.CodeInvalidRequest)
 }
 
-// address returns the query of the authorization URL.
+// address returns the query of an attempt's authorization URL.
 func address(t *testing.T, left binding.Started) url.Values {
 	t.Helper()
 	parsed, err := url.Parse(left.URL)

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// verification is a verification of a patient's identity by the judge.
+// verification is a patient's identity verification at the judge.
 type verification struct {
 	oidc.RelyingParty
 
@@ -26,7 +26,7 @@ type verification struct {
 	back   identity.Return
 }
 
-// verify starts a verification for one of our clients.
+// verify starts an identity verification with one of our clients.
 func (j judge) verify(t *testing.T, clients oidc.Clients, c client) *verification {
 	t.Helper()
 	v := &verification{RelyingParty: oidc.NewRelyingParty(doer(), clients, time.Now)}
@@ -50,7 +50,7 @@ func (j judge) verify(t *testing.T, clients oidc.Clients, c client) *verificatio
 	return v
 }
 
-// end takes the patient to the judge and back.
+// end signs the patient in at the judge and completes the verification.
 func (v *verification) end(t *testing.T) (tefca.Assertion, error) {
 	t.Helper()
 	told := browse(t, v.left)
@@ -94,9 +94,9 @@ func TestJudgeVerifiesPatient(t *testing.T) {
 	}
 }
 
-// TestIdentityTokenIsChecked proves that a valid token is refused if its nonce, code verifier, issuer or assurance
-// level does not match.
-func TestIdentityTokenIsChecked(t *testing.T) {
+// TestIdentityVerificationRefusesMismatchedToken proves that a validly signed token is refused if its nonce, code
+// verifier, issuer or assurance level does not match.
+func TestIdentityVerificationRefusesMismatchedToken(t *testing.T) {
 	t.Parallel()
 	j := start(t, registered("public", "none"))
 	for cause, spoil := range map[string]func(v *verification){

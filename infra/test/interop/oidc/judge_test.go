@@ -1,7 +1,7 @@
-// Package oidc_test tests our SMART client, and our relying party at identity providers, against a third-party
-// authorization server: oidc-provider, started by server.mjs. The package installs and runs this judge and simulates
-// the patient's browser. It checks that production code succeeds, and that invalid requests fail. The judge needs Node
-// and npm; without them these tests are skipped. Health systems that violate the standards are covered by the sandbox
+// Package oidc_test tests our SMART client, and our relying party for identity providers, against a third-party
+// authorization server (the judge): oidc-provider, started by server.mjs. The package installs and runs the judge and
+// simulates the patient's browser. It checks that production code succeeds and that invalid requests fail. The judge
+// needs Node and npm; without them the tests are skipped. The sandbox covers health systems that violate the standards
 // (infra/sandbox).
 package oidc_test
 
@@ -33,7 +33,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The judge consists of these three files. The tests run them from the cache, never from the checkout.
+// The judge consists of these three files. The tests run copies in the cache folder, never the files in the checkout.
 var (
 	//go:embed package.json
 	manifest []byte
@@ -43,25 +43,25 @@ var (
 	server string
 )
 
-// installed returns the folder with the judge's node_modules.
+// installed returns the folder that contains the judge's node_modules.
 var installed = sync.OnceValues(func() (string, error) { return npm.Installed("oidc", manifest, lock) })
 
 // settings holds the parameters of server.mjs.
 type settings struct {
 	Clients         []registration `json:"clients"`
-	AccessTokenLife int            `json:"accessTokenLife"` // seconds
+	AccessTokenLife int            `json:"accessTokenLife"` // in seconds
 	IdentityInToken bool           `json:"identityInToken"` // the id_token contains fhirUser, as SMART requires
 }
 
-// judge is a running authorization server with a FHIR server behind it.
+// judge is a running authorization server with a FHIR server that accepts its tokens.
 type judge struct {
 	Issuer   string `json:"issuer"`
 	FHIRBase string `json:"fhir_base"`
-	Patient  string `json:"patient"` // id of the patient who signs in
+	Patient  string `json:"patient"` // ID of the patient who signs in
 }
 
-// start returns a judge that knows the clients. Tests with the same clients share a judge, because each has its own
-// grants.
+// start returns a judge with the given clients. Tests with the same clients share a judge, which is safe because each
+// test uses its own grants.
 func start(t *testing.T, clients ...registration) judge {
 	t.Helper()
 	told := settings{Clients: clients, AccessTokenLife: 300, IdentityInToken: true}
@@ -71,7 +71,7 @@ func start(t *testing.T, clients ...registration) judge {
 	return ready(t, started.(func() (*running, error)))
 }
 
-// startWith returns a judge that no other test uses.
+// startWith returns a judge with the given settings that no other test uses.
 func startWith(t *testing.T, told settings) judge {
 	t.Helper()
 	own := sync.OnceValues(func() (*running, error) { return run(told) })
@@ -89,10 +89,10 @@ func ready(t *testing.T, started func() (*running, error)) judge {
 	return r.judge
 }
 
-// judges holds this run's judges (func() (*running, error)), by their settings.
+// judges holds the judges of this test run (func() (*running, error)) by their settings.
 var judges sync.Map
 
-// running is a judge's process.
+// running is the process of a judge.
 type running struct {
 	judge      judge
 	complaints bytes.Buffer
@@ -105,7 +105,7 @@ func run(told settings) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &running{process: exec.Command("node", "--input-type=module", "--eval", server)} // modules are resolved in Dir
+	r := &running{process: exec.Command("node", "--input-type=module", "--eval", server)} // Node resolves modules in Dir
 	r.process.Dir, r.process.Stderr, r.process.WaitDelay = place, &r.complaints, time.Second
 	input, err := r.process.StdinPipe()
 	if err != nil {
@@ -129,13 +129,14 @@ func run(told settings) (*running, error) {
 	return r, json.Unmarshal(line, &r.judge)
 }
 
-// TestMain stops the judges. Each must exit cleanly; its output is printed if a test has failed.
+// TestMain runs the tests and then stops the judges. Each judge must exit cleanly. If a test has failed, the judges'
+// output is printed.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	judges.Range(func(_, started any) bool {
 		r, err := started.(func() (*running, error))()
 		if err != nil {
-			return true // the test has reported it
+			return true // the test has already reported the error
 		}
 		_ = r.input.Close()
 		if err := r.process.Wait(); err != nil {
@@ -150,7 +151,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ourSide holds both halves of our client as in production.
+// ourSide holds the production code's two halves: the portal client and the client authentication.
 type ourSide struct {
 	smart.Authorizer
 	smart.Portal
@@ -158,7 +159,7 @@ type ourSide struct {
 	clients smart.Clients
 }
 
-// portal returns our side for public clients, which may connect to this machine.
+// portal returns our side for public clients. It may connect to the local machine.
 func portal() ourSide { return portalWith(noClients{}) }
 
 func portalWith(clients smart.Clients) ourSide {

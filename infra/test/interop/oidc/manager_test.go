@@ -14,12 +14,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// connID is the id of the connection whose tokens are refreshed.
+// connID is the ID of the connection whose tokens are refreshed.
 const connID = "c0000000-0000-4000-8000-000000000001"
 
-// TestConcurrentRefreshesUseEachTokenOnce proves that concurrent workers never reuse a refresh token. The judge
-// revokes a grant as soon as a rotated refresh token is used again, so a single failure of the lease would break every
-// later round.
+// TestConcurrentRefreshesUseEachTokenOnce proves that concurrent workers never reuse a refresh token. The judge revokes
+// a grant as soon as a rotated refresh token is reused, so a single failure of the lease would make every later round
+// fail.
 func TestConcurrentRefreshesUseEachTokenOnce(t *testing.T) {
 	t.Parallel()
 	const rounds, workers = 30, 8
@@ -49,8 +49,8 @@ func TestConcurrentRefreshesUseEachTokenOnce(t *testing.T) {
 	}
 }
 
-// refreshAtOnce runs concurrent refreshes and returns the newest version that a worker got. The only accepted error is
-// that another worker is refreshing.
+// refreshAtOnce runs concurrent refreshes and returns the newest version that a worker received. The only accepted
+// error is that another worker is already refreshing.
 func refreshAtOnce(t *testing.T, manager tokens.Manager, workers int) (newest int64) {
 	t.Helper()
 	var mu sync.Mutex
@@ -73,7 +73,7 @@ func refreshAtOnce(t *testing.T, manager tokens.Manager, workers int) (newest in
 	return newest
 }
 
-// table stores one row in memory, as store.Tokens stores it in DynamoDB.
+// table stores one row in memory, in place of the DynamoDB table of store.Tokens.
 type table struct {
 	mu  sync.Mutex
 	row tokens.Row
@@ -122,14 +122,14 @@ func (s *table) RotateTokens(_ context.Context, row tokens.Row) error {
 	return nil
 }
 
-// unlimited always grants a slot.
+// unlimited is a limiter that always grants a slot.
 type unlimited struct{}
 
 func (unlimited) Acquire(context.Context, string) (tokens.Slot, error) { return unlimited{}, nil }
 func (unlimited) Until() time.Time                                     { return time.Now().Add(time.Minute) }
 func (unlimited) Release(context.Context, error)                       {}
 
-// glass is a sealer that leaves data in plain text.
+// glass is a sealer that does not encrypt.
 type glass struct{}
 
 func (glass) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// callback is our redirect URI. Nothing listens there: the browser stops before it.
+// callback is our redirect URI. No server listens there: the browser stops before it.
 const (
 	ours     = "https://us.example"
 	callback = ours + "/bridge/callback"
@@ -24,10 +24,10 @@ const (
 // scope is the scope that a connection requests.
 const scope = "openid fhirUser launch/patient offline_access patient/*.rs"
 
-// registration is a client's metadata at the judge (RFC 7591 section 2).
+// registration is a client's metadata registered at the judge (RFC 7591 section 2).
 type registration map[string]any
 
-// registered returns the registration of a client that authenticates with method.
+// registered returns the registration of a client with the given authentication method.
 func registered(id, method string) registration {
 	return registration{
 		"client_id": id, "token_endpoint_auth_method": method, "redirect_uris": []string{callback},
@@ -35,19 +35,19 @@ func registered(id, method string) registration {
 	}
 }
 
-// browse opens address as the browser of a patient who signs in and consents. It returns the callback's query.
+// browse opens address in the browser of a patient who signs in and consents. It returns the query of the callback URL.
 func browse(t *testing.T, address string) url.Values {
 	t.Helper()
 	return walk(t, address, "")
 }
 
-// decline does the same as browse for a patient who does not consent.
+// decline is browse for a patient who refuses consent.
 func decline(t *testing.T, address string) url.Values {
 	t.Helper()
 	return walk(t, address, "declined")
 }
 
-// walk follows redirects, stores cookies, and submits every form of the portal.
+// walk follows redirects from address, stores cookies, and submits each of the portal's forms with the given decision.
 func walk(t *testing.T, address, decision string) url.Values {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -76,13 +76,13 @@ func walk(t *testing.T, address, decision string) url.Values {
 	return back.Query()
 }
 
-// client is one of our clients as stored on our side.
+// client is one of our clients, as we store it.
 type client struct {
 	id     string
 	authID string // empty for a public client
 }
 
-// attempt is the state that our side stores while the patient is at the portal.
+// attempt is the state that we store while the patient is at the portal.
 type attempt struct {
 	authority flow.Authority
 	client    client
@@ -92,7 +92,7 @@ type attempt struct {
 	challenge string
 }
 
-// begin discovers the judge and creates an attempt at it.
+// begin reads the judge's discovery document and creates an attempt.
 func (j judge) begin(t *testing.T, p ourSide, c client) attempt {
 	t.Helper()
 	authority, err := p.Discover(t.Context(), j.FHIRBase)
@@ -104,7 +104,7 @@ func (j judge) begin(t *testing.T, p ourSide, c client) attempt {
 	}
 }
 
-// address returns the authorization URL.
+// address returns the attempt's authorization URL.
 func (a attempt) address(t *testing.T, p ourSide, fhirBase string) string {
 	t.Helper()
 	address, err := p.AuthorizeURL(flow.Authorization{
@@ -116,7 +116,7 @@ func (a attempt) address(t *testing.T, p ourSide, fhirBase string) string {
 	return address
 }
 
-// grant returns the exchange that the callback requests, with the values pinned at the start of the attempt.
+// grant returns the code exchange for a callback, with the values that were pinned when the attempt was created.
 func (a attempt) grant(fhirBase, code string) flow.Grant {
 	return flow.Grant{
 		Attempt: flow.Attempt{
@@ -134,7 +134,7 @@ func (a attempt) grant(fhirBase, code string) flow.Grant {
 	}
 }
 
-// signIn takes a patient through the portal and back, and returns the resulting exchange.
+// signIn signs in a patient at the portal and returns the resulting code exchange.
 func (j judge) signIn(t *testing.T, p ourSide, c client) flow.Grant {
 	t.Helper()
 	a := j.begin(t, p, c)

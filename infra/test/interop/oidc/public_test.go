@@ -38,7 +38,7 @@ func TestDiscoverReadsJudgeMetadata(t *testing.T) {
 
 func TestPublicClientConnectsWithPKCE(t *testing.T) {
 	t.Parallel()
-	// The patient's id is only in the id_token, whose signature, issuer, audience, lifetime and nonce must be valid.
+	// Only the id_token contains the patient's ID, so its signature, issuer, audience, lifetime and nonce must be valid.
 	algorithms := []string{"RS256", "RS384", "ES256", "ES384"}
 	known := make([]registration, 0, len(algorithms))
 	for _, algorithm := range algorithms {
@@ -134,7 +134,7 @@ func TestCodeReuseRevokesTokens(t *testing.T) {
 	}
 }
 
-// wantPortalError checks that the error contains the health system's own code.
+// wantPortalError checks that an error contains the health system's error code.
 func wantPortalError(t *testing.T, err error, code string) {
 	t.Helper()
 	if refusal, ok := errors.AsType[*flow.PortalError](err); !ok || refusal.Code != code {
@@ -153,7 +153,7 @@ func TestJudgeRequiresPKCE(t *testing.T) {
 	}
 }
 
-// readPatient reads the Patient from the FHIR server and returns the status.
+// readPatient requests the Patient from the FHIR server and returns the status.
 func (j judge) readPatient(t *testing.T, token secret.Text) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, j.FHIRBase+"/Patient/"+j.Patient, http.NoBody)

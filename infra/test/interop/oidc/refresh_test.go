@@ -32,14 +32,14 @@ func TestRefreshTokenReuseRevokesGrant(t *testing.T) {
 	if got := j.readPatient(t, current.AccessToken); got != http.StatusOK {
 		t.Errorf("the FHIR server answered %d to the newest access token", got)
 	}
-	for _, set := range []tokens.Set{first, current} { // use of the old one also revokes the newest
+	for _, set := range []tokens.Set{first, current} { // reusing the old refresh token also revokes the newest one
 		if _, err := p.Refresh(t.Context(), tenant, set); !errors.Is(err, tokens.ErrRefused) {
 			t.Errorf("got %v, want %v", err, tokens.ErrRefused)
 		}
 	}
 }
 
-func TestRefreshMayRepeatScope(t *testing.T) {
+func TestRefreshWithRepeatedScopeIsAccepted(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	grant := j.signIn(t, p, client{id: "public"})

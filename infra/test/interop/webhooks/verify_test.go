@@ -1,6 +1,6 @@
-// Package webhooks_test verifies our webhooks' signatures with third-party code: the official library for Node and
-// Node's own crypto, in verify.mjs. The deliveries come from the production worker, editor and stores on the embedded
-// AWS. Without Node these tests are skipped. The tests of shared/webhook use the official library for Go.
+// Package webhooks_test verifies our webhooks' signatures with third-party code: the official library for Node, and
+// Node's own crypto module, in verify.mjs. The deliveries come from the production worker, editor and stores on the
+// embedded AWS. Without Node these tests are skipped. The tests of shared/webhook use the official library for Go.
 package webhooks_test
 
 import (
@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The judge consists of these three files. It runs from the cache, never from the checkout.
+// The judge consists of these three files. The tests run copies in the cache folder, never the files in the checkout.
 var (
 	//go:embed package.json
 	manifest []byte
@@ -30,14 +30,14 @@ var (
 	script string
 )
 
-// received holds a delivery as received, and the receiver's key.
+// received is a delivery with the key that the receiver uses to verify it.
 type received struct {
 	Key     string            `json:"key"`
 	Headers map[string]string `json:"headers"`
 	Body    string            `json:"body"`
 }
 
-// claim is a delivery, and whether it must verify.
+// claim is a delivery and whether its signature must be valid.
 type claim struct {
 	received
 
@@ -45,12 +45,12 @@ type claim struct {
 	holds bool
 }
 
-// with returns a claim about the same delivery for a receiver with another key.
+// with returns a claim for the same delivery, verified with another key.
 func (p post) with(name, key string, holds bool) claim {
 	return claim{name: name, received: received{Key: key, Headers: p.header, Body: p.body}, holds: holds}
 }
 
-// judge verifies all claims in one run.
+// judge verifies all claims in one run of Node.
 func judge(t *testing.T, claims []claim) {
 	t.Helper()
 	place, err := npm.Installed("webhooks", manifest, lock)
@@ -66,7 +66,7 @@ func judge(t *testing.T, claims []claim) {
 	expect.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	node := exec.CommandContext(ctx, "node", "--input-type=module", "--eval", script) // modules are resolved in Dir
+	node := exec.CommandContext(ctx, "node", "--input-type=module", "--eval", script) // Node resolves modules in Dir
 	var complaints bytes.Buffer
 	node.Dir, node.Stdin, node.Stderr, node.WaitDelay = place, bytes.NewReader(asked), &complaints, time.Second
 	output, err := node.Output()
@@ -137,7 +137,7 @@ func TestNodeRefusesOldSecretAfterRotation(t *testing.T) {
 	})
 }
 
-// TestNodeRefusesModifiedDelivery proves that verification can fail.
+// TestNodeRefusesModifiedDelivery proves that a modified delivery fails verification.
 func TestNodeRefusesModifiedDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -156,7 +156,7 @@ func TestNodeRefusesModifiedDelivery(t *testing.T) {
 	for name, forged := range map[string]post{"another body": changed, "another id": moved, "another time": later} {
 		claims = append(claims, forged.with(name, text.Reveal(), false), forged.with(name+", v1a", sub.PublicKey, false))
 	}
-	// The two kinds of signature are not interchangeable.
+	// A signature of one kind must not be accepted as the other.
 	v1, v1a, _ := strings.Cut(p.header["Webhook-Signature"], " ")
 	claims = append(claims,
 		p.saying("Webhook-Signature", v1).with("v1 alone, by the public key", sub.PublicKey, false),

@@ -23,20 +23,20 @@ import (
 
 var tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-// world holds the webhook worker with its tables, and a receiver that records its requests.
+// world holds the webhook worker with its tables. It is also a receiver that records its requests.
 type world struct {
 	store  store.Webhooks
 	sealer *kms.Sealer
 	posts  []post
 }
 
-// post is a request as received.
+// post is a webhook request as received.
 type post struct {
 	header map[string]string
 	body   string
 }
 
-// saying returns the same request with another header.
+// saying returns the same request with one header changed.
 func (p post) saying(name, value string) post {
 	p.header = maps.Clone(p.header)
 	p.header[name] = value
@@ -82,7 +82,7 @@ func (w *world) editor(now time.Time) webhook.Editor {
 	}
 }
 
-// subscribe creates the only subscription, to every type, with both kinds of key.
+// subscribe creates the world's only subscription, to every event type, with both kinds of signing key.
 func (w *world) subscribe(t *testing.T) (webhook.Subscription, secret.Text) {
 	t.Helper()
 	types := make([]webhook.Type, 0, len(webhook.Catalogue()))
@@ -116,7 +116,7 @@ func (w *world) stored(t *testing.T) webhook.Subscription {
 	return all[0]
 }
 
-// deliver creates an event and delivers it.
+// deliver creates an event of the given type and delivers it.
 func (w *world) deliver(t *testing.T, kind webhook.Type) post {
 	t.Helper()
 	event, err := webhook.NewEvent(tenant, kind, ids.Random(), 0, time.Now(), webhook.Example(kind))
@@ -125,7 +125,7 @@ func (w *world) deliver(t *testing.T, kind webhook.Type) post {
 	worker := webhook.Worker{
 		Store: w.store, Health: w.store, Owners: w, Secrets: w.sealer, Poster: w, Queue: w,
 		Pacer: webhook.NewPacer(time.Now),
-		Links: export.Links{}, // the example's links are already complete
+		Links: export.Links{}, // the example event already has complete links
 		Now:   time.Now, Jitter: func() float64 { return 0 }, Lease: time.Minute,
 	}
 	before := len(w.posts)

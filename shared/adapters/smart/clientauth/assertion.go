@@ -17,19 +17,19 @@ const (
 	assertionLife = 4 * time.Minute
 )
 
-// claims are the claims of an assertion whose issuer and subject are the client (RFC 7523 section 3). There is no nbf:
-// a server whose clock is behind ours would refuse it.
+// claims holds the claims of an assertion whose issuer and subject are the client (RFC 7523 section 3). There is no
+// nbf, because a server whose clock is behind ours would reject it.
 type claims struct {
 	Issuer   string `json:"iss"`
 	Subject  string `json:"sub"`
-	Audience string `json:"aud"` // a string: some servers refuse a list
+	Audience string `json:"aud"` // a string, because some servers reject a list
 	ID       string `json:"jti"`
 	IssuedAt int64  `json:"iat"`
 	Expires  int64  `json:"exp"`
 }
 
-// sign creates a JWT as SMART App Launch 2.2 requires. It omits the optional jku, since servers fetch the key set that
-// was registered.
+// sign creates a JWT as SMART App Launch 2.2 requires. It omits the optional jku, since servers fetch the key set from
+// the registered URL.
 func (k *Keyring) sign(ctx context.Context, algorithm, keyID string, said claims) (string, error) {
 	with, err := k.find(ctx, algorithm, keyID)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// assert authenticates with an assertion and returns it.
+// assert authenticates a client and returns the resulting assertion.
 func (d *fixture) assert(t *testing.T, algorithm, keyID string) token {
 	t.Helper()
 	id := "key " + algorithm + keyID
@@ -31,7 +31,7 @@ func (d *fixture) assert(t *testing.T, algorithm, keyID string) token {
 	return takeApart(t, form.Get("client_assertion"))
 }
 
-// keyID returns the published id of one of the vault's keys.
+// keyID returns the published ID of one of the vault's keys.
 func (d *fixture) keyID(t *testing.T, name string) string {
 	t.Helper()
 	id, ok := published(t, clientauth.NewKeyring(d.vault, []string{name}), "")[0]["kid"].(string)
@@ -41,7 +41,7 @@ func (d *fixture) keyID(t *testing.T, name string) string {
 	return id
 }
 
-func TestAssertionHasClaimsOfSMARTAndVerifies(t *testing.T) {
+func TestAssertionContainsSMARTClaimsAndVerifies(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t, "ec1", "rsa1")
 	for i, c := range []struct{ algorithm, key string }{{"RS384", "rsa1"}, {"ES384", "ec1"}} {
@@ -137,7 +137,7 @@ type odd struct {
 
 func (o odd) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error) { return o.signature, nil }
 
-func TestECDSASignatureNumbersHaveFullLength(t *testing.T) {
+func TestECDSASignatureIntegersArePadded(t *testing.T) {
 	t.Parallel()
 	der := func(r, s *big.Int) []byte {
 		raw, err := asn1.Marshal(struct{ R, S *big.Int }{r, s})

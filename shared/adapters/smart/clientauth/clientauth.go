@@ -1,6 +1,6 @@
 // Package clientauth authenticates our clients to authorization servers (RFC 6749 section 2.3, SMART App Launch 2.2,
-// "Client authentication"). It adds the secret or the signed assertion to a request, and it owns the set of public keys
-// with which servers verify assertions. Private keys stay in a vault, and secrets stay sealed until they are sent. It
+// "Client authentication"). It adds the secret or the signed assertion to a request, and publishes the public keys with
+// which servers verify assertions. Private keys stay in a vault, and secrets stay encrypted until they are sent. It
 // sends no requests and does not handle grants or responses, which belong to package smart.
 package clientauth
 
@@ -23,13 +23,13 @@ import (
 
 // Store reads the authentication settings of clients.
 type Store interface {
-	// ClientAuthOf reads a client's authentication of exactly this owner; a zero tenant selects the shared one. It returns
-	// fault.NotFound if there is none.
+	// ClientAuthOf reads the authentication settings of a client that belongs to exactly this owner; a zero tenant selects
+	// the shared ones. It returns fault.NotFound if there are none.
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
 }
 
-// Opener opens client secrets: a kms.Sealer of catalog.ClientSecretPurpose. Shared secrets are sealed for the zero
-// tenant.
+// Opener decrypts client secrets; it is a kms.Sealer of catalog.ClientSecretPurpose. Shared secrets are sealed for the
+// zero tenant.
 type Opener interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
@@ -44,16 +44,16 @@ type Deps struct {
 }
 
 // Registry authenticates our clients. It implements smart.Clients and is safe for concurrent use. It caches rows for a
-// minute, with secrets still sealed.
+// minute, including their secrets in encrypted form.
 type Registry struct {
 	deps  Deps
 	known *cache.Cache[place, entry]
 }
 
 const (
-	// cacheFor bounds how long a replaced secret or method remains in use.
+	// cacheFor is the cache lifetime of a row, after which a replaced secret or method is no longer used.
 	cacheFor = time.Minute
-	// cacheSize bounds the cache of a warm function.
+	// cacheSize is the maximum number of cached rows per process.
 	cacheSize = 256
 )
 
@@ -62,7 +62,7 @@ type place struct {
 	id     string
 }
 
-// entry is a client's authentication and its owner. Its secret opens for that owner only.
+// entry holds a client's authentication settings and its owner, the only tenant for which the secret can be decrypted.
 type entry struct {
 	auth  catalog.ClientAuth
 	owner org.Tenant
@@ -81,10 +81,10 @@ var (
 )
 
 // Authenticate adds to form and header the proof that use.ClientID is the client of use.AuthID, which belongs to the
-// tenant or is shared. For a public client it adds only the client id. It makes the final decision on sending a secret:
-// only to a URL at an origin that the operator has allowed, regardless of any discovery, attempt or token set (RFC 9700
-// section 4.4). Assertions are for the token endpoint (RFC 7523 section 3). After an error, form and header are
-// unchanged. Errors contain no secret and no assertion, and none blames the request being served.
+// tenant or is shared. For a public client it adds only the client ID. It sends a secret only to a URL whose origin the
+// operator has allowed, regardless of any discovery, attempt or token set (RFC 9700 section 4.4). Assertions are only
+// for the token endpoint (RFC 7523 section 3). If Authenticate fails, form and header are unchanged. Errors contain no
+// secret or assertion and are never attributed to the request being served.
 func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
 	header http.Header,
 ) error {
@@ -113,8 +113,8 @@ func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use cata
 	return nil
 }
 
-// checkDestination refuses a URL that must not receive the client's credentials. A secret without origins may not be
-// sent anywhere. An assertion is valid at its audience alone and is withheld only if origins are given.
+// checkDestination rejects a URL that must not receive the client's credentials. A secret without allowed origins is
+// not sent anywhere. An assertion is valid only for its audience, so it is withheld only if allowed origins are set.
 func checkDestination(auth catalog.ClientAuth, address string) error {
 	origin := catalog.Origin(address)
 	if origin != "" && slices.Contains(auth.Origins, origin) || auth.Method == catalog.AuthPrivateKey &&
@@ -139,8 +139,8 @@ func (r *Registry) bySecret(ctx context.Context, found entry, use catalog.Client
 		form.Set("client_secret", string(secret))
 		return nil
 	}
-	// Both are form-encoded first (RFC 6749 section 2.3.1, appendix B), so that a colon in the id does not end it, except
-	// for servers known not to decode them. The id is not repeated in the form, since some servers take that for a second
+	// Both are form-encoded first (RFC 6749 section 2.3.1, appendix B), so that a colon in the ID does not end it, except
+	// for servers known not to decode them. The form omits the ID, since some servers would treat it as a second
 	// authentication method.
 	form.Del("client_id")
 	pair := url.QueryEscape(use.ClientID) + ":" + url.QueryEscape(string(secret))
@@ -163,15 +163,15 @@ func (r *Registry) byAssertion(ctx context.Context, auth catalog.ClientAuth, use
 		return err
 	}
 	// client_id is redundant beside an assertion, but allowed (RFC 7521 section 4.2). Some servers need it: Spring
-	// Authorization Server looks the client up by it.
+	// Authorization Server uses it to look up the client.
 	form.Set("client_id", use.ClientID)
 	form.Set("client_assertion_type", assertionType)
 	form.Set("client_assertion", assertion)
 	return nil
 }
 
-// find reads a client's authentication, or takes it from the cache if it is less than a minute old. The tenant's own
-// takes precedence over the shared one.
+// find returns a client's authentication settings, from the cache if they are less than a minute old. The tenant's own
+// take precedence over the shared ones.
 func (r *Registry) find(ctx context.Context, tenant org.Tenant, id string) (entry, error) {
 	return r.known.Load(place{tenant: tenant, id: id}, func() (entry, error) {
 		found := entry{owner: tenant}
@@ -182,7 +182,7 @@ func (r *Registry) find(ctx context.Context, tenant org.Tenant, id string) (entr
 			found.auth, err = r.deps.Store.ClientAuthOf(ctx, found.owner, id)
 		}
 		if errors.Is(err, fault.NotFound) {
-			return entry{}, errUnknown // not the store's error: no resource that the caller requested is missing
+			return entry{}, errUnknown // hides the store's NotFound: the resource that the caller requested exists
 		}
 		return found, err
 	})

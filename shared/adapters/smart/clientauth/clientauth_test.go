@@ -18,12 +18,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// use returns a use of the client at the token endpoint.
+// use returns a ClientUse of the client at the token endpoint.
 func use(authID string) catalog.ClientUse {
 	return catalog.ClientUse{AuthID: authID, ClientID: client, TokenEndpoint: endpoint, Address: endpoint}
 }
 
-// authenticate returns the values added to a request.
+// authenticate returns the form values and headers that Authenticate adds to a request.
 func (d *fixture) authenticate(t *testing.T, who org.Tenant, authID string) (url.Values, http.Header) {
 	t.Helper()
 	form, header := url.Values{}, http.Header{}
@@ -33,8 +33,8 @@ func (d *fixture) authenticate(t *testing.T, who org.Tenant, authID string) (url
 	return form, header
 }
 
-// refuses expects an error that contains says, shows no secret and does not blame the request, and expects the request
-// to be unchanged.
+// refuses checks that Authenticate fails with an error that contains says, shows no secret and is not attributed to the
+// request, and that the request is unchanged.
 func (d *fixture) refuses(t *testing.T, authID, says string) {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "client_id": {"before"}}, http.Header{}
@@ -50,7 +50,7 @@ func (d *fixture) refuses(t *testing.T, authID, says string) {
 	}
 }
 
-func TestAuthenticateOnlyNamesPublicClient(t *testing.T) {
+func TestAuthenticateSendsOnlyClientIDForPublicClient(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	form, header := d.authenticate(t, tenant, "")
@@ -101,7 +101,7 @@ func TestAuthenticateFormEncodesBasicCredentials(t *testing.T) {
 	}
 }
 
-func TestAuthenticatePrefersTenantsOwnClient(t *testing.T) {
+func TestAuthenticatePrefersTenantClientOverShared(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.withSecret(org.Tenant{}, "both", catalog.AuthSecretPost, "everybody's")
@@ -110,7 +110,7 @@ func TestAuthenticatePrefersTenantsOwnClient(t *testing.T) {
 		tenant: "own", other: "everybody's",
 		{Mode: org.Test, OrgID: tenant.OrgID}: "everybody's",
 	} {
-		for range 2 { // once from the store, once from the cache
+		for range 2 { // first from the store, then from the cache
 			if form, _ := d.authenticate(t, who, "both"); form.Get("client_secret") != want {
 				t.Errorf("%v: got %q, want %q", who, form.Get("client_secret"), want)
 			}
@@ -175,7 +175,7 @@ func TestRegistryCachesClientForOneMinute(t *testing.T) {
 	}
 }
 
-func TestRegistryBoundsCache(t *testing.T) {
+func TestRegistryLimitsCacheSize(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	ask := func(i int) { d.authenticate(t, tenant, strconv.Itoa(i)) }
@@ -215,8 +215,8 @@ func TestRegistryPrintsNoSecret(t *testing.T) {
 	}
 }
 
-// TestAuthenticateSendsSecretToAllowedOriginsOnly checks that a secret is sent only to allowed origins, whatever URL a
-// discovery, an attempt or a token set contains.
+// TestAuthenticateSendsSecretToAllowedOriginsOnly checks that a secret is sent only to allowed origins, regardless of
+// the URL in a discovery, an attempt or a token set.
 func TestAuthenticateSendsSecretToAllowedOriginsOnly(t *testing.T) {
 	t.Parallel()
 	const here = "https://ehr.example"
@@ -249,7 +249,7 @@ func TestAuthenticateSendsSecretToAllowedOriginsOnly(t *testing.T) {
 				a.Secret = sealFor(tenant, a, hush)
 				d.rows.add(tenant, a)
 				asked := use(a.ID)
-				asked.Address = c.address // the token endpoint is unchanged
+				asked.Address = c.address // token endpoint remains the same
 				form, header := url.Values{}, http.Header{}
 				err := d.Authenticate(t.Context(), tenant, asked, form, header)
 				unheld := method == catalog.AuthPrivateKey && len(c.origins) == 0
@@ -265,7 +265,7 @@ func TestAuthenticateSendsSecretToAllowedOriginsOnly(t *testing.T) {
 	}
 }
 
-// TestAuthenticateSendsRawBasicIfServerDoesNotDecode covers servers that take the encoded value of RFC 6749 section
+// TestAuthenticateSendsRawBasicIfServerDoesNotDecode covers servers that mistake the encoded value of RFC 6749 section
 // 2.3.1 for the secret itself.
 func TestAuthenticateSendsRawBasicIfServerDoesNotDecode(t *testing.T) {
 	t.Parallel()

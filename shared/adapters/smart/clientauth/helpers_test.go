@@ -76,7 +76,7 @@ func (m *memory) fail(name string, fails bool) {
 	m.fails[name] = fails
 }
 
-// fourKeys returns two key pairs of each kind. They are created once, because generating RSA keys is slow.
+// fourKeys returns two key pairs of each type. They are created once, because generating RSA keys is slow.
 var fourKeys = sync.OnceValues(func() (map[string]crypto.Signer, error) {
 	keys := map[string]crypto.Signer{}
 	for _, slot := range []string{"1", "2"} {
@@ -102,7 +102,7 @@ func newVault(t *testing.T) *memory {
 	return newMemory(keys)
 }
 
-// rows stores clients by owner and id and counts the reads.
+// rows stores clients by owner and ID, and counts reads.
 type rows struct {
 	clients map[org.Tenant]map[string]catalog.ClientAuth
 	reads   int
@@ -128,7 +128,7 @@ func (r *rows) add(owner org.Tenant, a catalog.ClientAuth) {
 	r.clients[owner][a.ID] = a
 }
 
-// envelope pretends to seal data for a tenant and a location.
+// envelope simulates encryption bound to a tenant and a location.
 type envelope struct{}
 
 var errSealed = errors.New("sealed for somebody else")
@@ -208,7 +208,8 @@ func decode(t *testing.T, text string) []byte {
 	return raw
 }
 
-// verifies reports whether the key has signed the token. It uses go-jose, which did not create the signature.
+// verifies reports whether the token was signed with the key. It uses go-jose, an implementation independent of the one
+// that created the signature.
 func (k token) verifies(public crypto.PublicKey) bool {
 	parsed, err := jose.ParseSignedCompact(k.signed+"."+base64.RawURLEncoding.EncodeToString(k.signature),
 		[]jose.SignatureAlgorithm{jose.RS384, jose.ES384})

@@ -14,13 +14,13 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// The algorithms of SMART App Launch 2.2, "Asymmetric (public key)", in the names of RFC 7518 section 3.1.
+// Signing algorithms of SMART App Launch 2.2, "Asymmetric (public key)", as named in RFC 7518 section 3.1.
 const (
 	rs384 = "RS384"
 	es384 = "ES384"
 )
 
-// The types of keys (RFC 7518 section 6.1).
+// Key types (RFC 7518 section 6.1).
 const (
 	typeRSA = "RSA"
 	typeEC  = "EC"
@@ -32,7 +32,7 @@ type KeySet struct {
 }
 
 // jwk is a public key as defined by RFC 7517 section 4 and RFC 7518 section 6. It states its purpose in both use and
-// key_ops, since servers check one or the other.
+// key_ops, since each server checks one or the other.
 type jwk struct {
 	Type       string   `json:"kty"`
 	KeyID      string   `json:"kid"`
@@ -47,7 +47,8 @@ type jwk struct {
 }
 
 // JWKS returns the public keys of one type ("RSA" or "EC"), or all keys if keyType is empty. RSA keys come first, since
-// some servers take the first key regardless of its type. An RSA-only set is for sites that refuse elliptic-curve keys.
+// some servers use the first key regardless of its type. An RSA-only set is for servers that reject elliptic-curve
+// keys.
 func (k *Keyring) JWKS(ctx context.Context, keyType string) (KeySet, error) {
 	all, err := k.keys(ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/adapters/smart/clientauth"
 )
 
-// published returns the members of the set's keys.
+// published returns the JSON members of each key in the set.
 func published(t *testing.T, keys *clientauth.Keyring, keyType string) []map[string]any {
 	t.Helper()
 	set, err := keys.JWKS(t.Context(), keyType)
@@ -39,7 +39,7 @@ func published(t *testing.T, keys *clientauth.Keyring, keyType string) []map[str
 	return read.Keys
 }
 
-// holder has only a public key and can't sign.
+// holder is a signer that has only a public key and can't sign.
 type holder struct{ public crypto.PublicKey }
 
 func (h holder) Public(context.Context, string) (crypto.PublicKey, error) { return h.public, nil }
@@ -64,9 +64,9 @@ func TestJWKSKeyIDIsThumbprint(t *testing.T) {
 	}
 }
 
-func TestJWKSCoordinatesHaveFullLength(t *testing.T) {
+func TestJWKSCoordinatesArePadded(t *testing.T) {
 	t.Parallel()
-	short := map[byte]bool{} // 1 and 49: the offsets of a coordinate that begins with a zero byte
+	short := map[byte]bool{} // 1 and 49: offsets of a coordinate that begins with a zero byte
 	for scalar := byte(1); len(short) < 2 && scalar < 255; scalar++ {
 		for low := range byte(255) {
 			raw := make([]byte, 48)
@@ -143,7 +143,7 @@ func TestJWKSIsEmptyWithoutKeys(t *testing.T) {
 	}
 }
 
-func TestKeyringRefusesOtherKeyTypes(t *testing.T) {
+func TestKeyringRejectsUnsupportedKeyTypes(t *testing.T) {
 	t.Parallel()
 	p256, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), append(make([]byte, 31), 7))
 	if err != nil {
@@ -176,7 +176,7 @@ func TestKeyringLoadsKeysOnceForConcurrentCallers(t *testing.T) {
 	}
 }
 
-func TestKeyringRetriesFailedLoadWhereItFailed(t *testing.T) {
+func TestKeyringResumesFailedLoadAtFailedKey(t *testing.T) {
 	t.Parallel()
 	vault := newVault(t)
 	keys := clientauth.NewKeyring(vault, []string{"rsa1", "ec1"})

@@ -7,24 +7,24 @@ import (
 	"fmt"
 )
 
-// Vault holds private keys and never exports them (kms.SigningKeys). Names are ARNs of KMS keys.
+// Vault holds private keys and never exports them (kms.SigningKeys). Keys are identified by their KMS ARN.
 type Vault interface {
-	// Public returns the public half of a key: an *rsa.PublicKey, or an *ecdsa.PublicKey on P-384.
+	// Public returns a key pair's public key: an *rsa.PublicKey, or an *ecdsa.PublicKey on P-384.
 	Public(ctx context.Context, name string) (crypto.PublicKey, error)
-	// Signer returns the private half. It signs SHA-384 digests until ctx ends; elliptic-curve signatures are in ASN.1
-	// form.
+	// Signer returns a signer that uses the private key. It signs SHA-384 digests until ctx ends; elliptic-curve
+	// signatures are in ASN.1 form.
 	Signer(ctx context.Context, name string, public crypto.PublicKey) crypto.Signer
 }
 
-// Keyring holds the signing keys of the service. It loads the public keys from the vault on first use and caches them
-// for the life of the process; a failed call is retried on the next use. It is safe for concurrent use.
+// Keyring holds the service's signing keys. It loads the public keys from the vault on first use and caches them for
+// the life of the process; a failed load is retried on the next use. It is safe for concurrent use.
 type Keyring struct {
 	vault Vault
 	names []string
 
-	// locks loaded by holding a value; unlike a mutex, waiting for it respects a context
+	// guards loaded; unlike a mutex, waiting for the channel can be cancelled
 	turn chan struct{}
-	// loaded holds the keys of names loaded so far, in that order.
+	// loaded holds the keys loaded so far, in the order of names.
 	loaded []key
 }
 
@@ -35,15 +35,15 @@ type key struct {
 	jwk    jwk
 }
 
-// NewKeyring returns a Keyring of the vault's keys with these names. All of them are published. The first key of an
-// algorithm signs; later keys sign only for registrations that name them. To rotate, add the new key after the old one,
-// wait until every server has fetched the set, swap the two, and later remove the old one.
+// NewKeyring returns a Keyring of the vault's keys with these names. It publishes all of them. The first key of an
+// algorithm signs; later keys sign only for registrations that name them. To rotate a key, add the new key after the
+// old one, wait until every server has fetched the set, swap the two, and later remove the old one.
 func NewKeyring(vault Vault, names []string) *Keyring {
 	return &Keyring{vault: vault, names: names, turn: make(chan struct{}, 1)}
 }
 
-// keys returns all keys. If any key can't be loaded, the call fails, so that the choice of the signing key does not
-// depend on availability.
+// keys returns all keys. It fails if any key can't be loaded, so that the choice of the signing key does not depend on
+// availability.
 func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 	select {
 	case k.turn <- struct{}{}:
@@ -68,7 +68,7 @@ func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 
 var errNoKey = errors.New("the service has no such signing key")
 
-// find returns the key with this id, or the first one if keyID is empty, among those for an algorithm.
+// find returns the algorithm's key with this ID, or the algorithm's first key if keyID is empty.
 func (k *Keyring) find(ctx context.Context, algorithm, keyID string) (key, error) {
 	all, err := k.keys(ctx)
 	if err != nil {

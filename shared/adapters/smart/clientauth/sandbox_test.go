@@ -31,7 +31,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// portal is the sandbox's authorization server, together with our keys and secrets in the embedded KMS.
+// portal is the sandbox's authorization server, with our keys and secrets in the embedded KMS.
 type portal struct {
 	base     string
 	rows     *rows
@@ -103,8 +103,8 @@ func newPortal(t *testing.T) *portal {
 	return h
 }
 
-// request sends an authenticated refresh and returns the error of the token endpoint. It is "invalid_grant" if the
-// client was authenticated, since the refresh token is invalid.
+// request sends an authenticated refresh request and returns the token endpoint's error. The error is "invalid_grant"
+// if authentication succeeded, since the refresh token is invalid.
 func (h *portal) request(t *testing.T, authID, clientID, tokenEndpoint, audience string) string {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"none"}}, http.Header{}
@@ -138,7 +138,7 @@ func (h *portal) request(t *testing.T, authID, clientID, tokenEndpoint, audience
 	return answer.Error
 }
 
-// withSecret seals a client secret for its owner.
+// withSecret stores a client whose secret is encrypted for its owner.
 func (h *portal) withSecret(t *testing.T, owner org.Tenant, a catalog.ClientAuth) {
 	t.Helper()
 	var err error

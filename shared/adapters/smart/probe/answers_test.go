@@ -12,14 +12,14 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// answer is the response to requests of a method whose paths have a given suffix.
+// answer is the response to requests with a given method and path suffix.
 type answer struct {
 	method, suffix string
 	status         int
 	mediaType      string
 	body           string
 	location       string
-	class          safehttp.Class // class of a request without a response
+	class          safehttp.Class // error class if there is no response
 }
 
 func (a answer) isFor(r *http.Request) bool {
@@ -45,7 +45,7 @@ const (
 	page       = "<html>Please sign in to the firewall, alder.finch@example.com</html>"
 )
 
-// TestRunDistinguishesResponses covers responses of intermediaries between us and a health system.
+// TestRunDistinguishesResponses covers responses from intermediaries between us and a health system.
 func TestRunDistinguishesResponses(t *testing.T) {
 	t.Parallel()
 	html, asJSON := "text/html; charset=utf-8", "application/json"
@@ -200,7 +200,7 @@ func TestRunDistinguishesResponses(t *testing.T) {
 	}
 }
 
-func TestTokenEndpointThatRefusesGETIsWarningWithoutTokenRequest(t *testing.T) {
+func TestTokenEndpointRefusingGETIsWarningWithoutTokenRequest(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{404, 500} {
 		w := newWorld(t)
@@ -213,7 +213,7 @@ func TestTokenEndpointThatRefusesGETIsWarningWithoutTokenRequest(t *testing.T) {
 	}
 }
 
-// minimal returns a configuration at the sandbox, without an issuer.
+// minimal returns a sandbox configuration without an issuer.
 func minimal(challenges string) string {
 	return `{"authorization_endpoint":"../oauth/authorize","token_endpoint":"../oauth/token",` +
 		`"code_challenge_methods_supported":["` + challenges + `"]}`

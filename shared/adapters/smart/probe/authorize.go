@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// askToSignIn opens the URL to which a patient's browser would be sent. It does not follow redirects, since the query
-// is ours.
+// askToSignIn requests the authorization URL to which a patient's browser would be sent. It does not follow redirects,
+// since the query is confidential.
 func (t *signIn) askToSignIn(ctx context.Context) error {
 	switch {
 	case !t.trusted:
@@ -54,8 +54,8 @@ func (t *signIn) askToSignIn(ctx context.Context) error {
 	return nil
 }
 
-// judgeRedirect distinguishes a redirect to a page from an error response (RFC 6749 section 4.1.2.1). It reports an
-// error's code only if it is a known one.
+// judgeRedirect distinguishes a redirect to a sign-in page from an error response (RFC 6749 section 4.1.2.1). It
+// reports the error's code only if it is a known one.
 func (t *signIn) judgeRedirect(seen exchange, response *http.Response) {
 	to, err := response.Location()
 	if err != nil {
@@ -89,7 +89,7 @@ func (t *signIn) judgeRedirect(seen exchange, response *http.Response) {
 	}
 }
 
-// isCallback reports whether a URL is our redirect URI, whatever its query.
+// isCallback reports whether a URL is our redirect URI, ignoring the query.
 func (t *signIn) isCallback(to *url.URL) bool {
 	callback, err := url.Parse(t.attempt.Callback)
 	return err == nil && callback.Scheme == to.Scheme && callback.Host == to.Host && callback.Path == to.Path

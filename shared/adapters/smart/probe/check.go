@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Step names a part of the test. The values are stable.
+// Step names a part of the test. Its values are stable.
 type Step string
 
-// The steps, in the order of the report.
+// Steps, in the order of the report.
 const (
 	Address             Step = "address"
 	Discovery           Step = "discovery"
@@ -41,22 +41,22 @@ func steps() []Step {
 // Result is the outcome of a check.
 type Result string
 
-// The results.
+// Results of a check.
 const (
 	OK      Result = "ok"
-	Warning Result = "warning" // may work, or work in part; an operator should look
-	Failed  Result = "failed"  // patients cannot connect, or lose their connection
+	Warning Result = "warning" // may work fully or partly; the operator should investigate
+	Failed  Result = "failed"  // patients can't connect, or will lose their connection
 	Skipped Result = "skipped"
 )
 
-// Check is the finding of one step. It contains the server's own texts only as shortened printable ASCII.
+// Check is the result of one step. It contains the server's own texts only as truncated printable ASCII.
 type Check struct {
 	Step   Step   `json:"step"`
 	Result Result `json:"result"`
 	Asked  string `json:"asked,omitempty"`  // method, origin and path of the request
 	Status int    `json:"status,omitempty"` // HTTP status of the response
 	Found  string `json:"found"`
-	Do     string `json:"do,omitempty"` // the recommended action
+	Do     string `json:"do,omitempty"` // recommended action
 }
 
 // report collects checks.
@@ -74,7 +74,7 @@ func (r *report) add(step Step, result Result, seen exchange, found, do string) 
 
 func (r *report) skip(step Step, why string) { r.add(step, Skipped, exchange{}, why, "") }
 
-// ordered returns the checks in the order of the steps. It skips steps that were not reached.
+// ordered returns the checks in step order, omitting steps that were not reached.
 func (r *report) ordered() []Check {
 	var all []Check
 	for _, step := range steps() {
@@ -88,13 +88,13 @@ func (r *report) ordered() []Check {
 }
 
 const (
-	// maxTold is the maximum number of bytes reported of a server's text.
+	// maxTold is the maximum length of a server's text in the report, in bytes.
 	maxTold = 200
-	// maxListed is the maximum number of words reported of a list.
+	// maxListed is the maximum number of words of a list in the report.
 	maxListed = 24
 )
 
-// plain makes a server's text safe to show in a terminal.
+// plain makes a server's text safe to display in a terminal.
 func plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

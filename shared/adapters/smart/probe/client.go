@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// findRegistration finds the registration that a sign-in would use.
+// findRegistration looks up the registration that a sign-in would use.
 func (t *client) findRegistration(ctx context.Context) error {
 	kind := t.findPlatform()
 	used, err := t.Registrations.InEffect(ctx, t.subject.Tenant, t.placeOf())
@@ -79,9 +79,9 @@ func (t *client) checkScopes() {
 		listed(strings.Fields(t.attempt.Scope))+".", "")
 }
 
-// checkClient applies the rules of registration set: whether our client may authenticate at the token endpoint, and
-// whether the platform and discovery support its kind. Both are often wrong about the kind, which only a token request
-// can settle.
+// checkClient applies the checks of the registration set command: whether our client may authenticate at the token
+// endpoint, and whether the platform and the discovery support its authentication method. The latter two are often
+// wrong, which only a token request can settle.
 func (t *client) checkClient() {
 	if !t.registered {
 		t.skip(Client, "No client is registered.")
@@ -121,7 +121,7 @@ func (t *client) checkClient() {
 	t.add(Client, OK, exchange{}, found, "")
 }
 
-// methodOverride returns the command that sets the endpoint's accepted client authentication, regardless of its
+// methodOverride returns the command that sets the endpoint's accepted client authentication method, overriding the
 // platform's profile.
 func (t *client) methodOverride() string {
 	method := "public"
@@ -136,8 +136,8 @@ func (t *client) methodOverride() string {
 		"' (together with the existing overrides)"
 }
 
-// unlisted names the parts of our client's authentication that discovery does not list, if it lists any. A public
-// client uses no method.
+// unlisted names the parts of our client's authentication that are missing from the discovery's lists, if it has any. A
+// public client uses no method.
 func (t *client) unlisted() string {
 	auth, said := t.used.Auth, t.stated
 	isPublic := slices.Contains(said.Methods, "none") || slices.Contains(said.Capabilities, "client-public")
@@ -156,7 +156,7 @@ func (t *client) unlisted() string {
 	return ""
 }
 
-// checkKeys checks that the published keys, which health systems fetch, include the signing key.
+// checkKeys checks that the published keys, which health systems fetch, contain the signing key.
 func (t *client) checkKeys(ctx context.Context) {
 	auth := t.used.Auth
 	if auth.Method != catalog.AuthPrivateKey {

@@ -91,9 +91,9 @@ func toldAs(result probe.Result, text string) struct {
 	}{result, text}
 }
 
-// TestServersTextIsWithheldWhenItRepeatsSecret checks that the server's explanation of a refusal is shown unless it
-// contains a value that was sent.
-func TestServersTextIsWithheldWhenItRepeatsSecret(t *testing.T) {
+// TestReportWithholdsServerTextWhenItRepeatsSecret checks that the report includes the server's explanation of an
+// error, unless it contains a value that was sent.
+func TestReportWithholdsServerTextWhenItRepeatsSecret(t *testing.T) {
 	t.Parallel()
 	for said, shown := range map[string]bool{
 		"The code is not one of ours": true, "No client has the secret s3cret-of-the-sandbox": false,

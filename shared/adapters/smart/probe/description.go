@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// maxRefusal is the maximum number of bytes read of a refusal.
+	// maxRefusal is the number of bytes read from an error response.
 	maxRefusal = 64 << 10
-	// shortest is the minimum length of a sent value that must not be repeated.
+	// shortest is the minimum length of sent values that must not appear in the report.
 	shortest = 4
 )
 
-// description returns the error_description of a refused token request (RFC 6749 section 5.2) and leaves the body
-// readable. It can't describe a patient, since a test's grants are made up. It is empty if the text repeats a value
-// that was sent, which may be a secret.
+// description returns the error_description of a rejected token request (RFC 6749 section 5.2) and leaves the body
+// readable. The text can't describe a patient, since the test's grants are fictitious. It is empty if the text repeats
+// a value that was sent, which may be a secret.
 func description(request *http.Request, response *http.Response) string {
 	head, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
 	response.Body = body{io.MultiReader(bytes.NewReader(head), response.Body), response.Body}
@@ -36,13 +36,13 @@ func description(request *http.Request, response *http.Response) string {
 	return plain(refusal.Description)
 }
 
-// body is a response body that was partly read.
+// body is a response body that was partly read and can be read again from the beginning.
 type body struct {
 	io.Reader
 	io.Closer
 }
 
-// sentSecrets lists the confidential values of a token request: all except names that both sides know.
+// sentSecrets lists a token request's confidential values: all values except names that both sides know.
 func sentSecrets(request *http.Request) []string {
 	var values []string
 	if _, password, ok := request.BasicAuth(); ok {
@@ -62,7 +62,7 @@ func sentSecrets(request *http.Request) []string {
 	if err != nil {
 		return values
 	}
-	form, _ := url.ParseQuery(string(text)) // our own form; an unreadable part was not sent
+	form, _ := url.ParseQuery(string(text)) // the form is ours; a malformed part was not sent
 	for name, list := range form {
 		switch name {
 		case "client_id", "grant_type", "redirect_uri", "scope", "client_assertion_type":

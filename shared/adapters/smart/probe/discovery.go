@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// reach checks the URL and requests its SMART configuration. It reports whether a server responds.
+// reach checks the URL and requests its SMART configuration. It reports whether a server responded.
 func (t *discovery) reach(ctx context.Context) bool {
 	e := t.endpoint
 	if err := operator.CheckBase(t.BaseURL, e.FHIRBase, e.Mode); err != nil {
@@ -35,7 +35,8 @@ func (t *discovery) reach(ctx context.Context) bool {
 	return true
 }
 
-// discover finds the authorization server as a sign-in does and checks the discovery. It reports whether there is one.
+// discover discovers the authorization server as a sign-in does and checks the result. It reports whether discovery
+// succeeded.
 func (t *discovery) discover(ctx context.Context) bool {
 	var err error
 	t.authority, err = t.authorizer.Discover(ctx, t.endpoint.FHIRBase)
@@ -70,7 +71,7 @@ func (t *discovery) discover(ctx context.Context) bool {
 	return true
 }
 
-// checkConfiguration reports oddities of a usable configuration.
+// checkConfiguration reports irregularities of a usable configuration.
 func (t *discovery) checkConfiguration(asked exchange) {
 	kind, _, err := mime.ParseMediaType(asked.mediaType)
 	isJSON := err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
@@ -87,7 +88,7 @@ func (t *discovery) checkConfiguration(asked exchange) {
 	}
 }
 
-// flaws describes the members that a configuration lacks and those that are not used.
+// flaws describes the members that a configuration lacks and those that are ignored.
 func (t *discovery) flaws() string {
 	var said []string
 	if len(t.stated.Absent) > 0 {

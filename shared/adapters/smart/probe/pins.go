@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// checkIssuer reports the issuer with which a patient's callback will be compared (RFC 9207).
+// checkIssuer reports the issuer that a patient's callback must match (RFC 9207).
 func (t *discovery) checkIssuer() {
 	a := t.authority
 	switch {
@@ -34,9 +34,9 @@ func (t *discovery) checkIssuer() {
 	}
 }
 
-// checkPins compares the discovery with the URLs that our client may use, as a sign-in does. The later steps use the
-// endpoint as if the operator had approved the discovery, so that they can be reported as well; trusted prevents
-// credentials from being sent.
+// checkPins compares the discovered URLs with those that our client may use, as a sign-in does. The later steps use the
+// endpoint as if the operator had approved the discovery, so that their results can also be reported; unless trusted is
+// set, no credentials are sent.
 func (t *discovery) checkPins() {
 	e, named := t.endpoint, t.authority.Addresses()
 	ours := catalog.OwnURLs(t.BaseURL, e, named)
@@ -75,7 +75,7 @@ func (t *discovery) checkPins() {
 	}
 }
 
-// departed lists the new location of each role.
+// departed lists the new location for each role.
 func departed(left []catalog.Departure) string {
 	told := make([]string, 0, len(left))
 	for _, d := range left {
@@ -85,7 +85,7 @@ func departed(left []catalog.Departure) string {
 	return strings.Join(told, ", ")
 }
 
-// approval returns the flags that approve these locations.
+// approval returns the command-line flags that approve these locations.
 func approval(left []catalog.Departure) string {
 	var flags []string
 	for _, d := range left {

@@ -1,8 +1,8 @@
-// Package probe tests an endpoint for the operator before patients use it: everything that a sign-in and an export
-// need, except a patient (docs/operate/health-systems.md, "Test an endpoint"). It runs the same code as patients'
-// sign-ins, so that success here means success there: package smart makes the discovery and token requests, package
-// flow the authorization request, and package operator validates the client. This package owns the comparisons and
-// their report. It stores and changes nothing, and its report contains no secret, no token and no query of a URL.
+// Package probe tests an endpoint for the operator before patients use it. It covers everything that a sign-in and an
+// export need, except a patient (docs/operate/health-systems.md, "Test an endpoint"). It runs the same code as
+// patients' sign-ins: package smart makes the discovery and token requests, package flow builds the authorization
+// request, and package operator validates the client. This package only compares and reports the results. It stores and
+// changes nothing, and its report contains no secret, no token and no URL query.
 package probe
 
 import (
@@ -21,9 +21,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Registrations finds the registrations that connections use (operator.Registrations).
+// Registrations looks up the registrations that connections use (operator.Registrations).
 type Registrations interface {
-	// InEffect returns the registration that an organisation's connections at a place use, or fault.NotFound or
+	// InEffect returns the registration used by an organisation's connections at a place. The error is fault.NotFound or
 	// fault.Invalid.
 	InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (operator.Registered, error)
 }
@@ -35,8 +35,8 @@ type Keys interface {
 
 // Deps holds the dependencies of a Probe. All are required.
 type Deps struct {
-	HTTP          smart.Doer    // client with the same guard as the functions
-	Clients       smart.Clients // authenticates our client and decides where credentials may be sent
+	HTTP          smart.Doer    // client with the same guard as the functions' clients
+	Clients       smart.Clients // authenticates our client and decides which URLs may receive credentials
 	Registrations Registrations
 	Keys          Keys
 	Platforms     platform.Registry
@@ -53,19 +53,19 @@ type Probe struct{ deps Deps }
 // New returns a Probe.
 func New(d Deps) Probe { return Probe{deps: d} }
 
-// Subject selects the endpoint and the registration to test.
+// Subject identifies the endpoint and the registration to test.
 type Subject struct {
-	// Endpoint is a stored endpoint, or a proposed one: without pins, and with an empty PlatformType to detect its
-	// platform from the server.
+	// Endpoint is a stored or proposed endpoint. A proposed one has no pins; if its PlatformType is empty, the platform is
+	// detected from the server.
 	Endpoint catalog.Endpoint
 	Stored   bool
-	Tenant   org.Tenant // owner of the registration; zero for an organisation without its own
-	// TokenRequest allows two token requests with invalid grants. Some health systems count failed requests.
+	Tenant   org.Tenant // owner of the registration; zero for an organisation without a registration of its own
+	// TokenRequest permits two token requests with invalid grants. Some health systems count failed requests.
 	TokenRequest bool
 }
 
-// Run tests one endpoint. It returns one or more checks for each step, in the order of the steps. An error is an
-// internal failure and does not describe the endpoint.
+// Run tests one endpoint. It returns at least one check for each step reached, in step order. An error is an internal
+// failure and says nothing about the endpoint.
 func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
 	web := &recordingDoer{doer: p.deps.HTTP}
 	t := &test{
@@ -78,24 +78,24 @@ func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
 	return t.ordered(), nil
 }
 
-// test is one run. It holds the findings that several groups of steps share; each group has its own type.
+// test holds the findings of one run that several groups of steps share. Each group has its own type.
 type test struct {
 	Deps
 	report
 
 	subject    Subject
-	endpoint   catalog.Endpoint // as stored, or as it would be if the operator approved the discovery
+	endpoint   catalog.Endpoint // as stored, or as it would be after the operator approves the discovery
 	web        *recordingDoer
 	authorizer smart.Authorizer
 
 	stated     smart.Stated    // parsed SMART configuration; empty if there is none
-	capability fhir.Capability // empty if there is no readable statement
-	authority  flow.Authority  // the parts of the discovery that are used
-	trusted    bool            // our client may use every URL of the authority
+	capability fhir.Capability // empty if the server has no valid statement
+	authority  flow.Authority  // the discovered values that are used
+	trusted    bool            // whether our client may use every URL of the authority
 	used       operator.Registered
 	registered bool
-	attempt    flow.Attempt // the sign-in as it would begin now
-	address    string       // the URL to which it would send the browser
+	attempt    flow.Attempt // the attempt that a sign-in would create now
+	address    string       // the authorization URL that the browser would open
 }
 
 func (t *test) run(ctx context.Context) error {
@@ -137,23 +137,23 @@ type discovery struct {
 	isStated bool
 }
 
-// conformance checks which data can be requested, using the CapabilityStatement and the results of earlier exports.
+// conformance checks which data can be requested, based on the CapabilityStatement and the results of earlier exports.
 type conformance struct {
 	*test
 
-	known   known.Server // results of exports; zero for an endpoint that is not stored
-	isKnown bool         // known could be read
+	known   known.Server // results of earlier exports; zero for an endpoint that is not stored
+	isKnown bool         // whether known could be read
 }
 
-// client checks our registration at the server and our client authentication.
+// client checks our registration with the server and our client authentication.
 type client struct{ *test }
 
 // tokenRequest checks the token endpoint.
 type tokenRequest struct {
 	*test
 
-	accepted bool // the token endpoint accepted our client authentication
+	accepted bool // whether the token endpoint accepted our client authentication
 }
 
-// signIn begins a patient's sign-in and opens the resulting page.
+// signIn starts a patient's sign-in and opens the resulting page.
 type signIn struct{ *test }

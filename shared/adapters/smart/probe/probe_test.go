@@ -12,13 +12,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// told maps a step to a text that its checks must contain and to their result.
+// told maps a step to the text that its checks must contain and to their expected result.
 type told map[string]struct {
 	result probe.Result
 	text   string
 }
 
-// wantTold checks the named steps and that no other step has failed.
+// wantTold compares the named steps with want and checks that no other step has failed.
 func wantTold(t *testing.T, what string, got map[string][]probe.Check, want told) {
 	t.Helper()
 	for step, checks := range got {
@@ -36,8 +36,7 @@ func wantTold(t *testing.T, what string, got map[string][]probe.Check, want told
 	}
 }
 
-// TestRunExplainsEverySandboxSwitch checks the report for every switch. Each imitates a real health
-// system.
+// TestRunExplainsEverySandboxSwitch checks the report for every sandbox switch. Each imitates a real health system.
 func TestRunExplainsEverySandboxSwitch(t *testing.T) {
 	t.Parallel()
 	const unapproved = "endpoint approve -id " + endpointID + " -origin https://mulberry-hospital.example"
@@ -124,7 +123,7 @@ func TestRunExplainsEverySandboxSwitch(t *testing.T) {
 	}
 }
 
-// TestRunExplainsClientAuthentication uses a registration that no patient has used yet.
+// TestRunExplainsClientAuthentication uses a registration that no patient has used.
 func TestRunExplainsClientAuthentication(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cret=of-the-sandbox"
@@ -241,7 +240,7 @@ func TestRunExplainsClientAuthentication(t *testing.T) {
 			wantTold(t, name, got, test.want)
 			w.wantNothingShown(t, text)
 			nothing := strings.Contains(got["token_refresh"][0].Found, "Nothing was sent")
-			if posts := len(w.asked("/oauth/token")) - 1; nothing && posts != 0 { // one is the GET
+			if posts := len(w.asked("/oauth/token")) - 1; nothing && posts != 0 { // the first request is the GET
 				t.Errorf("%d token requests were sent", posts)
 			}
 		})

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// rehearsal supports a sign-in that is begun and never completed. It returns the endpoint and the registration under
+// rehearsal supports a sign-in that starts but is never completed. It returns the endpoint and the registration under
 // test and stores only the attempt. It implements flow.Catalog, flow.StartStore, tokens.Sealer and smart.Endpoints.
 type rehearsal struct {
 	endpoint     catalog.Endpoint
@@ -24,7 +24,7 @@ func (r *rehearsal) Endpoint(context.Context, string) (catalog.Endpoint, error) 
 	return r.endpoint, nil
 }
 
-// Way returns fault.NotFound: the endpoint under test names its institution.
+// Way returns fault.NotFound, because the endpoint under test contains its institution.
 func (*rehearsal) Way(context.Context, string, string) (catalog.Way, error) {
 	return catalog.Way{}, fault.NotFound
 }
@@ -40,12 +40,12 @@ func (r *rehearsal) BeginAttempt(_ context.Context, attempt flow.Attempt, _ bind
 	return nil
 }
 
-// Attempt returns fault.NotFound: the sign-in is never completed.
+// Attempt returns fault.NotFound, because the sign-in is never completed.
 func (*rehearsal) Attempt(context.Context, org.Tenant, string) (flow.Attempt, error) {
 	return flow.Attempt{}, fault.NotFound
 }
 
-// Ticket returns fault.NotFound: none of our pages begins this sign-in.
+// Ticket returns fault.NotFound, because the sign-in does not begin on one of our pages.
 func (*rehearsal) Ticket(context.Context, string, time.Time) (binding.Ticket, error) {
 	return binding.Ticket{}, fault.NotFound
 }
@@ -58,16 +58,16 @@ func (*rehearsal) OpenAttempt(context.Context, binding.Ticket, flow.Attempt, bin
 // Seal discards the code verifier, since no code will arrive.
 func (*rehearsal) Seal(context.Context, org.Tenant, string, []byte) ([]byte, error) { return nil, nil }
 
-// Open fails, since nothing was stored.
+// Open always fails, since Seal stores nothing.
 func (*rehearsal) Open(context.Context, org.Tenant, string, []byte) ([]byte, error) {
 	return nil, fault.NotFound
 }
 
-// rehearse begins a sign-in as connect does and reports whether that works.
+// rehearse starts a sign-in as the connect endpoint does and reports whether that succeeds.
 func (t *signIn) rehearse(ctx context.Context) bool {
 	endpoint := t.endpoint
 	endpoint.Status = catalog.EndpointActive // suspension was already reported
-	if endpoint.Shared() {                   // any institution that a patient may choose
+	if endpoint.Shared() {                   // uses any of the institutions that a patient may choose
 		endpoint.BrandID, endpoint.PortalID = t.NewID(), t.NewID()
 	}
 	stage := &rehearsal{endpoint: endpoint, registration: t.used.Registration}

@@ -55,7 +55,7 @@ func (t *conformance) readStatement(ctx context.Context) {
 		len(c.Resources), security), "")
 }
 
-// findPlatform detects the platform of an endpoint that names none.
+// findPlatform detects an endpoint's platform if the endpoint specifies none.
 func (t *client) findPlatform() string {
 	if t.endpoint.PlatformType != "" {
 		return "Detected platform: " + t.Platforms.Of(t.endpoint).ID + "."
@@ -69,7 +69,7 @@ func (t *client) findPlatform() string {
 	return "Platform that would be detected: " + shown.ID + ": " + plain(because) + "."
 }
 
-// checkPlan reports the requests that an export would make, using the export's own plan.
+// checkPlan reports the requests that an export would make, based on the export's own plan.
 func (t *conformance) checkPlan() {
 	asking, err := t.Platforms.Asking(t.endpoint)
 	if err != nil || len(t.capability.Resources) == 0 {
@@ -121,7 +121,7 @@ func (t *conformance) checkTypes(made plan.Plan) {
 	}
 }
 
-// leftOut lists omitted types, if there are any.
+// leftOut describes omitted types, or returns "" if there are none.
 func leftOut(why string, names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -129,8 +129,8 @@ func leftOut(why string, names []string) string {
 	return fmt.Sprintf(" Omitted, %s: %s.", why, listed(names))
 }
 
-// checkSearches reports the parameters that the plan's searches use. attached describes the support for Provenance that
-// exports found, beyond the statement.
+// checkSearches reports the search parameters that the plan uses. attached describes the support for Provenance that
+// exports detected but the statement does not list.
 func (t *conformance) checkSearches(made plan.Plan, attached string) {
 	by, included, provenance := map[string]int{}, []string{}, 0
 	for _, q := range made.Queries {

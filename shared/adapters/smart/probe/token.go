@@ -15,11 +15,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxIgnored is the maximum number of bytes read of an unneeded body.
+// maxIgnored is the number of bytes read from an unneeded body.
 const maxIgnored = 4 << 10
 
-// checkTokenEndpoint checks whether a server responds at the token endpoint, with a request that reveals nothing about
-// us.
+// checkTokenEndpoint checks whether the token endpoint responds, with a request that reveals nothing about our client.
 func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 	if !t.trusted {
 		t.skip(TokenEndpoint, "The token endpoint has not been approved.")
@@ -48,8 +47,8 @@ func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 	}
 }
 
-// requestTokens requests tokens with invalid grants, as a refresh and a callback would. The reason for the refusal
-// shows whether our client was accepted. An error is a failure of our random source.
+// requestTokens requests tokens with invalid grants, as a refresh and a callback would. The error code shows whether
+// the server accepted our client. An error means that our random source failed.
 func (t *tokenRequest) requestTokens(ctx context.Context) error {
 	if why := t.noTokenRequest(); why != "" {
 		t.skip(TokenRefresh, why)
@@ -89,7 +88,7 @@ func (t *tokenRequest) requestTokens(ctx context.Context) error {
 	return nil
 }
 
-// noTokenRequest returns the reason why no token request is made, or "" if one may be made.
+// noTokenRequest explains why no token request may be made. It returns "" if one may.
 func (t *tokenRequest) noTokenRequest() string {
 	switch {
 	case !t.subject.TokenRequest:
@@ -104,7 +103,7 @@ func (t *tokenRequest) noTokenRequest() string {
 	return ""
 }
 
-// judge reports the meaning of a grant's refusal and returns whether our client was refused.
+// judge reports why a grant was rejected, and returns whether our client was rejected.
 func (t *tokenRequest) judge(step Step, grant string, err error) (refused bool) {
 	seen := t.web.posted
 	said := refusalOf(err)
@@ -147,10 +146,10 @@ func (t *tokenRequest) judge(step Step, grant string, err error) (refused bool) 
 	return false
 }
 
-// refusal is the OAuth error of a response.
+// refusal is the OAuth error in a response.
 type refusal struct {
-	code      string // code of RFC 6749 section 5.2; empty for none
-	ambiguous bool   // client id and secret differ for a server that reads HTTP Basic the other way
+	code      string // error code of RFC 6749 section 5.2, or empty
+	ambiguous bool   // whether decoding HTTP Basic would change the client ID or secret
 }
 
 func refusalOf(err error) refusal {
@@ -188,7 +187,7 @@ func (t *tokenRequest) judgeCode(step Step, grant string, said refusal) (refused
 	return false
 }
 
-// unknownClient explains invalid_client, for which servers often state a misleading reason.
+// unknownClient explains invalid_client, for which servers often report a misleading reason.
 func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 	auth := t.used.Auth
 	switch {
@@ -215,7 +214,7 @@ func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 		"Compare the client ID and secret; client rotate -id " + auth.ID + " -secret-file FILE."
 }
 
-// get sends a request without any of our credentials.
+// get sends a GET request without our credentials.
 func (t *test) get(ctx context.Context, address, accept string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -230,7 +229,7 @@ func discard(response *http.Response) {
 	_ = response.Body.Close()
 }
 
-// random returns a value of 256 bits that no server has issued.
+// random returns a 256-bit value that no server has issued.
 func (t *test) random() (secret.Text, error) {
 	var bits [32]byte
 	if _, err := io.ReadFull(t.Random, bits[:]); err != nil {

@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Known reads the results of exports about an endpoint's server (store.EndpointState), or the zero value if there were
-// none.
+// Known reads the results of earlier exports from an endpoint's server (store.EndpointState). The result is zero if
+// there were none.
 type Known interface {
 	Known(ctx context.Context, endpointID string) (known.Server, error)
 }
@@ -24,7 +24,7 @@ func (t *conformance) readKnown(ctx context.Context) {
 	t.known = server.Of(known.ReleaseOf(c.Software, c.Release, c.Date))
 }
 
-// tried reports the results of exports for types that the server does not list.
+// tried describes the results of exports for types that the server does not list.
 func (t *conformance) tried(unlisted []string) string {
 	switch {
 	case len(unlisted) == 0 || !t.subject.Stored:
@@ -49,7 +49,7 @@ func (t *conformance) tried(unlisted []string) string {
 		leftOutBut("Not yet tried with this server release; the next export tries those that the scopes cover", untried)
 }
 
-// attached reports the results of exports with _revinclude=Provenance:target if the statement does not list it.
+// attached describes the results of exports with _revinclude=Provenance:target if the statement does not list it.
 func (t *conformance) attached(facts plan.Facts) string {
 	works, isTried := t.known.AttachesProvenance(t.Now())
 	facts.Attaches = false
@@ -66,7 +66,7 @@ func (t *conformance) attached(facts plan.Facts) string {
 	return " The statement doesn't list _revinclude for Provenance. The next export will try it."
 }
 
-// leftOutBut names unlisted types, if there are any.
+// leftOutBut describes unlisted types, or returns "" if there are none.
 func leftOutBut(what string, names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -11,16 +11,16 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// exchange holds the reportable parts of a request and its response.
+// exchange holds the details of a request and its response that may be reported.
 type exchange struct {
 	asked     string // method, origin and path; the query may be confidential
-	status    int    // 0 without a response
+	status    int    // 0 if there is no response
 	mediaType string
-	said      string // error_description of a refused POST, safe for a terminal
+	said      string // error_description of a rejected POST, safe for a terminal
 }
 
-// recordingDoer sends the requests of one test in sequence and records the last request and the last POST. After a
-// refused refresh, the code may look for a token endpoint that has moved.
+// recordingDoer sends the requests of one test sequentially and records the last request and the last POST. The two may
+// differ: after a rejected refresh, the code may look for a token endpoint that has moved.
 type recordingDoer struct {
 	doer   smart.Doer
 	last   exchange
@@ -43,7 +43,7 @@ func (w *recordingDoer) Do(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// forget clears the records, so that a step without requests does not show the previous step's.
+// forget clears the recorded requests, so that a step without requests does not report those of the previous step.
 func (w *recordingDoer) forget() { w.last, w.posted = exchange{}, exchange{} }
 
 // place returns the origin and the path of a URL.
@@ -51,7 +51,7 @@ func place(u *url.URL) string {
 	return plain(catalog.Origin(u.Scheme+"://"+u.Host) + u.EscapedPath())
 }
 
-// unanswered explains a missing response and recommends an action. ok is false if there was a response.
+// unanswered explains why there was no response and recommends an action. ok is false if there was one.
 func unanswered(err error) (found, do string, ok bool) {
 	failure, ok := errors.AsType[*safehttp.Error](err)
 	if !ok {
@@ -89,7 +89,7 @@ func unanswered(err error) (found, do string, ok bool) {
 	return fmt.Sprintf("There was no response (%s).", failure.Class), "", true
 }
 
-// described summarises a response that is not the expected one.
+// described summarises an unexpected response.
 func described(seen exchange) string {
 	kind := "no content type"
 	if seen.mediaType != "" {

@@ -36,22 +36,22 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// world is the sandbox EHR at a URL of a service whose operator tests endpoints.
+// world runs the sandbox EHR and the service whose operator tests endpoints.
 type world struct {
-	learned    known.Server // results of exports
+	learned    known.Server // results of earlier exports
 	learnedErr error
-	service    string // base URL of our API and of the sandbox below it
-	secret     string // the client's secret, if it has one
+	service    string // base URL of our API, under which the sandbox runs
+	secret     string // client secret, if any
 	client     *safehttp.Client
 	used       operator.Registered
-	missing    bool // there is no registration
-	down       bool // our own service does not respond
+	missing    bool // whether the registration is missing
+	down       bool // whether our own service fails to respond
 
 	instead answer // replaces a response of the sandbox
 
 	mu    sync.Mutex
 	hosts []string // hosts that received requests
-	sent  []string // requests to the sandbox: method, path, query, Authorization and form
+	sent  []string // requests sent to the sandbox: method, path, query, Authorization and form
 }
 
 // signingKey returns our client's signing key.
@@ -143,7 +143,7 @@ func (w *world) ClientAuthOf(_ context.Context, owner org.Tenant, id string) (ca
 	return w.used.Auth, nil
 }
 
-// Open opens the client's secret.
+// Open returns the client's secret.
 func (w *world) Open(context.Context, org.Tenant, string, []byte) ([]byte, error) {
 	return []byte(w.secret), nil
 }
@@ -154,7 +154,7 @@ func (w *world) Public(context.Context, string) (crypto.PublicKey, error) {
 
 func (w *world) Signer(context.Context, string, crypto.PublicKey) crypto.Signer { return signingKey() }
 
-// asked returns the requests to paths with the given suffix.
+// asked returns the requests whose path has the given suffix.
 func (w *world) asked(suffix string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,7 +164,7 @@ func (w *world) asked(suffix string) []string {
 	})
 }
 
-// wantNothingShown checks that the report contains no secret that was sent and no part of a query.
+// wantNothingShown checks that the report contains none of the secrets or queries that were sent.
 func (w *world) wantNothingShown(t *testing.T, text string) {
 	t.Helper()
 	for _, one := range w.asked("") {
@@ -183,7 +183,7 @@ func (w *world) wantNothingShown(t *testing.T, text string) {
 			shown = append(shown, values.Get(name))
 		}
 		for _, hidden := range shown {
-			// the path contains the switch that names it
+			// the path contains the switch that sets this value
 			if hidden != "" && hidden != "Basic" &&
 				strings.Contains(strings.ReplaceAll(text, "client-secret:"+w.secret, ""), hidden) {
 				t.Errorf("it is told: %q", hidden)
@@ -192,7 +192,7 @@ func (w *world) wantNothingShown(t *testing.T, text string) {
 	}
 }
 
-// endpoint returns the sandbox with the given switches, pinned to its URL.
+// endpoint returns an endpoint of the sandbox with the given switches, pinned to the sandbox's URL.
 func (w *world) endpoint(switches, platformType string) catalog.Endpoint {
 	site, at := w.service+"/sandbox", catalog.Origin(w.service)
 	if switches != "" {
@@ -205,7 +205,7 @@ func (w *world) endpoint(switches, platformType string) catalog.Endpoint {
 	}
 }
 
-// confidential sets the client's authentication method, which uses its secret or its key.
+// confidential sets the client's authentication method, with the secret or key that it requires.
 func (w *world) confidential(method catalog.AuthMethod) {
 	w.used.Registration.AuthID = "auth"
 	w.used.Auth = catalog.ClientAuth{ID: "auth", Method: method, Origins: []string{catalog.Origin(w.service)}}
@@ -218,7 +218,7 @@ func (w *world) keyring() *clientauth.Keyring {
 	return clientauth.NewKeyring(w, []string{"one"})
 }
 
-// jwks returns the switch that gives the sandbox our public key.
+// jwks returns the switch that configures our public key in the sandbox.
 func (w *world) jwks(t *testing.T) string {
 	t.Helper()
 	set, err := w.keyring().JWKS(t.Context(), "")

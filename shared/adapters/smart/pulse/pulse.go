@@ -1,6 +1,7 @@
 // Package pulse checks whether patients could sign in at an endpoint's server, for the periodic checks of the
-// catalogue's health (docs/adr/0030-health-of-endpoints.md). It makes the same discovery as a sign-in, identifies
-// itself and reads little. It does not interpret the result for the endpoint's state or use the discovered URLs.
+// catalogue's health (docs/adr/0030-health-of-endpoints.md). It performs the same discovery as a sign-in, identifies
+// itself and limits the response size. It neither derives the endpoint's state from the result nor uses the discovered
+// URLs.
 package pulse
 
 import (
@@ -21,8 +22,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// maxAnswer is the maximum number of bytes read of one response. The CapabilityStatement of a large server, which may
-// replace a discovery document, has two MiB.
+// maxAnswer is the maximum size of a response in bytes. A large server's CapabilityStatement, which may replace the
+// discovery document, has two MiB.
 const maxAnswer = 4 << 20
 
 // Prober implements rounds.Prober.
@@ -33,8 +34,8 @@ type Prober struct {
 	now       func() time.Time
 }
 
-// New returns a Prober over a client with the same guard as the functions. Requests contain the public base URL of the
-// service.
+// New returns a Prober. Its client must have the same guard as the functions' clients. Its requests contain the
+// service's public base URL.
 func New(client smart.Doer, platforms platform.Registry, baseURL string, now func() time.Time) Prober {
 	return Prober{
 		http:      polite{client: client, agent: "Recordbridge (endpoint health; +" + baseURL + ")"},
@@ -50,10 +51,10 @@ func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 	}
 	named, row := found.Addresses(), catalog.Endpoint{FHIRBase: e.Base, PlatformType: e.Platform, Mode: e.Mode}
 	if len(catalog.OwnURLs(p.baseURL, row, named)) > 0 {
-		return health.Finding{Cause: "leads_to_us"} // connect refuses such an endpoint
+		return health.Finding{Cause: "leads_to_us"} // connect refuses to use such an endpoint
 	}
 	well := health.Finding{Token: refresh.EndpointName(found.TokenEndpoint)}
-	if !found.Substitute { // the substitute contains less than the missing configuration
+	if !found.Substitute { // the fallback contains less than the missing configuration
 		well.DiscoveredURLs = health.DiscoveredURLs{
 			EndpointID: e.ID, Mode: e.Mode, SeenAt: p.now(), Pins: catalog.PinsOf(named),
 			Untrusted: named.Untrusted(e.Base, p.platforms.Of(row).Origins(e.Base)), Bundle: found.BrandBundle,
@@ -62,7 +63,7 @@ func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 	return well
 }
 
-// failed returns a failure's class and whether there was any response.
+// failed returns the class of a failure and whether the server responded.
 func failed(err error) health.Finding {
 	class := fault.SpotOf(err).Class
 	if class == "" {
@@ -77,7 +78,7 @@ func failed(err error) health.Finding {
 	}
 }
 
-// polite identifies the sender and limits the size of a response.
+// polite is a Doer that identifies the sender and limits the response size.
 type polite struct {
 	client smart.Doer
 	agent  string
@@ -94,7 +95,7 @@ func (p polite) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// short is a body that fails beyond its size limit.
+// short is a body whose Read fails beyond the size limit.
 type short struct {
 	io.ReadCloser
 

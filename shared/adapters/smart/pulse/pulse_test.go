@@ -31,7 +31,7 @@ const (
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// server is a FHIR server that counts the bytes sent.
+// server is a FHIR server that counts the bytes it has sent.
 type server struct {
 	*httptest.Server
 
@@ -65,7 +65,7 @@ func (c counting) Write(body []byte) (int, error) {
 	return n, err
 }
 
-// probe checks the server as the function does, except that loopback addresses are allowed.
+// probe probes the server as the function does, except that loopback addresses are allowed.
 func probe(t *testing.T, base string, within time.Duration) health.Finding {
 	t.Helper()
 	platforms, err := platform.NewRegistry()
@@ -82,7 +82,7 @@ func stated(authorize, token string) string {
 		authorize, token)
 }
 
-func TestProbeFindsHealthyServer(t *testing.T) {
+func TestProbeReportsHealthyServer(t *testing.T) {
 	t.Parallel()
 	var s *server
 	s = serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -103,7 +103,7 @@ func TestProbeFindsHealthyServer(t *testing.T) {
 	}
 }
 
-func TestProbeReportsForeignURLsOfDiscovery(t *testing.T) {
+func TestProbeReportsUntrustedDiscoveredURLs(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, stated("http://127.0.0.1:1/authorize", "http://127.0.0.1:1/token"))
@@ -123,8 +123,8 @@ func TestProbeReportsForeignURLsOfDiscovery(t *testing.T) {
 	}
 }
 
-// Without a configuration the prober reads the CapabilityStatement. If the missing configuration may be temporary,
-// nothing from its substitute may be pinned.
+// TestProbeFallsBackToCapabilityStatement checks that the prober reads the CapabilityStatement if there is no
+// configuration. If the configuration may be missing only temporarily, nothing from the statement may be pinned.
 func TestProbeFallsBackToCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	for status, handedOn := range map[int]bool{http.StatusNotFound: true, http.StatusServiceUnavailable: false} {
@@ -146,7 +146,7 @@ func TestProbeFallsBackToCapabilityStatement(t *testing.T) {
 	}
 }
 
-func TestProbeReportsFailureAsClassOnly(t *testing.T) {
+func TestProbeReportsOnlyClassOfFailure(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -221,8 +221,8 @@ func TestProbeReportsSilentServer(t *testing.T) {
 
 func silent(class string) health.Finding { return health.Finding{Cause: class, Silent: true} }
 
-// Whatever a server sends, no more than a few MiB are read.
-func TestProbeTruncatesHugeResponse(t *testing.T) {
+// TestProbeLimitsResponseSize checks that no more than a few MiB are read, regardless of the response's size.
+func TestProbeLimitsResponseSize(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		part := []byte(strings.Repeat(`"a":"`+strings.Repeat("x", 1000)+`",`, 64))
@@ -236,7 +236,7 @@ func TestProbeTruncatesHugeResponse(t *testing.T) {
 		}
 	})
 	got := probe(t, s.URL, time.Minute)
-	// Bytes in the machine's buffers were sent but not read.
+	// The count includes bytes that were sent to the machine's buffers but never read.
 	if got.Cause != "too_large" || s.sent.Load() > 24<<20 {
 		t.Errorf("%+v, after %d MiB", got, s.sent.Load()>>20)
 	}

@@ -1,5 +1,6 @@
-// Package survey reads a health system's self-description for the operator who will pin it (shared/manage/operator). It
-// trusts nothing, stores nothing, and is linked into operators' tools only, not into a function that serves patients.
+// Package survey reads a health system's self-description for the operator who will pin its URLs
+// (shared/manage/operator). It trusts nothing and stores nothing. It is linked only into operators' tools, not into
+// functions that serve patients.
 package survey
 
 import (
@@ -12,10 +13,10 @@ import (
 
 // Servers implements operator.Servers.
 type Servers struct {
-	HTTP smart.Doer // client with the same guard as the functions
+	HTTP smart.Doer // client with the same guard as the functions' clients
 }
 
-// Survey implements operator.Servers. A missing CapabilityStatement does not fail the survey: every export requests it
+// Survey implements operator.Servers. The survey succeeds without a CapabilityStatement, since every export requests it
 // again.
 func (s Servers) Survey(ctx context.Context, base string) (operator.Survey, error) {
 	found, err := smart.Discover(ctx, s.HTTP, base)

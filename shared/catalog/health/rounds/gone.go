@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// goneFor is the time by which a record outlives its endpoint, so that the endpoints of a list that returns keep their
-	// health.
+	// goneFor is how long a record is retained after its endpoint is removed, so that endpoints of a list that returns
+	// still have their health.
 	goneFor = 30 * 24 * time.Hour
-	// mostForgotten is the maximum number of records removed at once. The others are removed when the records are next
-	// read.
+	// mostForgotten is the maximum number of records removed at once. The others are removed the next time that the
+	// records are read.
 	mostForgotten = 100
 )
 
-// forgetGone removes the records of endpoints that have long been missing from the catalogue.
+// forgetGone removes the records of endpoints that have been missing from the catalogue for goneFor.
 func (r *Rounds) forgetGone(ctx context.Context, w *modeState, known map[string]health.Record) error {
 	for _, e := range w.entries {
 		delete(known, e.ID)

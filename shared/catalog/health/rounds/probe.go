@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	// hostsAtOnce is the maximum number of servers probed concurrently, and probeWithin the time-out of a probe.
+	// hostsAtOnce is the maximum number of hosts probed concurrently. probeWithin is the time-out of a probe.
 	hostsAtOnce = 16
 	probeWithin = 10 * time.Second
-	// reserve is the part of a run's time that is reserved for storing its findings.
+	// reserve is the part of a run's time reserved for storing its findings.
 	reserve = 5 * time.Second
-	// between is the pause between two probes of one host.
+	// between is the pause between two probes of the same host.
 	between = time.Second
-	// silentVisits is the number of consecutive probes without a response after which a run skips the rest of a host.
+	// silentVisits is the number of consecutive probes without a response after which a run skips the host's other
+	// endpoints.
 	silentVisits = 2
 )
 
@@ -39,12 +40,12 @@ func (r *Rounds) probeDue(ctx context.Context, now, until time.Time) error {
 	logx.Add(ctx, slog.Int("due", due), slog.Int("probed", len(results)), slog.Int("hosts", len(hosts)),
 		slog.Bool("believed", believed))
 	if !believed {
-		return nil // all of them remain due for the next run
+		return nil // all of the endpoints remain due for the next run
 	}
 	return r.write(ctx, results)
 }
 
-// visitHosts probes several hosts concurrently, each with one probe at a time.
+// visitHosts probes several hosts concurrently, with one probe at a time per host.
 func (r *Rounds) visitHosts(ctx context.Context, hosts [][]*entry, until time.Time) []result {
 	var group errgroup.Group
 	group.SetLimit(hostsAtOnce)
@@ -58,7 +59,7 @@ func (r *Rounds) visitHosts(ctx context.Context, hosts [][]*entry, until time.Ti
 			return nil
 		})
 	}
-	_ = group.Wait() // a probe returns no error: failures are findings
+	_ = group.Wait() // a probe returns no error, since failures are findings
 	var all []result
 	for _, some := range found {
 		all = append(all, some...)
@@ -77,7 +78,7 @@ func (r *Rounds) visitHost(ctx context.Context, visits []*entry, until time.Time
 		}
 		found := r.ask(ctx, e.Endpoint)
 		if ctx.Err() != nil {
-			break // our own time-out ended it
+			break // the probe ended because of our own time-out
 		}
 		results = append(results, result{entry: e, found: found, ended: r.Now()})
 		if silent++; !found.Silent {
@@ -96,7 +97,7 @@ func (r *Rounds) ask(ctx context.Context, e health.Endpoint) health.Finding {
 	return r.Prober.Probe(ctx, e)
 }
 
-// late reports whether it is too late to begin a probe.
+// late reports whether it is too late to start a probe.
 func (r *Rounds) late(until time.Time) bool { return until.Sub(r.Now()) < probeWithin+reserve }
 
 func pause(ctx context.Context, wait time.Duration) error {
@@ -110,9 +111,9 @@ func pause(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// isServersFault reports whether the servers caused a run's findings. If no server responded, it probes one that was
-// well before, to check our own network. If all of those were already probed, the silence of several at once is our own
-// failure.
+// isServersFault reports whether the servers, rather than our own network, caused a run's findings. If no server
+// responded, it checks our network by probing a server that was healthy before. If all of those were already probed, it
+// attributes the simultaneous failures to our network.
 func (r *Rounds) isServersFault(ctx context.Context, results []result, now time.Time) bool {
 	asked, wereWell := map[string]bool{}, map[string]bool{}
 	for _, one := range results {
@@ -130,7 +131,7 @@ func (r *Rounds) isServersFault(ctx context.Context, results []result, now time.
 	}
 	for _, w := range r.states {
 		for i := range w.entries {
-			e := w.entries[(i+int(now.Unix()/60))%len(w.entries)] // a different one each time
+			e := w.entries[(i+int(now.Unix()/60))%len(w.entries)] // starts at a different entry each time
 			if e.record.State == health.OK && !asked[hostOf(e.Base)] && r.Admits(e.Base) {
 				return !r.ask(ctx, e.Endpoint).Silent
 			}

@@ -1,7 +1,7 @@
-// Package rounds probes the due endpoints of the live catalogue, some of them in every run, and stores the findings
-// (docs/adr/0030-health-of-endpoints.md). It schedules the probes and limits their concurrency, with at most one at a
-// time for each host. Package health interprets the findings, and package smart performs the requests. A lost run loses
-// only its findings: the endpoints remain due.
+// Package rounds periodically probes the due endpoints of the live catalogue, some of them in every run, and stores the
+// findings (docs/adr/0030-health-of-endpoints.md). It schedules the probes and limits their concurrency to one per
+// host. Package health interprets the findings, and package smart performs the requests. If a run is lost, only its
+// findings are: the endpoints remain due.
 package rounds
 
 import (
@@ -21,49 +21,50 @@ import (
 
 // Catalogs returns the live catalogues.
 type Catalogs interface {
-	// Live returns the live catalogue of a mode, or the zero Catalog before the first publication. If known is its
-	// version, it may omit the endpoints.
+	// Live returns a mode's live catalogue, or the zero Catalog if nothing has been published. If known is its version,
+	// Live may omit the endpoints.
 	Live(ctx context.Context, mode, known string) (Catalog, error)
 }
 
-// Catalog holds the endpoints of one mode to probe.
+// Catalog holds one mode's endpoints, which are to be probed.
 type Catalog struct {
 	Version   string
 	Published time.Time
 	Endpoints []health.Endpoint // active endpoints
 }
 
-// Records stores the health of endpoints and the lease of the rounds.
+// Records stores the health of endpoints, and the lease that a run holds.
 type Records interface {
-	// Begin claims the rounds until a time and counts them. It returns fault.Conflict while another process holds them.
+	// Begin acquires the lease until the given time and returns the number of the run. It returns fault.Conflict if
+	// another process holds the lease.
 	Begin(ctx context.Context, now, until time.Time) (run int64, err error)
 	// Records returns all records of a mode.
 	Records(ctx context.Context, mode string) ([]health.Record, error)
 	// SaveRecord replaces revision r.Rev, or creates the record if r.Rev is 0. It returns fault.Conflict if the stored
 	// revision differs.
 	SaveRecord(ctx context.Context, r health.Record) error
-	// Forget removes an endpoint's record, as it was read, and its discovered URLs. It returns fault.Conflict if the
-	// stored revision differs.
+	// Forget removes an endpoint's record at the revision read, and the endpoint's discovered URLs. It returns
+	// fault.Conflict if the stored revision differs.
 	Forget(ctx context.Context, r health.Record) error
-	// SaveDiscoveredURLs replaces the discovered URLs of an endpoint.
+	// SaveDiscoveredURLs replaces an endpoint's discovered URLs.
 	SaveDiscoveredURLs(ctx context.Context, s health.DiscoveredURLs) error
-	// Pointer names the current summary. It is zero except for the mode if there is none.
+	// Pointer returns the Pointer to the mode's current summary. If there is none, only the mode is set.
 	Pointer(ctx context.Context, mode string) (health.Pointer, error)
 	// MovePointer replaces revision p.Rev. It returns fault.Conflict if the stored revision differs.
 	MovePointer(ctx context.Context, p health.Pointer) error
 }
 
-// Prober checks whether patients could sign in at a server, within the deadline of ctx.
+// Prober checks, within the deadline of ctx, whether patients could sign in at a server.
 type Prober interface {
 	Probe(ctx context.Context, e health.Endpoint) health.Finding
 }
 
-// Observer reports the results of real connections at token endpoints, which are named as by Prober.
+// Observer reports the results of real connections at token endpoints, which are named in the same way as by Prober.
 type Observer interface {
-	// Failing reports whether the last several consecutive token requests met a failure of the server.
+	// Failing reports whether the most recent token requests all failed because of the server.
 	Failing(ctx context.Context, token string) (bool, error)
-	// Answered counts the token requests since a time, within the last hour at most, that got a token or a definite
-	// refusal.
+	// Answered counts the token requests since the given time, at most an hour ago, that returned a token or definitely
+	// rejected a grant.
 	Answered(ctx context.Context, token string, since time.Time) (int, error)
 }
 
@@ -73,15 +74,15 @@ type Deps struct {
 	Records  Records
 	Prober   Prober
 	Observer Observer
-	// Put stores an object, which is never changed.
+	// Put stores an object, which is never modified.
 	Put func(ctx context.Context, name string, body []byte) error
-	// Admits reports whether a URL may be probed. On a laptop only its own URLs may be.
+	// Admits reports whether a URL may be probed. In a local environment, only its own URLs may be.
 	Admits func(base string) bool
 	Now    func() time.Time
 }
 
-// Rounds caches the rows it has read between the runs of a process. The number of the run shows whether another process
-// has run since.
+// Rounds probes endpoints. Between runs, it caches the rows that it has read. The run's number shows whether another
+// process has run in the meantime.
 type Rounds struct {
 	Deps
 
@@ -94,11 +95,11 @@ type Rounds struct {
 type modeState struct {
 	mode       string
 	catalog    Catalog
-	entries    []*entry // by id; nil if they must be read
+	entries    []*entry // ordered by ID; nil if they must be read
 	summarized time.Time
 }
 
-// entry is an endpoint with its record.
+// entry is an endpoint and its record.
 type entry struct {
 	health.Endpoint
 
@@ -106,19 +107,19 @@ type entry struct {
 	dueAt  time.Time
 }
 
-// New returns Rounds with the given dependencies.
+// New returns a Rounds with the given dependencies.
 func New(d Deps) *Rounds {
 	return &Rounds{Deps: d, states: map[string]*modeState{"test": {mode: "test"}, "live": {mode: "live"}}}
 }
 
-// longest is the duration of a run without a deadline.
+// longest is the maximum duration of a run without a deadline.
 const longest = 50 * time.Second
 
-// Run probes due endpoints and ends before the deadline of ctx. It records its results on the log line of ctx. An error
-// is an internal failure and does not affect an endpoint's record.
+// Run probes due endpoints and finishes before the deadline of ctx. It records its results in the log line of ctx. An
+// error is an internal failure and does not affect any endpoint's record.
 func (r *Rounds) Run(ctx context.Context) error {
 	if !r.mu.TryLock() {
-		return nil // this process is already running it
+		return nil // this process is already executing a run
 	}
 	defer r.mu.Unlock()
 	endpoints, err := r.readCatalogs(ctx)
@@ -199,7 +200,7 @@ func (r *Rounds) readRecords(ctx context.Context) error {
 	return nil
 }
 
-// remember sets the record of an endpoint; it is zero if the endpoint was never probed.
+// remember sets an endpoint's record, which is zero if the endpoint was never probed.
 func (w *modeState) remember(e *entry, known health.Record) {
 	known.EndpointID, known.Mode = e.ID, w.mode
 	e.record, e.dueAt = known, health.DueAt(known, w.catalog.Published, len(w.catalog.Endpoints))

@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/catalog/health"
 )
 
-// TestRunProbesNationalCatalogueWithinDay covers 29,000 endpoints at 3,000 hosts. One host has 5,000 of them, and every
-// eighth host is down.
-func TestRunProbesNationalCatalogueWithinDay(t *testing.T) {
+// TestRunProbesNationwideCatalogueWithinOneDay covers 29,000 endpoints at 3,000 hosts. One host has 5,000 of the
+// endpoints, and every eighth host is down.
+func TestRunProbesNationwideCatalogueWithinOneDay(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("RECORDBRIDGE_SOAK") == "" {
 		t.Skip("takes ten seconds: run make soak")
@@ -86,7 +86,7 @@ func TestRunProbesNationalCatalogueWithinDay(t *testing.T) {
 	})
 }
 
-// count maps a number of probes to the number of endpoints probed that often.
+// count returns the number of endpoints for each number of probes.
 func count(w *world, all []health.Endpoint, of func(health.Endpoint) bool) map[int]int {
 	times := map[int]int{}
 	for _, e := range all {
@@ -110,7 +110,7 @@ func indexOf(rest string) int {
 	return len(rest)
 }
 
-// several returns endpoints at as many hosts.
+// several returns the given number of endpoints, each at its own host.
 func several(count int) []health.Endpoint {
 	all := make([]health.Endpoint, 0, count)
 	for n := range count {
@@ -119,7 +119,7 @@ func several(count int) []health.Endpoint {
 	return all
 }
 
-func TestRunIgnoresFailuresDuringOwnOutage(t *testing.T) {
+func TestRunIgnoresFailuresWhenOwnNetworkIsDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(several(40)...)
@@ -142,7 +142,7 @@ func TestRunIgnoresFailuresDuringOwnOutage(t *testing.T) {
 	})
 }
 
-func TestRunAcceptsSilenceIfNoServerEverResponded(t *testing.T) {
+func TestRunRecordsFailuresWhenNoServerEverResponded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(several(8)...)
@@ -159,8 +159,9 @@ func TestRunAcceptsSilenceIfNoServerEverResponded(t *testing.T) {
 	})
 }
 
-// A process reads the rows that another one has written before it probes, and two processes never probe at once.
-func TestRunExcludesOtherProcesses(t *testing.T) {
+// TestRunPreventsConcurrentRuns checks that a process reads the rows that another one has written before it probes, and
+// that two processes never probe at the same time.
+func TestRunPreventsConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(several(30)...)
@@ -182,8 +183,8 @@ func TestRunExcludesOtherProcesses(t *testing.T) {
 	})
 }
 
-// A host that does not respond is skipped after two of its endpoints, so that a run does not wait for hundreds of its
-// tenants in sequence.
+// TestRunSkipsRestOfSilentHost checks that a host that does not respond is skipped after two of its endpoints, so that
+// a run does not wait for each of its hundreds of tenants.
 func TestRunSkipsRestOfSilentHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -311,8 +312,8 @@ func TestRunChangesNoStateAfterInternalFailure(t *testing.T) {
 	}
 }
 
-// A summary is written when a state has changed, at most every five minutes, and otherwise once an hour if there were
-// probes.
+// TestRunWritesSummaryAfterChange checks that a summary is written after a state has changed, at most every five
+// minutes, and otherwise once an hour if there were probes.
 func TestRunWritesSummaryAfterChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -332,8 +333,8 @@ func TestRunWritesSummaryAfterChange(t *testing.T) {
 	})
 }
 
-// TestRunForgetsRemovedEndpointAfterMonth also checks that other records remain.
-func TestRunForgetsRemovedEndpointAfterMonth(t *testing.T) {
+// TestRunDeletesRecordMonthAfterEndpointIsRemoved also checks that other records are retained.
+func TestRunDeletesRecordMonthAfterEndpointIsRemoved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(endpoint(1, 1))

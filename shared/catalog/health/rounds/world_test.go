@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/health/rounds"
 )
 
-// world simulates the catalogue, the rows and the servers, and counts every call.
+// world simulates the catalogue, the rows and the servers, and counts all calls.
 type world struct {
 	memory.EndpointHealth
 
@@ -24,18 +24,18 @@ type world struct {
 	objects map[string][]byte
 
 	dead     map[string]bool // hosts that don't respond
-	dark     bool            // our own network is down
+	dark     bool            // whether our own network is down
 	findings map[string]health.Finding
-	takes    time.Duration // response time
+	takes    time.Duration // response time of the servers
 	answered map[string]int
 	failing  map[string]bool
-	broken   map[string]error // errors by failing call
+	broken   map[string]error // errors to return, by call
 
 	probes    map[string]int // number of probes by endpoint
 	underway  map[string]int // running probes by host
 	most      int            // maximum number of concurrent probes
-	together  bool           // two probes of one host ran at once
-	reads     int            // reads of rows other than records
+	together  bool           // whether two probes of one host ran concurrently
+	reads     int            // number of reads of rows other than records
 	summaries int
 }
 
@@ -127,7 +127,7 @@ func (w *world) rounds() *rounds.Rounds {
 	})
 }
 
-// visit performs one run, with the time that Lambda allows.
+// visit executes one run with the time limit that Lambda sets.
 func (w *world) visit(t *testing.T, r *rounds.Rounds) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
@@ -135,7 +135,7 @@ func (w *world) visit(t *testing.T, r *rounds.Rounds) error {
 	return r.Run(ctx)
 }
 
-// pass performs runs, one per minute.
+// pass executes one run per minute for the given time.
 func (w *world) pass(t *testing.T, r *rounds.Rounds, span time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(span); time.Now().Before(end); {
@@ -153,7 +153,7 @@ func (w *world) call(name string) error {
 	return w.broken[name]
 }
 
-// record returns the stored record of an endpoint.
+// record returns an endpoint's stored record.
 func (w *world) record(t *testing.T, e health.Endpoint) health.Record {
 	t.Helper()
 	return w.kept(t)[e.ID]
@@ -171,7 +171,7 @@ func (w *world) kept(t *testing.T) map[string]health.Record {
 	return by
 }
 
-// pointer returns the name of the current summary.
+// pointer returns the pointer to the current summary.
 func (w *world) pointer(t *testing.T) health.Pointer {
 	t.Helper()
 	p, err := w.Pointer(t.Context(), "live")
@@ -179,7 +179,7 @@ func (w *world) pointer(t *testing.T) health.Pointer {
 	return p
 }
 
-// rows counts the rows read and written so far.
+// rows returns the number of rows read and written so far.
 func (w *world) rows() (reads, writes int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -19,16 +19,15 @@ import (
 const (
 	// savesAtOnce is the maximum number of findings stored concurrently.
 	savesAtOnce = 8
-	// observedFor is the period of real connections' results to consider.
+	// observedFor is the period for which real connections' results are considered.
 	observedFor = time.Hour
-	// summarizeEvery is the minimum time between two summaries of a mode. If only the times of probes have changed, the
-	// next one is written after confirmEvery.
+	// summarizeEvery is the minimum time between two summaries of a mode. If only probe times have changed, the next
+	// summary is written after confirmEvery.
 	summarizeEvery = 5 * time.Minute
 	confirmEvery   = time.Hour
 )
 
-// write stores a run's findings. A failure does not stop the others; an endpoint whose finding could not be stored
-// remains due.
+// write stores a run's findings. If one can't be stored, the others are still stored, and its endpoint remains due.
 func (r *Rounds) write(ctx context.Context, results []result) error {
 	var (
 		group    errgroup.Group
@@ -74,7 +73,7 @@ func (r *Rounds) write(ctx context.Context, results []result) error {
 	return nil
 }
 
-// outcome returns a word for the result of a probe.
+// outcome returns a one-word description of a probe's result.
 func outcome(f health.Finding) string {
 	switch {
 	case f.Busy:
@@ -105,7 +104,7 @@ func (r *Rounds) keep(ctx context.Context, one result) (health.Record, error) {
 	return next, nil
 }
 
-// observe gets the real connections' results that supplement a finding.
+// observe reads the results of real connections that supplement a finding.
 func (r *Rounds) observe(ctx context.Context, one result) (health.Observed, error) {
 	var seen health.Observed
 	token, since := one.found.Token, one.ended.Add(-observedFor)
@@ -137,7 +136,7 @@ func wrapped(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// summarize writes the summary of each mode that has changes.
+// summarize writes a summary for each mode that has changed.
 func (r *Rounds) summarize(ctx context.Context, now time.Time) error {
 	var failures []error
 	for _, w := range r.states {
@@ -168,7 +167,7 @@ func (r *Rounds) publish(ctx context.Context, w *modeState, now time.Time) error
 	case p.Version == "" && made.Len() == 0, p.States == states && now.Sub(p.MadeAt) < confirmEvery:
 		return nil
 	case p.Version != "" && made.Version(p.MadeAt) == p.Version:
-		return nil // nothing was probed since
+		return nil // nothing has been probed since
 	}
 	p.Version, p.States, p.MadeAt = made.Version(now), states, now
 	if err := r.Put(ctx, health.ObjectName(w.mode, p.Version), made.Bytes()); err != nil {

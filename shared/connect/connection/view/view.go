@@ -1,5 +1,5 @@
-// Package view renders a connection for its organisation (docs/openapi.yaml). It is a separate package because several
-// endpoints return the record and package connection does not know about JSON.
+// Package view renders a connection as JSON for its organisation (docs/openapi.yaml). It is separate from package
+// connection, which does not depend on JSON, because several endpoints return the record.
 package view
 
 import (
@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Connection is the record of a connection (docs/openapi.yaml, Connection).
+// Connection is a connection's JSON record (docs/openapi.yaml, Connection).
 type Connection struct {
 	ID               string            `json:"org_connection_id"`
 	OrgID            string            `json:"org_id"`
@@ -23,7 +23,7 @@ type Connection struct {
 	ConsentExpiresAt string            `json:"consent_expires_at,omitempty"` // RFC 3339
 }
 
-// Of returns the record of c.
+// Of returns the JSON record of c.
 func Of(c connection.Connection) Connection {
 	return Connection{
 		ID: c.ID, OrgID: c.Tenant.OrgID, BrandID: c.BrandID, PortalID: c.PortalID, EndpointID: c.EndpointID,

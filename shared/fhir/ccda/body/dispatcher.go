@@ -1,5 +1,5 @@
-// Package body reads the structured body of a document: it finds the rule of each section and of each entry, and
-// converts anything that no rule covers to generic facts, so that nothing coded is lost.
+// Package body converts the structured body of a document. It selects the rule for each section and entry, and converts
+// content without a rule to generic facts, so that no coded data is lost.
 package body
 
 import (
@@ -10,15 +10,15 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Dispatcher finds the rules of sections and entries. It implements statement.Rules.
+// Dispatcher selects the rules for sections and entries. It implements statement.Rules.
 type Dispatcher struct {
 	c        *statement.Context
-	rules    map[string]*statement.Entry // by template
+	rules    map[string]*statement.Entry // rules by template
 	sections []statement.Section
-	unknown  map[int32]bool // statements whose template has been counted as unknown, by number
+	unknown  map[int32]bool // numbers of statements whose template was counted as unknown
 }
 
-// New returns a Dispatcher for a document, and sets it as the context's Rules.
+// New returns a Dispatcher for a document and sets it as the context's Rules.
 func New(c *statement.Context, all []statement.RuleSet) *Dispatcher {
 	d := &Dispatcher{c: c, rules: map[string]*statement.Entry{}, unknown: map[int32]bool{}}
 	for _, of := range all {
@@ -43,7 +43,7 @@ func (d *Dispatcher) Member(n *cda.Node, section *statement.Section) *r4.Referen
 	return d.c.Emit.Reference(n)
 }
 
-// anywhere returns the templates of statements by their class and mood, for sections that state none.
+// anywhere returns the assumed templates of statements by class and mood, for sections that define none.
 func anywhere() []statement.Assumption {
 	return []statement.Assumption{
 		{Element: "substanceAdministration", Root: "2.16.840.1.113883.10.20.22.4.16"},
@@ -58,11 +58,12 @@ func anywhere() []statement.Assumption {
 }
 
 func assumed(list []statement.Assumption, n *cda.Node) string {
-	// supply of a device, not of medication
+	// supply of a device, not of a medication
 	if n.Name == "supply" && n.At("product") == nil && n.At("participant") != nil {
 		return "2.16.840.1.113883.10.20.22.4.50"
 	}
-	if n.Name == "procedure" && n.At("value") != nil { // CDA does not allow value there: it is an observation
+	// CDA does not allow value in a procedure, so this is an observation
+	if n.Name == "procedure" && n.At("value") != nil {
 		return ""
 	}
 	if isAside(n) {
@@ -77,8 +78,8 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 	return ""
 }
 
-// isAside reports whether an observation describes the statement around or beside it and is not a result, vital sign or
-// finding: a source of information, a status, a comment (LOINC codes in CCD).
+// isAside reports whether an observation describes a neighbouring or enclosing statement and is not a result, vital
+// sign or finding. Examples are a source of information, a status and a comment (LOINC codes in CCD).
 func isAside(n *cda.Node) bool {
 	return n.Name == "observation" && cda.Has(n.At("code"), "48766-0", "33999-4", "48767-8")
 }
@@ -92,8 +93,8 @@ func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
 	return rule != nil
 }
 
-// isNullOrganizer reports whether an organizer is null, in which case it states nothing itself, and converts its
-// members if so.
+// isNullOrganizer reports whether an organizer has a null flavor and states nothing itself. If so, it converts the
+// organizer's members.
 func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bool {
 	if n.Name != "organizer" || n.Attr("nullFlavor") == "" {
 		return false
@@ -106,8 +107,8 @@ func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bo
 	return true
 }
 
-// ruleOf returns the rule of a statement: by its templates, otherwise by its section, class and mood; nil if there is
-// none. It counts the templates as covered or unknown.
+// ruleOf returns the rule for a statement, by its templates or otherwise by its section, class and mood. It returns nil
+// if there is none. It counts the templates as covered or unknown.
 func (d *Dispatcher) ruleOf(n *cda.Node, section *statement.Section) *statement.Entry {
 	unknown := ""
 	for t := range n.Each("templateId") {

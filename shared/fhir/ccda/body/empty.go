@@ -11,9 +11,8 @@ import (
 
 const emptyReasonSystem = "http://terminology.hl7.org/CodeSystem/list-empty-reason"
 
-// emptyReasons maps NullFlavor to list-empty-reason. For the null flavors not listed, no code of list-empty-reason is
-// closer than "unavailable" (FHIR R4, Composition.section.emptyReason; C-CDA general guidance, "Unknown and No Known
-// Information").
+// emptyReasons maps NullFlavor to list-empty-reason. For null flavors that are not listed, "unavailable" is the closest
+// code (FHIR R4, Composition.section.emptyReason; C-CDA general guidance, "Unknown and No Known Information").
 const emptyReasons terms.Table = `
 NASK notasked
 MSK withheld
@@ -27,8 +26,8 @@ withheld Information Withheld
 unavailable Unavailable
 `
 
-// emptyReason returns the code of list-empty-reason that a section states by its nullFlavor, or by entries that are all
-// negated or absent; "" if it states none.
+// emptyReason returns the list-empty-reason code that a section implies by its nullFlavor or by entries that are all
+// negated or absent. It returns "" if there is none.
 func emptyReason(section *cda.Node) string {
 	if flavor := section.Attr("nullFlavor"); flavor != "" {
 		return reasonOf(flavor)
@@ -50,7 +49,7 @@ func emptyReason(section *cda.Node) string {
 }
 
 // absence returns the nullFlavor of an entry, of its statement or of the only statement inside that, such as an
-// observation in a concern act, and whether the statement is negated.
+// observation in a concern act. denied reports whether the statement is negated.
 func absence(entry *cda.Node) (flavor string, denied bool) {
 	for at := entry; at != nil; at = inner(at) {
 		if flavor := at.Attr("nullFlavor"); flavor != "" {
@@ -63,8 +62,8 @@ func absence(entry *cda.Node) (flavor string, denied bool) {
 	return "", false
 }
 
-// inner returns the only statement in an entry or in a statement, or the relationship to one that was null; nil if
-// there is none or there are several.
+// inner returns the only statement in an entry or in another statement, or the relationship to it if the statement was
+// null. It returns nil if there are none or several.
 func inner(n *cda.Node) *cda.Node {
 	var only *cda.Node
 	for child := range n.Each() {

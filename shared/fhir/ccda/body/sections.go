@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Read converts the sections of the document, and returns them as sections of the Composition with their narrative.
+// Read converts the document's sections and returns them as sections of the Composition, with their narrative.
 func (d *Dispatcher) Read() []r4.CompositionSection {
 	for _, part := range d.c.Document.Unstated {
 		d.c.Emit.DropUnstated(part.What, part.Reason)
@@ -29,8 +29,8 @@ func (d *Dispatcher) Read() []r4.CompositionSection {
 	return list
 }
 
-// section reads one section, its entries and its subsections, which use the outer section's rule if they have none. It
-// returns no section if the budget has no room for it.
+// section converts one section, its entries and its subsections. Subsections without a rule use the outer section's
+// rule. If the budget has no room for the section, it returns none.
 func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.CompositionSection {
 	rule := sectionOf(n, d.sections)
 	if rule == nil {
@@ -76,8 +76,8 @@ func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.Composi
 	return []r4.CompositionSection{complete(out, n)}
 }
 
-// content reads the entries of a section, and creates a note from its narrative if its rule or the lack of entries
-// requires one. The narrative of a negated or absent section does not become a note.
+// content converts a section's entries. It creates a note from the narrative if the section's rule requires one or the
+// section has no entries. The narrative of a negated or absent section does not become a note.
 func (d *Dispatcher) content(n *cda.Node, rule *statement.Section, report *emit.SectionReport) {
 	for entry := range n.Each("entry") {
 		for statement := range entry.Each() {
@@ -97,8 +97,8 @@ func (d *Dispatcher) content(n *cda.Node, rule *statement.Section, report *emit.
 	}
 }
 
-// sectionOf finds the rule of a section by its LOINC code, otherwise by its templates, otherwise by its title; nil if
-// there is none.
+// sectionOf returns the rule for a section by its LOINC code, its templates or its title, in this order. It returns nil
+// if there is none.
 func sectionOf(n *cda.Node, rules []statement.Section) *statement.Section {
 	for i := range rules {
 		if cda.Has(n.At("code"), rules[i].Codes...) {
@@ -107,7 +107,7 @@ func sectionOf(n *cda.Node, rules []statement.Section) *statement.Section {
 	}
 	for t := range n.Each("templateId") {
 		for i := range rules {
-			// the template of a section with required entries has the other's root plus ".1"
+			// a section template with required entries has the same root plus ".1"
 			if root := t.Attr("root"); cda.IsOneOf(root, rules[i].Roots...) ||
 				cda.IsOneOf(strings.TrimSuffix(root, ".1"), rules[i].Roots...) {
 				return &rules[i]
@@ -123,7 +123,7 @@ func sectionOf(n *cda.Node, rules []statement.Section) *statement.Section {
 	return nil
 }
 
-// entry converts a statement to resources, and then everything coded in it that its rule did not take.
+// entry converts a statement to resources, and then any coded content that its rule did not cover.
 func (d *Dispatcher) entry(n *cda.Node, section *statement.Section) {
 	if d.c.Emit.IsTaken(n) || d.c.Emit.IsFull() && !d.c.Emit.Affords(n.Name, 0) {
 		return
@@ -144,7 +144,7 @@ func (d *Dispatcher) entry(n *cda.Node, section *statement.Section) {
 	d.leftovers(n, section)
 }
 
-// leftovers converts the nested statements that no rule has taken, each by its own template or as a generic fact.
+// leftovers converts nested statements that no rule has covered, each by its own template or as a generic fact.
 func (d *Dispatcher) leftovers(n *cda.Node, section *statement.Section) {
 	for child := range n.Each() {
 		switch {

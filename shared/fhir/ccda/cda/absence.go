@@ -2,18 +2,18 @@ package cda
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// Unstated is a part of the document that states no fact, for the report.
+// Unstated is a part of the document that states no fact. It is listed in the report.
 type Unstated struct {
-	What   string // a template, otherwise the element's name
+	What   string // the element's template, or its name if it has none
 	Reason string
 }
 
 const partOfNull = "part of a statement that has a nullFlavor"
 
-// PartOfDenied is the reason for a part of a negated statement to state no fact.
+// PartOfDenied is the reason why a part of a negated statement states no fact.
 const PartOfDenied = "part of a statement that is negated"
 
-// NullReason returns the reason for a statement with the nullFlavor to state no fact.
+// NullReason returns the reason why a statement with the given nullFlavor states no fact.
 func NullReason(flavor string) string {
 	if !IsOneOf(flavor, "ASKU", "INV", "MSK", "NA", "NASK", "NAV", "NI", "OTH", "QS", "TRC", "UNK") {
 		flavor = "unknown"
@@ -21,7 +21,7 @@ func NullReason(flavor string) string {
 	return "statement with nullFlavor " + flavor
 }
 
-// TemplateOrName returns the template of an element, otherwise its name.
+// TemplateOrName returns the element's template, or its name if it has none.
 func TemplateOrName(n *Node) string {
 	if root := n.At("templateId").Attr("root"); terms.IsOID(root) {
 		return root
@@ -29,8 +29,8 @@ func TemplateOrName(n *Node) string {
 	return n.Name
 }
 
-// NullFlavor returns the nullFlavor of a statement or of an enclosing one; "" if there is none. A null statement states
-// no fact (CDA R2, InfrastructureRoot.nullFlavor).
+// NullFlavor returns the nullFlavor of a statement or of an enclosing statement, or "" if there is none. A null
+// statement states no fact (CDA R2, InfrastructureRoot.nullFlavor).
 func NullFlavor(n *Node) string {
 	for ; n != nil; n = Outer(n) {
 		if flavor := n.Attr("nullFlavor"); flavor != "" {
@@ -40,7 +40,8 @@ func NullFlavor(n *Node) string {
 	return ""
 }
 
-// IsNegated reports whether a statement is negated (CDA R2, negationInd): by itself, or by a statement that groups it.
+// IsNegated reports whether a statement is negated (CDA R2, negationInd), either directly or by a statement that groups
+// it.
 func IsNegated(n *Node) bool {
 	for ; n != nil; n = grouping(n) {
 		if IsTrue(n.Attr("negationInd")) {
@@ -50,7 +51,7 @@ func IsNegated(n *Node) bool {
 	return false
 }
 
-// grouping returns the enclosing statement if it only groups others; otherwise nil.
+// grouping returns the enclosing statement if its only purpose is grouping, and nil otherwise.
 func grouping(n *Node) *Node {
 	if n.Parent == nil {
 		return nil
@@ -61,13 +62,14 @@ func grouping(n *Node) *Node {
 	return nil
 }
 
-// groups reports whether a statement only groups others: an organizer, a concern, or another act that lists
-// medications, diagnoses or policies. Its members are independent statements, and its negation applies to them.
+// groups reports whether the only purpose of a statement is to group others: an organizer, a concern, or an act that
+// lists medications, diagnoses or policies. The members are independent statements, and the group's negation applies to
+// them.
 func groups(n *Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (Has(n.At("code"), "CONC") || IsTemplate(n, groupRoots()...))
 }
 
-// IsEmptied reports whether an act only groups others and all of those are null.
+// IsEmptied reports whether an act only groups other statements and all of these are null.
 func IsEmptied(n *Node) bool {
 	if n.Name != "act" || !groups(n) || n.At("entryRelationship") == nil {
 		return false
@@ -82,7 +84,7 @@ func IsEmptied(n *Node) bool {
 	return true
 }
 
-// groupRoots returns the templates of the acts that only group others.
+// groupRoots returns the templates of acts that only group other statements.
 func groupRoots() []string {
 	return []string{
 		"2.16.840.1.113883.10.20.22.4.3", "2.16.840.1.113883.10.20.22.4.30", "2.16.840.1.113883.10.20.1.27",
@@ -93,9 +95,9 @@ func groupRoots() []string {
 	}
 }
 
-// hide removes the parts of a tree that state no fact, so that no rule finds them: null statements, and the contents of
-// null and negated ones. A null observation that asks a question stays, without its value. The remaining elements are
-// indexed.
+// hide removes the parts of a tree that state no fact, so that no rule converts them: null statements, and the contents
+// of null and negated ones. A null observation that represents a question remains without its value. hide indexes the
+// remaining elements.
 func (d *Document) hide(n *Node) {
 	passOn(n)
 	var last *Node
@@ -115,8 +117,8 @@ func (d *Document) hide(n *Node) {
 	}
 }
 
-// passOn copies the nullFlavor of an entry to its statement: a null ActRelationship relates its section to no statement
-// (CDA R2, InfrastructureRoot.nullFlavor).
+// passOn copies an entry's nullFlavor to its statement, because a null ActRelationship relates its section to no
+// statement (CDA R2, InfrastructureRoot.nullFlavor).
 func passOn(entry *Node) {
 	flavor := entry.Attr("nullFlavor")
 	if entry.Name != "entry" || flavor == "" {
@@ -129,7 +131,7 @@ func passOn(entry *Node) {
 	}
 }
 
-// trim removes the parts of a statement that state nothing, and reports whether any part of it remains.
+// trim removes the parts of a statement that state no fact, and reports whether anything remains.
 func (d *Document) trim(n *Node) bool {
 	isNull, isGroup := n.Attr("nullFlavor") != "", groups(n)
 	if isNull && isGroup {
@@ -149,7 +151,7 @@ func (d *Document) trim(n *Node) bool {
 	return true
 }
 
-// unlink removes a child. last is the child before it, or nil if it is the first.
+// unlink removes a child. last is the preceding child, or nil if the child is the first.
 func unlink(n, last, child *Node) {
 	if flavor := child.Attr("nullFlavor"); flavor != "" && IsStatement(child) && n.Attr("nullFlavor") == "" {
 		n.attrs = append(n.attrs, attribute{"nullFlavor", flavor}) // an entry of a null statement is null
@@ -161,7 +163,7 @@ func unlink(n, last, child *Node) {
 	}
 }
 
-// keep removes the children of a statement for which isPart is false, and stores them with the statement.
+// keep removes the children of a statement for which isPart is false, and attaches them to the statement as hidden.
 func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool) {
 	var last *Node
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
@@ -180,7 +182,7 @@ func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool
 	}
 }
 
-// isOfQuestion reports whether a child of a null observation belongs to the question and not to an answer.
+// isOfQuestion reports whether a child of a null observation belongs to the question rather than to an answer.
 func isOfQuestion(_, child *Node) bool {
 	switch child.Name {
 	case "templateId", "id", "code", "text", "statusCode", "effectiveTime", "author", "informant", "methodCode":
@@ -191,17 +193,17 @@ func isOfQuestion(_, child *Node) bool {
 	return false
 }
 
-// isOfGroup reports whether a child of a null or negated organizer or concern may stay: all except its own specimens
-// and participants.
+// isOfGroup reports whether a child of a null or negated organizer or concern may remain. Only the group's own
+// specimens and participants are removed.
 func isOfGroup(_, child *Node) bool { return !IsOneOf(child.Name, "specimen", "participant") }
 
-// isOfDenial reports whether a child of a negated statement may stay: the subject, the author or the reason. Devices,
-// specimens, places and nested statements do not apply to something that was not done.
+// isOfDenial reports whether a child of a negated statement may remain: the subject, the author or the reason. Devices,
+// specimens, locations and nested statements do not apply to an act that did not take place.
 func isOfDenial(n, child *Node) bool {
 	switch child.Name {
 	case "specimen":
 		return false
-	case "participant": // the substance of an allergy
+	case "participant": // substance of an allergy
 		return n.Name == "observation" && child.Attr("typeCode") == "CSM"
 	case "entryRelationship", "component":
 		return isAside(child)
@@ -209,15 +211,15 @@ func isOfDenial(n, child *Node) bool {
 	return true
 }
 
-// isAside reports whether a relationship leads to a statement that holds regardless of the enclosing one: a comment, a
-// reason, an instruction, a status, or the name of another statement.
+// isAside reports whether a relationship points to a statement that holds regardless of the enclosing one: a comment, a
+// reason, an instruction, a status, or a reference to another statement.
 func isAside(rel *Node) bool {
 	for s := range rel.Each() {
 		if !IsStatement(s) {
 			continue
 		}
 		isReason := rel.Attr("typeCode") == "RSON" && s.Name == "observation" &&
-			!IsTemplate(s, "2.16.840.1.113883.10.20.22.4.143") // except a preference
+			!IsTemplate(s, "2.16.840.1.113883.10.20.22.4.143") // a preference is not a reason
 		isPointer := s.Name == "encounter" && s.At("code") == nil && s.At("effectiveTime") == nil
 		return isReason || isPointer || IsComment(s) || Has(s.At("code"), "33999-4") || IsTemplate(s, asideRoots()...)
 	}

@@ -7,15 +7,15 @@ type tree struct {
 	text  string
 	arena arena
 	root  *Node // parent of the outermost element
-	isCut bool  // some nodes are in runs
+	isCut bool  // whether some nodes are in runs
 
-	pieceNodes int // number of nodes in a piece; 0 if the document is read completely
+	pieceNodes int // number of nodes in a piece; 0 if the entire document is in memory
 	recent     recent
-	// removes the parts without facts from an element that is read again; nil until the document is open
+	// removes the parts without facts from an element that is parsed again; nil until the document is open
 	hide func(n *Node)
 }
 
-// parse reads the complete document.
+// parse parses the entire document.
 func (t *tree) parse(pieceNodes int) (*Node, error) {
 	t.pieceNodes = pieceNodes
 	b := builder{arena: arena{blockSize: 512}, tree: t, root: &Node{}, pieceNodes: pieceNodes}
@@ -28,13 +28,13 @@ func (t *tree) parse(pieceNodes int) (*Node, error) {
 	return b.document()
 }
 
-// arena allocates nodes in blocks, which takes less time and memory than one by one.
+// arena allocates nodes in blocks, which takes less time and memory than individual allocations.
 type arena struct {
 	blocks    [][]Node
-	blockSize int // nodes per block
+	blockSize int // nodes in one block
 	size      int // nodes in all blocks
 	attrs     []attribute
-	begun     int // index in attrs of the current element's attributes
+	begun     int // index in attrs of the current element's first attribute
 	slab      int // number of times attrs has been replaced
 }
 
@@ -47,7 +47,7 @@ func (a *arena) node() *Node {
 	return a.at(a.size - 1)
 }
 
-// at returns a node by its position in the arena.
+// at returns the node at a position in the arena.
 func (a *arena) at(place int) *Node { return &a.blocks[place/a.blockSize][place%a.blockSize] }
 
 // attribute adds an attribute to the current element.
@@ -68,12 +68,12 @@ func (a *arena) attributes() []attribute {
 	return list
 }
 
-// mark is a state of an arena.
+// mark is a saved state of an arena.
 type mark struct{ size, attrs, slab int }
 
 func (a *arena) mark() mark { return mark{size: a.size, attrs: len(a.attrs), slab: a.slab} }
 
-// release frees the nodes allocated since a mark. Nothing may refer to them any more.
+// release frees the nodes allocated since a mark. There must be no remaining references to them.
 func (a *arena) release(to mark) {
 	for ; a.size > to.size; a.size-- {
 		*a.at(a.size - 1) = Node{}
@@ -86,33 +86,33 @@ func (a *arena) release(to mark) {
 	a.begun = to.attrs
 }
 
-// builder builds nodes from tokens.
+// builder builds a tree of nodes from tokens.
 type builder struct {
 	arena
 
 	tree         *tree
-	root, inside *Node  // inside is the current element
-	open         []open // open elements, from the outermost
-	narrative    int    // number of them in a section's text
-	entries      int    // number of them in an entry, including it
-	used         int    // elements, texts and attributes so far
-	attributes   int32  // number of all attributes
-	count        int32  // number of nodes, including those in pieces
-	pieceNodes   int    // number of nodes in a piece; 0 to keep all nodes
-	isPiece      bool   // a piece is being read again; it belongs to the outermost open element
+	root, inside *Node  // inside is the innermost open element
+	open         []open // open elements, starting with the outermost
+	narrative    int    // how many of the open elements are in a section's text
+	entries      int    // how many of the open elements are in an entry, including the entry
+	used         int    // number of elements, texts and attributes so far
+	attributes   int32  // number of attributes so far
+	count        int32  // number of nodes so far, including those in pieces
+	pieceNodes   int    // number of nodes in a piece; 0 to hold all nodes in memory
+	isPiece      bool   // set if a piece is being parsed again; it belongs to the outermost open element
 	first        *Node  // first node of the piece
 }
 
-// open is an element being read.
+// open is an element whose end tag has not been read yet.
 type open struct {
 	last     *Node // last child so far
-	children int   // as maxChildren counts them
+	children int   // number of children, excluding those that maxChildren does not count
 
 	stretch stretch // latest children that may become a piece
-	isWhole bool    // it contains no run
+	isWhole bool    // whether it contains no run
 }
 
-// start begins an element. Its attributes follow.
+// start begins an element. Calls of set for its attributes follow.
 func (b *builder) start(name string) error {
 	n := b.node()
 	n.Name = name
@@ -142,8 +142,8 @@ func (b *builder) node() *Node {
 	return n
 }
 
-// set adds an attribute to the started element, by its full name and the name without prefix. Namespace declarations
-// are ignored.
+// set adds an attribute to the started element, given its full name and its name without the prefix. Namespace
+// declarations are ignored.
 func (b *builder) set(full, local, value string) {
 	if full == "xmlns" || strings.HasPrefix(full, "xmlns:") {
 		return
@@ -153,14 +153,14 @@ func (b *builder) set(full, local, value string) {
 	b.attributes++
 }
 
-// started ends the start tag of an element. at is the tag's end offset in the text.
+// started completes an element's start tag. at is the tag's end offset in the text.
 func (b *builder) started(at int) error {
 	b.inside.attrs = b.arena.attributes()
 	b.begin(at)
 	return b.isTooLarge()
 }
 
-// end ends an element. from and to are the offsets of its end tag.
+// end completes an element. from and to are the start and end offset of its end tag.
 func (b *builder) end(name string, from, to int) error {
 	if b.inside == b.root || b.inside.Name != name || b.isPiece && len(b.open) == 1 {
 		return errXML
@@ -174,8 +174,8 @@ func (b *builder) end(name string, from, to int) error {
 	return nil
 }
 
-// add adds a text to the open element. to is the text's end offset. Outside the narrative, white space alone is
-// ignored.
+// add adds text to the open element. to is the text's end offset. Text of only white space is ignored outside the
+// narrative.
 func (b *builder) add(text string, isEscaped bool, to int) error {
 	if isEscaped {
 		text = unescaped(text)
@@ -197,7 +197,7 @@ func (b *builder) isTooLarge() error {
 	return nil
 }
 
-// isCrowded counts a new element, and reports whether its parent has too many children.
+// isCrowded counts a new element and reports whether its parent has too many children.
 func (b *builder) isCrowded(n *Node) bool {
 	depth := len(b.open) - 1
 	if depth < 0 || b.narrative > 0 || n.Name == "entry" {
@@ -209,14 +209,14 @@ func (b *builder) isCrowded(n *Node) bool {
 
 func (b *builder) append(n *Node) {
 	n.Parent = b.inside
-	if len(b.open) == 0 { // the top level, where a well-formed document has one element
+	if len(b.open) == 0 { // at the top level, a well-formed document has only one element
 		n.next, b.root.first = b.root.first, n
 		return
 	}
 	b.link(b.open[len(b.open)-1].last, n)
 }
 
-// link inserts a node after the last child, or as the first child if last is nil.
+// link inserts a node after last, or as the first child if last is nil.
 func (b *builder) link(last, n *Node) {
 	top := &b.open[len(b.open)-1]
 	switch {
@@ -230,7 +230,7 @@ func (b *builder) link(last, n *Node) {
 	top.last = n
 }
 
-// document returns the ClinicalDocument, which may be in an envelope.
+// document returns the ClinicalDocument element, which may be inside an envelope.
 func (b *builder) document() (*Node, error) {
 	if b.inside != b.root || b.root.first == nil {
 		return nil, errXML

@@ -7,13 +7,13 @@ import (
 	"iter"
 )
 
-// Document is a parsed document with its indexes. It does not change after it has been opened.
+// Document is a parsed document with its indexes. It is immutable once opened.
 type Document struct {
 	Root       *Node           // the ClinicalDocument element
-	PatientIDs map[string]bool // the patient's ids, as IDKey writes them
-	Zone       string          // the time zone of effectiveTime; empty if it has none
-	Elements   int             // greater than the number of every element
-	Written    string          // the digits of effectiveTime; empty if it has none
+	PatientIDs map[string]bool // the patient's ids in the form of IDKey
+	Zone       string          // time zone of effectiveTime; empty if there is none
+	Elements   int             // greater than every element's number
+	Written    string          // digits of effectiveTime; empty if there is none
 	Unstated   []Unstated      // parts that state no fact and were removed from the tree
 
 	tree      *tree
@@ -22,8 +22,8 @@ type Document struct {
 	acts      acts
 }
 
-// Open indexes a document and removes the parts that state no fact. asks reports whether a null observation is a
-// question without an answer.
+// Open indexes a document and removes the parts that state no fact. asks reports whether a null observation represents
+// a question without an answer.
 func Open(p Parsed, asks func(*Node) bool) *Document {
 	root := p.Root
 	d := &Document{
@@ -36,7 +36,7 @@ func Open(p Parsed, asks func(*Node) bool) *Document {
 	for _, key := range PatientKeys(root) {
 		d.PatientIDs[key] = true
 	}
-	p.tree.recent = recent{} // discards the pieces read before
+	p.tree.recent = recent{} // discards cached pieces, which were parsed before hide was set
 	body := root.At("component")
 	d.index(root)
 	for child := root.FirstChild(); child != nil; child = child.NextSibling() {
@@ -52,10 +52,10 @@ func Open(p Parsed, asks func(*Node) bool) *Document {
 	return d
 }
 
-// Node returns an element by its number.
+// Node returns the element with the given number.
 func (d *Document) Node(number int32) *Node { return d.tree.node(number) }
 
-// Named returns the element with the given ID attribute; nil if there is none.
+// Named returns the element with the given ID attribute, or nil if there is none.
 func (d *Document) Named(id string) *Node {
 	number, known := d.narrative[id]
 	if !known {
@@ -64,8 +64,8 @@ func (d *Document) Named(id string) *Node {
 	return d.Node(number)
 }
 
-// Acts iterates over the clinical statements with the given RealID in the order of the document. It does not read those
-// whose number is not wanted; a nil isWanted accepts all.
+// Acts iterates over the clinical statements with the given RealID in document order. It skips statements for which
+// isWanted returns false, without parsing them. A nil isWanted accepts all.
 func (d *Document) Acts(id string, isWanted func(number int32) bool) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		if id == "" {
@@ -84,9 +84,10 @@ func (d *Document) Acts(id string, isWanted func(number int32) bool) iter.Seq[*N
 	}
 }
 
-// acts holds the numbers of statements by a hash of their RealID, using little memory: a document can have many.
+// acts indexes the numbers of statements by a hash of their RealID. It uses little memory, because a document can have
+// many statements.
 type acts struct {
-	chains map[uint64]struct{ first, last int32 } // indexes into list, from 1
+	chains map[uint64]struct{ first, last int32 } // indexes into list, starting at 1
 	list   []struct{ number, next int32 }
 }
 
@@ -103,21 +104,21 @@ func (a *acts) add(key string, number int32) {
 	a.chains[hash] = chain
 }
 
-// hashOf returns a hash of a text for which a sender can't easily construct collisions. Callers must compare the text
-// as well.
+// hashOf returns a hash of text for which a sender can't easily construct collisions. Callers must also compare the
+// text.
 func hashOf(text string) uint64 {
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // nothing is kept secret by it
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// IsPast reports whether a time is before that of the document, which is the reference for its statuses. A time without
-// a day is compared at its own precision.
+// IsPast reports whether a time is before the document's time, which is the reference for statuses. A time without a
+// day is compared at its own precision.
 func (d *Document) IsPast(at *Node) bool { return d.compare(at) < 0 }
 
-// IsLater reports whether a time is after that of the document.
+// IsLater reports whether a time is after the document's time.
 func (d *Document) IsLater(at *Node) bool { return d.compare(at) > 0 }
 
-// index adds an element to the indexes.
+// index adds an element to the document's indexes.
 func (d *Document) index(n *Node) {
 	if d.tree == nil || n.Name == "" {
 		return
@@ -144,7 +145,7 @@ func (d *Document) indexAll(n *Node) {
 	}
 }
 
-// compare returns -1 for a time before that of the document, 1 for one after it, and 0 if unknown.
+// compare returns -1 for a time before the document's time, 1 for a later time, and 0 if unknown.
 func (d *Document) compare(at *Node) int {
 	s, ok := ReadStamp(at.Attr("value"))
 	if !ok || d.Written == "" {

@@ -17,21 +17,21 @@ import (
 
 var errEncoding = fmt.Errorf("%w: an encoding that cannot be read", ErrInvalid)
 
-// decoded is a document in UTF-8, without characters that XML forbids.
+// decoded is a document converted to UTF-8, without characters that XML forbids.
 type decoded struct {
 	text []byte
-	// Replaced counts the invalid sequences in the document's encoding. They become U+FFFD in text.
+	// Replaced counts the byte sequences that are invalid in the document's encoding. They become U+FFFD in text.
 	Replaced int
-	// Guessed counts the bytes that are not UTF-8 and were read as windows-1252, although the document declares UTF-8 or
-	// nothing.
+	// Guessed counts the bytes that are invalid in UTF-8 and were decoded as windows-1252, although the document declares
+	// UTF-8 or no encoding.
 	Guessed int
 }
 
-// decode detects the encoding of a document (Extensible Markup Language, appendix F): by its byte order mark; by the
-// zero bytes of UTF-16; as UTF-8, if it is valid, since declarations are often wrong; otherwise by its declaration. A
-// document that declares UTF-8 but is not valid, or declares nothing, is read as windows-1252, a superset of
-// ISO-8859-1, and its bytes are counted. The document itself is not changed; if it needs no change, text shares its
-// memory. The error is ErrInvalid.
+// decode detects a document's encoding (Extensible Markup Language, appendix F). It checks, in order: the byte order
+// mark; the zero bytes of UTF-16; whether the document is valid UTF-8, since declarations are often wrong; and the
+// declaration. A document that is not valid UTF-8 but declares UTF-8 or nothing is decoded as windows-1252, a superset
+// of ISO-8859-1, and the bytes concerned are counted. decode does not modify document. If no conversion is needed, text
+// shares its memory. The error is ErrInvalid.
 func decode(document []byte) (decoded, error) {
 	var d decoded
 	switch {
@@ -61,7 +61,7 @@ func (d *decoded) byDeclaration(document []byte) error {
 	isUTF8 := utf8.Valid(document)
 	switch {
 	case name == "", name == "utf-8", name == "windows-1252", strings.HasPrefix(name, "utf-16"):
-		// an XML declaration in ASCII can't be UTF-16, whatever it declares
+		// An XML declaration in ASCII can't be in UTF-16, whatever it declares.
 	case isEastAsian(name) && (!isUTF8 || hasWideCharacters(document, name)):
 		return d.by(of, document)
 	case isUTF8:
@@ -78,7 +78,7 @@ func (d *decoded) byDeclaration(document []byte) error {
 	return nil
 }
 
-// named returns an encoding by its name, and the name that the WHATWG's Encoding Standard has for it, if any. Other
+// named returns an encoding by its name, together with its name in the WHATWG Encoding Standard, if it has one. Other
 // names are IANA's. It returns nil for an unknown encoding.
 func named(label string) (encoding.Encoding, string) {
 	if of, err := htmlindex.Get(label); err == nil {
@@ -94,7 +94,7 @@ func named(label string) (encoding.Encoding, string) {
 	return nil, label
 }
 
-// by decodes a document with its declared encoding.
+// by decodes a document in its declared encoding.
 func (d *decoded) by(of encoding.Encoding, document []byte) error {
 	text, err := of.NewDecoder().Bytes(document)
 	if err != nil {
@@ -109,7 +109,7 @@ func (d *decoded) from16(document []byte, order binary.ByteOrder) {
 	d.Replaced = bytes.Count(d.text, []byte("\uFFFD"))
 }
 
-// repair reads the bytes that are not UTF-8 as windows-1252.
+// repair decodes the bytes that are invalid in UTF-8 as windows-1252.
 func (d *decoded) repair() {
 	if !utf8.Valid(d.text) {
 		d.text, d.Guessed = fromWindows1252(d.text)
@@ -121,8 +121,8 @@ func isEastAsian(name string) bool {
 	return slices.Contains([]string{"gb18030", "gbk", "big5", "shift_jis", "euc-jp", "iso-2022-jp", "euc-kr"}, name)
 }
 
-// hasWideCharacters reports whether valid UTF-8 is really text in an East Asian encoding. In UTF-8 its characters have
-// three bytes; text without any of those is valid UTF-8 by chance. ISO-2022-JP is ASCII with escapes.
+// hasWideCharacters reports whether valid UTF-8 is really text in an East Asian encoding. Such characters take three
+// bytes in UTF-8; text without any of them is valid UTF-8 by chance. ISO-2022-JP is ASCII with escapes.
 func hasWideCharacters(document []byte, name string) bool {
 	if name == "iso-2022-jp" {
 		return bytes.IndexByte(document, 0x1B) >= 0
@@ -137,7 +137,7 @@ func hasWideCharacters(document []byte, name string) bool {
 	return !isASCII
 }
 
-// declared returns the encoding that the XML declaration names, in lower case; "" if there is none.
+// declared returns the encoding in the XML declaration, in lower case, or "" if there is none.
 func declared(document []byte) string {
 	text := bytes.TrimLeft(document[:min(len(document), 1024)], " \t\r\n")
 	if !bytes.HasPrefix(text, []byte("<?xml")) {
@@ -167,12 +167,12 @@ func fromUTF16(document []byte, order binary.ByteOrder) []byte {
 	return out
 }
 
-// windows1252 holds the characters of the bytes 0x80 to 0x9F (encoding.spec.whatwg.org/#windows-1252); all others map
-// to themselves.
+// windows1252 holds the characters for the bytes 0x80 to 0x9F (encoding.spec.whatwg.org/#windows-1252). All other bytes
+// map to themselves.
 const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 
-// fromWindows1252 keeps valid UTF-8 and decodes the other bytes one by one. It returns their count. Documents are often
-// assembled from parts in different encodings.
+// fromWindows1252 preserves valid UTF-8 and decodes all other bytes individually as windows-1252. It returns the number
+// of such bytes. Documents are often assembled from parts in different encodings.
 func fromWindows1252(document []byte) (text []byte, count int) {
 	table := []rune(windows1252)
 	out := make([]byte, 0, len(document)+len(document)/16)
@@ -191,8 +191,8 @@ func fromWindows1252(document []byte) (text []byte, count int) {
 	return out, count
 }
 
-// withoutControls replaces characters that XML 1.0 forbids, but some senders write, by spaces (Extensible Markup
-// Language, 2.2).
+// withoutControls replaces characters that XML 1.0 forbids with spaces, because some senders write them (Extensible
+// Markup Language, 2.2).
 func withoutControls(document []byte) []byte {
 	clean := true
 	for i, b := range document {

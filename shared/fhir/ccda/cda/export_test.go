@@ -1,6 +1,6 @@
 package cda
 
-// Attributes returns the attributes of an element as name=value, in the order of the document.
+// Attributes returns an element's attributes as name=value, in document order.
 func (n *Node) Attributes() []string {
 	list := make([]string, 0, len(n.attrs))
 	for _, a := range n.attrs {

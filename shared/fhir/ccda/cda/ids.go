@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// RealID returns the key of the first id of an element that can identify one thing globally; "" if there is none. A
-// namespace without a value can't, unless it is a UUID: senders put their own OID there.
+// RealID returns the key of the element's first id that is globally unique, or "" if there is none. A root without an
+// extension is not, unless it is a UUID, because senders put their own OID there.
 func RealID(n *Node) string {
 	for id := range n.Each("id") {
 		if key := IDKey(id); key != "" {
@@ -22,7 +22,7 @@ func RealID(n *Node) string {
 	return ""
 }
 
-// IDKey writes an II in a canonical spelling for comparison; "" if it identifies nothing.
+// IDKey returns an II in canonical form for comparison, or "" if it identifies nothing.
 func IDKey(id *Node) string {
 	root, extension := strings.ToLower(id.Attr("root")), id.Attr("extension")
 	switch {
@@ -31,14 +31,13 @@ func IDKey(id *Node) string {
 	case terms.IsUUID(root) || extension != "" && root != "":
 		return root + "|" + extension
 	case terms.IsOID(root) && extension == "" && strings.Count(root, ".") > 10:
-		return root + "|" // some senders use one arc for each act
+		return root + "|" // some senders use a separate OID arc for each act
 	}
 	return ""
 }
 
-// Digest returns a hash of an element and its content, independent of its position in the document. Two elements that
-// differ only in the order of attributes, in white space, in the case of UUIDs or in their templates have the same
-// digest.
+// Digest returns a hash of an element and its content that is independent of its position in the document. Two elements
+// that differ only in attribute order, white space, the case of UUIDs or templates have the same digest.
 func Digest(n *Node) string {
 	s := speller{hash: sha1.New()} //nolint:gosec // as above
 	s.buffer = make([]byte, 0, 4<<10)
@@ -47,7 +46,7 @@ func Digest(n *Node) string {
 	return hex.EncodeToString(s.hash.Sum(nil))
 }
 
-// DigestOfWords returns DigestOf for the Words of an element, without holding them in memory.
+// DigestOfWords returns DigestOf for an element's Words without holding them in memory.
 func DigestOfWords(n *Node) string {
 	s := speller{hash: sha1.New()} //nolint:gosec // as above
 	if n != nil {
@@ -60,10 +59,10 @@ func DigestOfWords(n *Node) string {
 // speller hashes the data written to it.
 type speller struct {
 	hash   hash.Hash
-	buffer []byte // not hashed yet
+	buffer []byte // data not hashed yet
 }
 
-// flushAt is the size in bytes at which a speller hashes its buffer.
+// flushAt is the buffer size in bytes at which a speller hashes its buffer.
 const flushAt = 16 << 10
 
 // WriteString implements io.StringWriter.
@@ -87,7 +86,7 @@ func (s *speller) WriteByte(c byte) error {
 	return nil
 }
 
-// DigestOf returns the hash of a text.
+// DigestOf returns a hash of content.
 func DigestOf[Text string | []byte](content Text) string {
 	hash := sha1.New() //nolint:gosec // as above
 	var part [4 << 10]byte
@@ -101,7 +100,7 @@ func DigestOf[Text string | []byte](content Text) string {
 
 func byName(a, b attribute) int { return cmp.Compare(a.name, b.name) }
 
-// PatientKeys returns the keys of the patient's ids in a document.
+// PatientKeys returns the keys of the patient ids in a document.
 func PatientKeys(document *Node) []string {
 	var keys []string
 	for id := range document.At("recordTarget", "patientRole").Each("id") {
@@ -112,7 +111,7 @@ func PatientKeys(document *Node) []string {
 	return keys
 }
 
-// spell writes an element in a canonical spelling. Zero bytes, which XML forbids, separate its parts.
+// spell writes an element in canonical form. Zero bytes, which XML forbids, separate the parts.
 func (s *speller) spell(n *Node) {
 	if n == nil {
 		return
@@ -128,7 +127,7 @@ func (s *speller) spell(n *Node) {
 		attrs = slices.Clone(attrs)
 		slices.SortFunc(attrs, byName)
 	}
-	if n.Name == "entry" { // its optional attributes add no meaning
+	if n.Name == "entry" { // an entry's optional attributes add no meaning
 		attrs = nil
 	}
 	for _, a := range attrs {
@@ -138,10 +137,10 @@ func (s *speller) spell(n *Node) {
 		}
 		s.buffer = append(append(s.buffer, 0), a.name...)
 		s.buffer = append(s.buffer, '=')
-		_, _ = s.WriteString(value) // it never fails
+		_, _ = s.WriteString(value) // WriteString never fails
 	}
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
-		if child.Name == "templateId" { // two senders may claim different versions of the same template
+		if child.Name == "templateId" { // senders may claim different versions of the same template
 			continue
 		}
 		s.buffer = append(s.buffer, 0)

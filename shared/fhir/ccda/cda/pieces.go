@@ -5,21 +5,21 @@ import (
 	"sort"
 )
 
-// stretch marks the beginning of the latest children of an open element that may become a piece.
+// stretch marks the start of an open element's latest children, which may become a piece.
 type stretch struct {
 	mark
 
-	before     *Node // the child before them, or nil
-	number     int32 // number of the first one
-	attributes int32 // number of attributes in the document before them
-	from       int   // offset
+	before     *Node // the preceding child, or nil
+	number     int32 // number of the first child in the stretch
+	attributes int32 // number of attributes in the document before the stretch
+	from       int   // start offset
 	names      []string
 }
 
-// minRest is the minimum number of nodes for the rest of an element in pieces to become a piece as well.
+// minRest is the minimum size, in nodes, at which the remainder of an element in pieces also becomes a piece.
 const minRest = 16
 
-// begin begins a stretch of children at an offset.
+// begin starts a stretch of children at an offset.
 func (b *builder) begin(at int) {
 	if b.pieceNodes == 0 || len(b.open) == 0 {
 		return
@@ -30,8 +30,8 @@ func (b *builder) begin(at int) {
 	}
 }
 
-// ended adds a child to the stretch of the open element if it may be part of a piece. to is its end offset. A child
-// that is in pieces itself may not: it would be read completely again for each of them.
+// ended adds a child to the open element's stretch if it may be part of a piece. to is the child's end offset. A child
+// that is itself in pieces may not be, because it would be parsed again in full for each of them.
 func (b *builder) ended(n *Node, isWhole bool, to int) {
 	if b.pieceNodes == 0 || len(b.open) == 0 {
 		return
@@ -50,8 +50,9 @@ func (b *builder) ended(n *Node, isWhole bool, to int) {
 	}
 }
 
-// mayBeRead reports whether a child of the open element can be read again later: an entry, a section, or a part of the
-// narrative. All others must stay in memory, since opening the document modifies them (Document.hide).
+// mayBeRead reports whether a child of the open element can be parsed again later, which applies to entries, sections
+// and parts of the narrative. All other children must stay in memory, because Document.hide modifies them when the
+// document is opened.
 func (b *builder) mayBeRead(n *Node) bool {
 	switch {
 	case b.narrative > 0:
@@ -64,7 +65,7 @@ func (b *builder) mayBeRead(n *Node) bool {
 	return n.Name == "component" && b.inside.Name == "structuredBody"
 }
 
-// finish makes a piece of the last children of an element that is in pieces. at is its end offset.
+// finish turns the last children of an element in pieces into a piece. at is the element's end offset.
 func (b *builder) finish(at int) {
 	top := &b.open[len(b.open)-1]
 	if b.pieceNodes > 0 && !top.isWhole && b.count-top.stretch.number >= minRest {
@@ -72,7 +73,7 @@ func (b *builder) finish(at int) {
 	}
 }
 
-// fold makes a piece of the stretch of the open element, up to an offset, and releases its nodes.
+// fold turns the open element's stretch into a piece that ends at an offset, and releases its nodes.
 func (b *builder) fold(to int) {
 	top := &b.open[len(b.open)-1]
 	s := top.stretch
@@ -98,21 +99,21 @@ func (b *builder) fold(to int) {
 	b.begin(to)
 }
 
-// run is a stretch of siblings that are read from the text when they are visited.
+// run is a sequence of siblings that are parsed from the text each time they are visited.
 type run struct {
 	tree      *tree
-	node      *Node    // stands in their place
+	node      *Node    // node that represents the siblings
 	names     []string // names of the siblings
-	narrative int      // same as a builder's
+	narrative int      // same as builder.narrative
 	pieces    []piece
 	end       piece
 }
 
-// piece marks the beginning of some siblings: their offset in the text, and the number of nodes and attributes before
-// them.
+// piece marks the start of a group of siblings by their offset in the text, and by the number of nodes and attributes
+// before them.
 type piece struct{ from, number, attributes int32 }
 
-// has reports whether the run contains siblings with one of the names, or any elements if no name is given.
+// has reports whether the run contains a sibling with one of the names, or any element if no name is given.
 func (r *run) has(names ...string) bool {
 	if len(names) == 0 {
 		return true
@@ -120,7 +121,7 @@ func (r *run) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.names, name) })
 }
 
-// read returns the first node of a piece. Its siblings lead to the next piece.
+// read returns the first node of a piece. The sibling links continue into the next piece.
 func (r *run) read(at int) *Node {
 	if first := r.tree.recent.get(r, at); first != nil {
 		return first
@@ -137,7 +138,7 @@ func (r *run) read(at int) *Node {
 		inside: r.node.Parent, isPiece: true, open: []open{{}}, narrative: r.narrative, count: begin.number,
 	}
 	s := scanner{text: r.tree.text[begin.from:end.from], to: &b}
-	_ = s.scan() // the text has been read before without an error
+	_ = s.scan() // the text has already been parsed without an error
 	if r.narrative == 0 && r.tree.hide != nil {
 		for child := b.first; child != nil; child = child.next {
 			r.tree.hide(child)
@@ -148,7 +149,7 @@ func (r *run) read(at int) *Node {
 	return b.first
 }
 
-// after returns a node for the part of the run after a piece.
+// after returns a node that represents the run after a piece.
 func (r *run) after(at int) *Node {
 	if at == len(r.pieces) {
 		return r.node.next
@@ -158,13 +159,13 @@ func (r *run) after(at int) *Node {
 	}
 }
 
-// find returns a node in a run by its number.
+// find returns the node with the given number in the run.
 func (r *run) find(number int32) *Node {
 	at := sort.Search(len(r.pieces), func(i int) bool { return r.pieces[i].number > number })
 	return descend(r.read(max(0, at-1)), number)
 }
 
-// node returns a node by its number.
+// node returns the node with the given number.
 func (t *tree) node(number int32) *Node {
 	if !t.isCut {
 		return t.arena.at(int(number))
@@ -172,7 +173,7 @@ func (t *tree) node(number int32) *Node {
 	return descend(t.root.first, number)
 }
 
-// descend finds a node by its number in a list of siblings and their descendants.
+// descend returns the node with the given number from a list of siblings and their descendants.
 func descend(n *Node, number int32) *Node {
 	for n != nil {
 		for n.next != nil && n.next.Number <= number {
@@ -189,7 +190,7 @@ func descend(n *Node, number int32) *Node {
 	return nil
 }
 
-// recent caches the pieces read most recently.
+// recent caches the most recently parsed pieces.
 type recent struct {
 	list [16]struct {
 		run   *run
@@ -213,17 +214,17 @@ func (r *recent) put(of *run, piece int, first *Node) {
 	r.list[r.at].run, r.list[r.at].piece, r.list[r.at].first = of, piece, first
 }
 
-// largeFactor is the size, in bytes per node of a piece, above which a text is large: 64 KB for a large document.
+// largeFactor is the number of bytes per node of a piece above which text is large. For a large document that is 64 KB.
 const largeFactor = 512
 
-// IsLarge reports whether the content of an element is too large to be held twice. It can be true only in a document
-// that is read in pieces.
+// IsLarge reports whether an element's content is too large to be held in memory twice. It is always false unless the
+// document is read in pieces.
 func (d *Document) IsLarge(n *Node) bool {
 	most := largeFactor * d.tree.pieceNodes
 	return n != nil && most > 0 && n.size(most) > most
 }
 
-// size returns the approximate length of the text in an element. It stops counting above a limit.
+// size returns the approximate length of the text in an element. It stops counting above most.
 func (n *Node) size(most int) int {
 	sum := len(n.Text)
 	if n.more != nil && n.more.run != nil {

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads the markup of a document in UTF-8 (Extensible Markup Language 1.0) into a builder. It accepts markup
-// that is not well-formed but unambiguous: unknown entities stay as written, attributes may lack quotes or a value, and
-// comments may contain hyphens. A document type declaration is skipped, and its entities are never expanded.
+// scanner tokenizes a document in UTF-8 (Extensible Markup Language 1.0) for a builder. It accepts unambiguous markup
+// that is not well-formed: unknown entities stay unchanged, attributes may lack quotes or a value, and comments may
+// contain hyphens. A document type declaration is skipped, and its entities are never expanded.
 type scanner struct {
 	text string
 	at   int
 	to   *builder
 }
 
-// scan reads all tokens. The error is ErrInvalid.
+// scan processes all tokens. The error is ErrInvalid.
 func (s *scanner) scan() error {
 	for s.at < len(s.text) {
 		if s.text[s.at] != '<' {
@@ -33,7 +33,7 @@ func (s *scanner) scan() error {
 	return nil
 }
 
-// charData reads a text up to the next markup.
+// charData reads text up to the next markup.
 func (s *scanner) charData() error {
 	rest := s.text[s.at:]
 	if end := strings.IndexByte(rest, '<'); end >= 0 {
@@ -43,7 +43,7 @@ func (s *scanner) charData() error {
 	return s.to.add(rest, true, s.at)
 }
 
-// markup reads markup that begins with "<".
+// markup reads a tag, comment or other markup that begins with "<".
 func (s *scanner) markup() error {
 	rest := s.text[s.at:]
 	for _, kind := range [...]struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
@@ -70,7 +70,7 @@ func (s *scanner) markup() error {
 	return s.startTag()
 }
 
-// declaration skips a document type declaration, including its quoted strings, comments and inner declarations.
+// declaration skips a document type declaration, including quoted strings, comments and nested declarations.
 func (s *scanner) declaration() error {
 	depth, quote := 0, byte(0)
 	for ; s.at < len(s.text); s.at++ {
@@ -188,7 +188,7 @@ func (s *scanner) space() {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// name reads a name and returns it without its prefix.
+// name reads a name and returns it without its namespace prefix.
 func (s *scanner) name() (local string, ok bool) {
 	from := s.at
 	for s.at < len(s.text) {
@@ -220,7 +220,7 @@ func isNameByte(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == ':' || c == '-' || c == '.'
 }
 
-// unescaped replaces entities, character references, and the line ends of other systems.
+// unescaped replaces entities and character references, and normalizes line ends.
 func unescaped(text string) string {
 	if strings.IndexByte(text, '&') < 0 && strings.IndexByte(text, '\r') < 0 {
 		return text
@@ -253,10 +253,10 @@ func unescaped(text string) string {
 	return string(append(out, text...))
 }
 
-// maxEntity bounds the length of an entity; the longest in HTML has 10 characters.
+// maxEntity limits the length of an entity name. The longest in HTML has 10 characters.
 const maxEntity = 32
 
-// entity returns the character of an entity by its name or number; "" if it has none. Characters that XML forbids
+// entity returns the character for an entity's name or number, or "" if there is none. Characters that XML forbids
 // become spaces.
 func entity(name string) string {
 	digits, isNumber := strings.CutPrefix(name, "#")

@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// exceptions lists the intentional differences between the scanner and encoding/xml. A document that matches one is not
-// compared, since Parse accepts or refuses it for a different reason.
+// exceptions lists intentional differences between the scanner and encoding/xml. A document that matches one is not
+// compared, because Parse accepts or rejects it for a different reason.
 var exceptions = []struct {
 	why   string
 	match func(document []byte) bool
@@ -46,8 +46,8 @@ var exceptions = []struct {
 	}},
 }
 
-// leniencies lists the errors of encoding/xml for documents that Parse accepts intentionally, since their meaning is
-// clear.
+// leniencies lists errors that encoding/xml returns for documents that Parse intentionally accepts, because their
+// meaning is clear.
 var leniencies = []struct{ why, err string }{
 	{"an attribute's value may have a <", "unescaped < inside quoted string"},
 	{"a text may have a ]]>", "unescaped ]]> not in CDATA section"},
@@ -61,7 +61,7 @@ func isLenient(err error) bool {
 	})
 }
 
-// shape writes elements, attributes and texts in a canonical spelling.
+// shape writes elements, attributes and texts in canonical form.
 type shape struct{ strings.Builder }
 
 func (s *shape) element(name string, attributes []string) {
@@ -75,7 +75,7 @@ func (s *shape) text(text string) {
 	}
 }
 
-// scanned returns the shape of the ClinicalDocument as read by Parse.
+// scanned returns the shape of the ClinicalDocument as parsed by Parse.
 func scanned(document []byte) (string, error) {
 	parsed, err := cda.Parse(document, 0)
 	if err != nil {
@@ -103,15 +103,16 @@ func scanned(document []byte) (string, error) {
 	return s.String(), nil
 }
 
-// element is an element as read by encoding/xml.
+// element is an element as parsed by encoding/xml.
 type element struct {
 	name     string
 	attrs    []string
 	children []any // *element or string
 }
 
-// decodedByLibrary returns the shape of the ClinicalDocument as read by encoding/xml, under the rules of cda: no
-// prefixes, no namespace declarations, no white space outside the narrative, values without surrounding spaces.
+// decodedByLibrary returns the shape of the ClinicalDocument as parsed by encoding/xml, following the rules of package
+// cda: no prefixes, no namespace declarations, no white space outside the narrative, and values without surrounding
+// spaces.
 func decodedByLibrary(document []byte) (string, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(document))
 	decoder.Strict = false
@@ -196,8 +197,8 @@ func (e *element) write(s *shape) {
 	s.WriteByte('>')
 }
 
-// compare checks that the scanner and encoding/xml build the same tree from a document, or both refuse it. It reports
-// whether no exception applies.
+// compare verifies that the scanner and encoding/xml build the same tree from a document, or both reject it. isCompared
+// is false if an exception applies.
 func compare(t *testing.T, name string, document []byte) (isCompared bool) {
 	t.Helper()
 	for _, e := range exceptions {
@@ -222,8 +223,8 @@ func compare(t *testing.T, name string, document []byte) (isCompared bool) {
 	return true
 }
 
-// documents returns the documents of the corpus and the project's own, without their XML declaration, which both
-// readers handle alike.
+// documents returns the documents of the corpus and the project's own documents, without the XML declaration, which
+// both parsers treat alike.
 func documents(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	all := map[string][]byte{}
@@ -268,7 +269,7 @@ func documents(tb testing.TB) map[string][]byte {
 	return all
 }
 
-// mutated changes a document at one position: it removes, repeats or moves a piece, or inserts markup.
+// mutated changes a document at one position by removing, repeating or moving a piece, or by inserting markup.
 func mutated(document []byte, random *rand.Rand) []byte {
 	pieces := []string{
 		"<", ">", "/>", "</", "</text>", "<text>", "&", "&amp;", "&lt;", "&nbsp;", "&bad;", ";", `"`, "'", "=", " ", "\r\n",
@@ -290,7 +291,7 @@ func mutated(document []byte, random *rand.Rand) []byte {
 	}
 }
 
-func TestParseReadsSameTreeAsEncodingXML(t *testing.T) {
+func TestParseBuildsSameTreeAsEncodingXML(t *testing.T) {
 	t.Parallel()
 	all := documents(t)
 	compared, mutations := 0, 0
@@ -300,7 +301,7 @@ func TestParseReadsSameTreeAsEncodingXML(t *testing.T) {
 		if compare(t, name, document) {
 			compared++
 		}
-		if len(document) > 20_000 { // the scanner works locally, so small documents suffice
+		if len(document) > 20_000 { // the scanner has little context, so small documents suffice
 			at := random.IntN(len(document) - 10_000)
 			document = slices.Concat([]byte("<ClinicalDocument><text>"), document[at:at+2000],
 				[]byte("</text></ClinicalDocument>"))

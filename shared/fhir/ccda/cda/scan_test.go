@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-func TestParseReadsMalformedMarkupWhenUnambiguous(t *testing.T) {
+func TestParseAcceptsMalformedMarkupWhenUnambiguous(t *testing.T) {
 	t.Parallel()
 	for markup, want := range map[string]string{
 		"a &amp;&lt;&gt;&quot;&apos; &#65;&#x42; &eacute;": `a &<>"' AB é`,
@@ -61,7 +61,7 @@ func TestParseReadsAttributes(t *testing.T) {
 	}
 }
 
-func TestParseRefusesMalformedMarkup(t *testing.T) {
+func TestParseRejectsMalformedMarkup(t *testing.T) {
 	t.Parallel()
 	for _, inside := range []string{
 		"<", "< a/>", "<a", "<a b", "<a b=", "<a b='", "<a b='c", "<a/", "<a / >", "</a>", "<a></b>", "<a></a",

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// CodeOf returns the code attribute of an element verbatim; "" if it has none.
+// CodeOf returns an element's code attribute verbatim, or "" if there is none.
 func CodeOf(n *Node) string { return n.Attr("code") }
 
-// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case; "" if it has none or is null.
+// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case, or "" if it is missing or null.
 func StatusOf(n *Node) string {
 	status := n.At("statusCode")
 	if n.Attr("nullFlavor") != "" || status.Attr("nullFlavor") != "" {
@@ -17,10 +17,10 @@ func StatusOf(n *Node) string {
 	return strings.ToLower(CodeOf(status))
 }
 
-// HasNoStatus reports whether a statement has no statusCode at all, which differs from an unknown one.
+// HasNoStatus reports whether a statement has no statusCode at all, as opposed to an unknown one.
 func HasNoStatus(n *Node) bool { return n.At("statusCode") == nil && n.Attr("nullFlavor") == "" }
 
-// Has reports whether a CD has one of the codes in any system, itself or in a translation.
+// Has reports whether a CD or one of its translations has one of the codes, in any code system.
 func Has(n *Node, codes ...string) bool {
 	if n == nil {
 		return false
@@ -46,7 +46,7 @@ func IsStatement(n *Node) bool {
 	return false
 }
 
-// Container returns the key of the closest surrounding statement that has a real id; "" if there is none.
+// Container returns the key of the closest enclosing statement with a real id, or "" if there is none.
 func Container(n *Node) string {
 	for up := n.Parent; up != nil; up = up.Parent {
 		if IsStatement(up) {
@@ -58,7 +58,7 @@ func Container(n *Node) string {
 	return ""
 }
 
-// Outer returns the closest enclosing statement, or nil.
+// Outer returns the closest enclosing statement, or nil if there is none.
 func Outer(n *Node) *Node {
 	up := n.Parent
 	for up != nil && !IsStatement(up) {
@@ -67,7 +67,7 @@ func Outer(n *Node) *Node {
 	return up
 }
 
-// Members iterates over the statements in the components of an organizer.
+// Members iterates over the statements in an organizer's components.
 func Members(n *Node) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		for part := range n.Each("component") {
@@ -80,8 +80,8 @@ func Members(n *Node) iter.Seq[*Node] {
 	}
 }
 
-// EntryOf finds a statement in the entryRelationships of another one by its template, otherwise by its code. It ignores
-// negated ones, which add nothing to the other.
+// EntryOf returns a statement in the entryRelationships of n by its template, or otherwise by its code. It ignores
+// negated statements, which add nothing to n.
 func EntryOf(n *Node, root string, codes ...string) *Node {
 	for r := range n.Each("entryRelationship") {
 		for s := range r.Each() {
@@ -101,7 +101,7 @@ func EntryOf(n *Node, root string, codes ...string) *Node {
 	return nil
 }
 
-// IsComment reports whether a statement is a Comment Activity (2.16.840.1.113883.10.20.22.4.64), by its code.
+// IsComment reports whether a statement is a Comment Activity (2.16.840.1.113883.10.20.22.4.64), judged by its code.
 func IsComment(n *Node) bool { return n != nil && n.Name == "act" && Has(n.At("code"), "48767-8") }
 
 // IsTemplate reports whether an element has one of the templates, in any version.
@@ -114,5 +114,5 @@ func IsTemplate(n *Node, roots ...string) bool {
 	return false
 }
 
-// IsTrue reads an attribute of type bl.
+// IsTrue parses an attribute of type bl.
 func IsTrue(text string) bool { return strings.EqualFold(text, "true") || text == "1" }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Stamp holds the parts of a TS: its digits, as many as are given, and its zone.
+// Stamp holds the parts of a TS: its digits, at the stated precision, and its zone.
 type Stamp struct {
-	Digits string // YYYYMMDDhhmmss, possibly cut off at the right; 4 or more, an even number
-	Frac   string // fraction of the second, including the point
+	Digits string // YYYYMMDDhhmmss, possibly truncated; an even number of digits, at least 4
+	Frac   string // fraction of a second, including the decimal point
 	Zone   string // ±hh:mm or Z, or empty
 }
 
-// IsPlaceholder reports whether a value stands for an unknown time: the minimum or maximum time of the sender's
-// software, or its epoch. No clinical event is from those days, and no living patient was born on one
+// IsPlaceholder reports whether a value represents an unknown time: the minimum or maximum time of the sender's
+// software, or its epoch. No clinical event took place on those days, and no living patient was born on them
 // (docs/reference/ccda.md, "Placeholders").
 func IsPlaceholder(value string) bool {
 	digits := strings.ReplaceAll(strings.TrimSpace(value), "-", "")
@@ -28,11 +28,11 @@ func IsPlaceholder(value string) bool {
 		"16010101", "17530101", "18401231", "18991230", "18991231", "19000101")
 }
 
-// ReadStamp reads a TS (HL7 V3 data types, 2.24) or an ISO 8601 time, which some senders write. ok is false if there is
-// no such time, or if it is a placeholder.
+// ReadStamp parses a TS (HL7 V3 data types, 2.24) or an ISO 8601 time, which some senders write. ok is false if the
+// time is invalid or a placeholder.
 func ReadStamp(value string) (s Stamp, ok bool) {
 	value = strings.TrimSpace(value)
-	if len(value) >= 7 && value[4] == '-' { // ISO 8601: the first two hyphens do not begin a zone
+	if len(value) >= 7 && value[4] == '-' { // ISO 8601: the first two hyphens do not start a zone
 		date, rest := value, ""
 		if len(value) > 10 {
 			date, rest = value[:10], strings.TrimLeft(value[10:], "T ")
@@ -53,20 +53,20 @@ func ReadStamp(value string) (s Stamp, ok bool) {
 		}
 		s.Frac, rest = rest[:end], rest[end:]
 	}
-	if len(s.Digits)%2 == 1 { // an odd digit is meaningless
+	if len(s.Digits)%2 == 1 { // an odd number of digits: the last one is meaningless
 		s.Digits = s.Digits[:len(s.Digits)-1]
 	}
 	s.Zone, ok = readZone(strings.TrimSpace(rest))
 	if !ok || len(s.Frac) == 1 || strings.Trim(s.Frac, ".0123456789") != "" {
 		s.Frac = ""
 	}
-	for len(s.Digits) > 4 && !s.exists() { // 20130230 or 20130000: the remaining digits are valid
+	for len(s.Digits) > 4 && !s.exists() { // such as 20130230 or 20130000, of which the leading digits are valid
 		s.Digits = s.Digits[:len(s.Digits)-2]
 	}
 	return s, s.exists() && !IsPlaceholder(s.Digits)
 }
 
-// readZone reads ±hhmm, ±hh or Z.
+// readZone parses a zone in the form ±hhmm, ±hh or Z.
 func readZone(text string) (zone string, ok bool) {
 	switch {
 	case text == "" || text == "Z":

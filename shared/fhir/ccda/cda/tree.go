@@ -1,4 +1,4 @@
-// Package cda reads a C-CDA document (HL7 CDA R2) from XML into a tree and provides access to its parts: elements,
+// Package cda parses a C-CDA document (HL7 CDA R2) from XML into a tree and provides access to its parts: elements,
 // codes, ids, times, templates and clinical statements. It does not depend on FHIR.
 package cda
 
@@ -9,16 +9,17 @@ import (
 	"slices"
 )
 
-// ErrInvalid is returned for a document that cannot be converted at all: it is not well-formed XML, has no
-// ClinicalDocument, is too large or nested too deeply. Its text contains no part of the document.
+// ErrInvalid is returned if a document cannot be converted at all: it is not well-formed XML, has no ClinicalDocument,
+// is too large or is nested too deeply. The error text contains no part of the document.
 var ErrInvalid = errors.New("ccda: invalid document")
 
-// Limits of a document, since it comes from outside.
+// Limits for documents, which come from untrusted sources.
 const (
-	maxDocument = 64 << 20 // bytes
+	maxDocument = 64 << 20 // maximum size of a document, in bytes
 	maxDepth    = 256      // nesting depth of elements; the deepest real documents have about 40
-	maxNodes    = 4 << 20  // elements, texts and attributes
-	// children of an element other than narrative, not counting entries; parts of one fact are compared with each other
+	maxNodes    = 4 << 20  // maximum number of elements, texts and attributes
+	// maximum children of an element outside the narrative, not counting entries; limited because parts of a fact are
+	// compared pairwise
 	maxChildren = 2000
 )
 
@@ -29,30 +30,30 @@ var (
 	errCDA   = fmt.Errorf("%w: no ClinicalDocument", ErrInvalid)
 )
 
-// Node is an element, or a text inside one. Names have no prefix: documents differ in prefixes, and the elements of
-// C-CDA's extension (sdtc) either have names of their own or add to a list of the same name (raceCode). All methods
-// accept nil, which stands for a missing element.
+// Node is an element, or a text inside an element. Names have no prefix, because documents use different prefixes.
+// Elements of C-CDA's extension (sdtc) either have unique names or add to a list of the same name (raceCode). All
+// methods accept nil, which represents a missing element.
 type Node struct {
-	Name   string // empty for a text
-	Text   string // set for a text
+	Name   string // empty for a text node
+	Text   string // set for a text node
 	attrs  []attribute
 	Parent *Node
-	first  *Node // first child, which may stand for a run of them
-	next   *Node // next sibling, which may stand for a run of them
-	Number int32 // position in the document, from 0
+	first  *Node // first child, which may represent a run of siblings
+	next   *Node // next sibling, which may represent a run of siblings
+	Number int32 // position in the document, starting at 0
 	more   *more // nil for most nodes
 }
 
 type attribute struct{ name, value string }
 
-// more holds fields that few nodes need.
+// more holds fields that few nodes need, to save memory.
 type more struct {
-	run    *run    // run of siblings that the node stands for
+	run    *run    // run of siblings represented by the node
 	piece  int     // first piece of the run
 	hidden []*Node // children that state no fact (Document)
 }
 
-// FirstChild returns the first child of an element, which may be a text; nil if it has none.
+// FirstChild returns an element's first child, which may be a text, or nil if there is none.
 func (n *Node) FirstChild() *Node {
 	if n == nil {
 		return nil
@@ -60,10 +61,10 @@ func (n *Node) FirstChild() *Node {
 	return shown(n.first)
 }
 
-// NextSibling returns the next element or text in the same parent; nil after the last one.
+// NextSibling returns the next element or text with the same parent, or nil after the last one.
 func (n *Node) NextSibling() *Node { return shown(n.next) }
 
-// shown returns a node, or the first node of the run that it stands for.
+// shown returns a node, or the first node of the run that it represents.
 func shown(n *Node) *Node {
 	if n == nil || n.more == nil || n.more.run == nil {
 		return n
@@ -71,7 +72,7 @@ func shown(n *Node) *Node {
 	return n.more.run.read(n.more.piece)
 }
 
-// Hidden returns the children of a statement that state no fact and were removed from the tree.
+// Hidden returns a statement's children that state no fact and were removed from the tree.
 func (n *Node) Hidden() []*Node {
 	if n.more == nil {
 		return nil
@@ -79,19 +80,19 @@ func (n *Node) Hidden() []*Node {
 	return n.more.hidden
 }
 
-// Parsed holds a document's ClinicalDocument element and the number of unreadable or guessed characters.
+// Parsed holds a document's ClinicalDocument element, and the number of unreadable and guessed characters.
 type Parsed struct {
 	Root *Node
-	// Replaced counts the invalid sequences in the document's encoding. Guessed counts the bytes that were read as
-	// windows-1252, which the document does not declare.
+	// Replaced counts the byte sequences that are invalid in the document's encoding. Guessed counts the bytes that were
+	// decoded as windows-1252 without a declaration of it.
 	Replaced, Guessed int
 
 	tree *tree
 }
 
-// Parse reads a document. It skips document type declarations, so their entities are never expanded; HTML entities are
-// read. If pieceNodes is positive, stretches of that many entries, sections and parts of narrative stay text, and are
-// read again whenever they are visited (ADR 49, "Memory").
+// Parse parses a document. It skips document type declarations, so their entities are never expanded, but it decodes
+// HTML entities. If pieceNodes is positive, groups of that many entries, sections and parts of the narrative stay text
+// and are parsed again each time they are visited (ADR 49, "Memory").
 func Parse(document []byte, pieceNodes int) (Parsed, error) {
 	if len(document) > maxDocument {
 		return Parsed{}, errSize
@@ -105,7 +106,7 @@ func Parse(document []byte, pieceNodes int) (Parsed, error) {
 	return Parsed{Root: root, Replaced: source.Replaced, Guessed: source.Guessed, tree: tree}, err
 }
 
-// Attr returns the value of an attribute without surrounding spaces; "" if there is none.
+// Attr returns an attribute's value without surrounding spaces, or "" if there is none.
 func (n *Node) Attr(name string) string {
 	if n == nil {
 		return ""
@@ -118,7 +119,8 @@ func (n *Node) Attr(name string) string {
 	return ""
 }
 
-// At follows a path of element names, always to the first child with the name; it returns nil if there is none.
+// At follows a path of element names, always to the first child with the name. It returns nil if there is no such
+// element.
 func (n *Node) At(names ...string) *Node {
 	for _, name := range names {
 		if n == nil {
@@ -137,8 +139,8 @@ func (n *Node) At(names ...string) *Node {
 	return n
 }
 
-// Each iterates over the child elements with one of the names in document order, or over all of them if no name is
-// given.
+// Each iterates over the child elements with one of the names, in document order. Without names, it iterates over all
+// child elements.
 func (n *Node) Each(names ...string) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		if n == nil {
@@ -158,12 +160,12 @@ func (n *Node) Each(names ...string) iter.Seq[*Node] {
 	}
 }
 
-// Descendants iterates over the element and all elements in it in document order.
+// Descendants iterates over the element and all elements inside it, in document order.
 func (n *Node) Descendants() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) { walk(n, yield) }
 }
 
-// IsOneOf reports whether a text is in a list.
+// IsOneOf reports whether text is in list.
 func IsOneOf(text string, list ...string) bool { return slices.Contains(list, text) }
 
 func walk(n *Node, yield func(*Node) bool) bool {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Words returns the text of an element and its content with single spaces.
+// Words returns the text of an element and its content, with white space collapsed to single spaces.
 func (n *Node) Words() string {
 	if n == nil {
 		return ""
@@ -20,7 +20,7 @@ func (n *Node) Words() string {
 	return text.String()
 }
 
-// OnlyText returns the text of an element that contains a single text and nothing else.
+// OnlyText returns the text of an element that contains nothing but a single text.
 func (n *Node) OnlyText() (text string, ok bool) {
 	only := n.FirstChild()
 	if only == nil || only.Name != "" || only.NextSibling() != nil {
@@ -29,7 +29,7 @@ func (n *Node) OnlyText() (text string, ok bool) {
 	return only.Text, true
 }
 
-// HasWords reports whether Words is not empty.
+// HasWords reports whether Words would return a non-empty string.
 func (n *Node) HasWords() bool {
 	if n == nil {
 		return false
@@ -47,7 +47,7 @@ func (n *Node) HasWords() bool {
 
 func isNoSpace(r rune) bool { return !unicode.IsSpace(r) }
 
-// isSpaced reports whether a text is ASCII words separated by single spaces.
+// isSpaced reports whether text consists of ASCII words separated by single spaces.
 func isSpaced(text string) bool {
 	wasSpace := true
 	for i := range len(text) {
@@ -60,14 +60,14 @@ func isSpaced(text string) bool {
 	return text == "" || !wasSpace
 }
 
-// words writes words with single spaces.
+// words writes words separated by single spaces.
 type words struct {
-	text interface { // its errors surface when it is flushed
+	text interface { // reports write errors when flushed
 		io.StringWriter
 		io.ByteWriter
 	}
 	isBegun bool
-	isApart bool // white space precedes the next word
+	isApart bool // whether white space precedes the next word
 }
 
 func (w *words) node(n *Node) {
@@ -109,7 +109,7 @@ func (n *Node) Write(text *strings.Builder) {
 	}
 }
 
-// separates reports whether the words of a narrative element are separated from those before it, as in two cells.
+// separates reports whether a narrative element separates its words from the preceding ones, as between two cells.
 func separates(name string) bool {
 	switch name {
 	case "br", "tr", "td", "th", "item", "paragraph", "caption", "content":

@@ -9,30 +9,30 @@ import (
 
 const (
 	absentExtension = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
-	// AbsentSystem is the code system of data-absent-reason.
+	// AbsentSystem is the URL of the code system data-absent-reason.
 	AbsentSystem = "http://terminology.hl7.org/CodeSystem/data-absent-reason"
 )
 
-// absentReason returns the FHIR data-absent-reason for a nullFlavor (ConceptMap of "C-CDA on FHIR" for NullFlavor);
-// "unknown" if there is none.
+// absentReason returns the FHIR data-absent-reason for a nullFlavor (ConceptMap of "C-CDA on FHIR" for NullFlavor). The
+// default is "unknown".
 func absentReason(n *cda.Node) string {
 	return cmp.Or(absentReasons.Of(n.Attr("nullFlavor")), "unknown")
 }
 
-// Absent returns the extension that accompanies a required primitive with a missing value.
+// Absent returns the extension for a required primitive whose value is missing.
 func Absent(n *cda.Node) *r4.Element {
 	return &r4.Element{Extension: []r4.Extension{{URL: absentExtension, ValueCode: absentReason(n)}}}
 }
 
-// AbsentConcept returns the stand-in for a required or expected concept that is missing (US Core, "Missing Data").
+// AbsentConcept returns a substitute for a required or expected concept that is missing (US Core, "Missing Data").
 func AbsentConcept(n *cda.Node) *r4.CodeableConcept {
 	return &r4.CodeableConcept{
 		Coding: []r4.Coding{{System: AbsentSystem, Code: absentReason(n), Display: absentDisplays.Of(absentReason(n))}},
 	}
 }
 
-// Unsupported returns the extension that accompanies a primitive for which CDA has no element (C-CDA on FHIR,
-// "Immunizations", example: primarySource).
+// Unsupported returns the extension for a primitive that has no equivalent in CDA (C-CDA on FHIR, "Immunizations",
+// example: primarySource).
 func Unsupported() *r4.Element {
 	return &r4.Element{Extension: []r4.Extension{{URL: absentExtension, ValueCode: "unsupported"}}}
 }

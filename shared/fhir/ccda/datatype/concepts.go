@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Substance reads the code of a substance, product or device, with its name as text.
+// Substance converts the code of a substance, product or device, using its name as text.
 func (r *concepts) Substance(entity *cda.Node) *r4.CodeableConcept {
 	code := r.Concept(entity.At("code"))
 	name := entity.At("name").Words()
@@ -21,7 +21,7 @@ func (r *concepts) Substance(entity *cda.Node) *r4.CodeableConcept {
 	return code
 }
 
-// repeated returns the words of a part of the narrative that a statement refers to. The section also contains them.
+// repeated returns the words of the narrative part that a statement refers to. The section also contains these words.
 func (r *texts) repeated(narrative *cda.Node) string {
 	if narrative == nil || r.account.IsFull() && !r.account.Affords("reference", 0) {
 		return ""
@@ -33,10 +33,12 @@ func (r *texts) repeated(narrative *cda.Node) string {
 	return words
 }
 
-// Coding reads the code of a CD, CE or CV without its translations; ok is false if it has none. If the code system has
-// no URI, for example because its OID is invalid, the OID and name become a text beside Coding.system.
+// Coding converts the code of a CD, CE or CV, without its translations. ok is false if there is no code. If the code
+// system has no URI, for example because its OID is invalid, the OID and name become an extension text beside
+// Coding.system.
 func Coding(n *cda.Node) (r4.Coding, bool) {
-	code := strings.Join(strings.Fields(n.Attr("code")), " ") // FHIR's code allows no other spaces (datatypes.html#code)
+	// FHIR's code allows only single spaces between words (datatypes.html#code)
+	code := strings.Join(strings.Fields(n.Attr("code")), " ")
 	if code == "" {
 		return r4.Coding{}, false
 	}
@@ -55,9 +57,9 @@ func Coding(n *cda.Node) (r4.Coding, bool) {
 	return coding, true
 }
 
-// Concept reads a CD with its translations, in their order, and its text: the sender's words (originalText, or the part
-// of the narrative that it points to), otherwise the display name of a code without a system (C-CDA on FHIR, "Mapping
-// Guidance": CD). It returns nil if nothing is stated, and marks the parts it reads as covered.
+// Concept converts a CD with its translations, in order, and its text. The text is the sender's words (originalText, or
+// the narrative part that it references), or otherwise the display name of a code without a system (C-CDA on FHIR,
+// "Mapping Guidance": CD). Concept returns nil if the CD states nothing. It marks the converted parts as covered.
 func (r *concepts) Concept(n *cda.Node) *r4.CodeableConcept {
 	if n == nil {
 		return nil
@@ -76,7 +78,7 @@ func (r *concepts) Concept(n *cda.Node) *r4.CodeableConcept {
 	return concept
 }
 
-// isWords reports whether an element is itself a text (ST, ED) and not a code.
+// isWords reports whether an element is text (ST, ED) rather than a code.
 func isWords(n *cda.Node) bool { return n.At("translation") == nil && n.At("originalText") == nil }
 
 func (r *concepts) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
@@ -92,7 +94,7 @@ func (r *concepts) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
 	}
 }
 
-// ConceptOr is Concept with a stand-in for a missing concept, by its nullFlavor.
+// ConceptOr is like Concept, but returns a substitute based on the nullFlavor if the concept is missing.
 func (r *concepts) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	if concept := r.Concept(n); concept != nil {
 		return concept
@@ -100,7 +102,7 @@ func (r *concepts) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	return AbsentConcept(n)
 }
 
-// Concepts reads all child elements with one of the names that state something.
+// Concepts converts all child elements with one of the names, omitting those that state nothing.
 func (r *concepts) Concepts(parent *cda.Node, names ...string) []r4.CodeableConcept {
 	var list []r4.CodeableConcept
 	for n := range parent.Each(names...) {
@@ -111,8 +113,8 @@ func (r *concepts) Concepts(parent *cda.Node, names ...string) []r4.CodeableConc
 	return list
 }
 
-// Text returns the words of an ED or ST: the part of the narrative that it points to, otherwise its own.
-// reference/@value names the ID of that part, with or without "#".
+// Text returns the words of an ED or ST: those of the narrative part that it references, or otherwise its own.
+// reference/@value contains the ID of that part, with or without "#".
 func (r *texts) Text(n *cda.Node) string {
 	if n == nil {
 		return ""
@@ -125,7 +127,7 @@ func (r *texts) Text(n *cda.Node) string {
 	return n.Words()
 }
 
-// Note returns the words of a statement's text as a note, unless its code has the same words.
+// Note returns the words of a statement's text as a note. It returns nil if the statement's code has the same words.
 func (r *texts) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
 	words := r.Text(n.At("text"))
 	if words == "" || known != nil && strings.EqualFold(words, known.Text) {
@@ -134,7 +136,7 @@ func (r *texts) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
 	return []r4.Annotation{{Text: words}}
 }
 
-// CodeOrWords reads the code of a statement, otherwise its words.
+// CodeOrWords converts a statement's code, or its words if there is no code.
 func (r *concepts) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	if code := r.Concept(n.At("code")); code != nil {
 		return code
@@ -142,8 +144,8 @@ func (r *concepts) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	return r.InWords(n, n.At("code"))
 }
 
-// InWords returns a concept with a statement's words in place of a null code. If there are no words, the concept states
-// why.
+// InWords returns a concept with a statement's words instead of a null code. If there are no words, the concept states
+// the reason for the absence.
 func (r *concepts) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	if words := r.Text(n.At("text")); words != "" {
 		return &r4.CodeableConcept{Text: words}
@@ -151,7 +153,7 @@ func (r *concepts) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	return AbsentConcept(null)
 }
 
-// Joined joins two texts with a line feed if neither is empty.
+// Joined joins two texts with a line feed. If either is empty, it returns the other.
 func Joined(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// observed returns an observation that no rule covers, so that its data types are converted generically.
+// observed returns an observation without a specific rule, so its data types are converted generically.
 func observed(rest string) string {
 	return `<entry><observation classCode="OBS" moodCode="EVN"><code code="x" codeSystem="2.16.840.1.113883.6.1"/>` +
 		rest + `</observation></entry>`
@@ -19,7 +19,7 @@ func TestDateTimeKeepsPrecision(t *testing.T) {
 		"201208061430-0500":       "2012-08-06T14:30:00-05:00",
 		"20120806143059.123+0200": "2012-08-06T14:30:59.123+02:00",
 		"20120806143059.000-0500": "2012-08-06T14:30:59.000-05:00",
-		"20120806143059":          "2012-08-06T14:30:59+00:00", // in the document's zone
+		"20120806143059":          "2012-08-06T14:30:59+00:00", // in the document's time zone
 		"2012-08-06":              "2012-08-06", "2012-08-06T14:30:59-05:00": "2012-08-06T14:30:59-05:00",
 		"2012-08-06T14:30:59Z": "2012-08-06T14:30:59Z",
 		"20120230":             "2012-02", "20120000": "2012", "20120806250000": "2012-08-06",
@@ -46,7 +46,7 @@ func TestDateTimeKeepsPrecision(t *testing.T) {
 	}.Check(t)
 }
 
-func TestValueHasDeclaredType(t *testing.T) {
+func TestValueIsConvertedByDeclaredType(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ value, want string }{
 		{

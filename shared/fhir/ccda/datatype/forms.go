@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Forms returns parts of the narrative, one after the other, as an XHTML attachment and a plain text attachment (C-CDA
+// Forms concatenates parts of the narrative and returns them as an XHTML attachment and a plain text attachment (C-CDA
 // on FHIR, "Notes": /text/reference/@value).
 func (r *contents) Forms(parts ...*cda.Node) (markup, plain *r4.Attachment) {
 	markup, plain = &r4.Attachment{ContentType: "application/xhtml+xml"}, &r4.Attachment{ContentType: "text/plain"}

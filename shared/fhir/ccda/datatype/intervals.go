@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// completed derives the missing bounds of an IVL_TS (HL7 V3 data types R1, IVL: center and width): a width counts from
-// the stated bound. A center alone is the start; a width around it is dropped.
+// completed derives the missing bounds of an IVL_TS (HL7 V3 data types R1, IVL: center and width). A width extends from
+// the stated bound. A center alone becomes the start, and a width around a center is dropped.
 func (r *times) completed(n *cda.Node, start, end string) (from, to string) {
 	width, center := n.At("width"), n.At("center")
 	isKnown := start != "" || end != ""
@@ -34,8 +34,8 @@ func (r *times) completed(n *cda.Node, start, end string) (from, to string) {
 	return start, end
 }
 
-// shifted returns the time that is a duration after (1) or before (-1) another one, with the same precision; "" if its
-// precision is less than the duration's unit.
+// shifted returns the time that is a duration after (sign 1) or before (sign -1) another one, with the same precision.
+// It returns "" if that precision is coarser than the duration's unit.
 func shifted(from string, width *cda.Node, sign int) string {
 	amount, unit := PeriodOf(width)
 	count, err := strconv.Atoi(string(amount))
@@ -76,7 +76,8 @@ func shifted(from string, width *cda.Node, sign int) string {
 	return at.Format(layout)
 }
 
-// Width reads the length of an IVL_TS that has no bounds, such as the days for which a supply lasts; nil if it has any.
+// Width converts the length of an IVL_TS without bounds, such as the number of days that a supply lasts. It returns nil
+// if there are bounds.
 func (r *times) Width(n *cda.Node) *r4.Quantity {
 	width := n.At("width")
 	if width == nil || r.Start(n) != "" {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// useOf maps the first use of a set (SET<CS>, separated by spaces) that is in the table.
+// useOf maps the first use that is in the table from a set of uses (SET<CS>, separated by spaces).
 func useOf(n *cda.Node, table terms.Table) string {
 	for use := range strings.FieldsSeq(n.Attr("use")) {
 		if mapped := table.Of(use); mapped != "" {
@@ -19,7 +19,7 @@ func useOf(n *cda.Node, table terms.Table) string {
 	return ""
 }
 
-// HumanNames reads all names of a person.
+// HumanNames converts all names of a person.
 func (r *names) HumanNames(person *cda.Node) []r4.HumanName {
 	var list []r4.HumanName
 	for n := range person.Each("name") {
@@ -30,8 +30,8 @@ func (r *names) HumanNames(person *cda.Node) []r4.HumanName {
 	return list
 }
 
-// humanName reads a PN. A family name qualified as birth name makes the complete name a maiden name, as in FHIR; a call
-// name is an additional given name (C-CDA on FHIR, "Patient": name).
+// humanName converts a PN. A family name qualified as birth name makes the entire name a maiden name, as in FHIR. A
+// call name becomes an additional given name (C-CDA on FHIR, "Patient": name).
 func (r *names) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	name.Use = useOf(n, nameUses)
 	for use := range strings.FieldsSeq(n.Attr("use")) {
@@ -66,7 +66,7 @@ func (r *names) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	return name, name.Text != "" || name.Family != "" || name.Given != nil
 }
 
-// Shown formats a name for people to read, as the display of a reference.
+// Shown formats a name as a reference's display text.
 func Shown(name r4.HumanName) string {
 	if name.Text != "" {
 		return name.Text
@@ -78,7 +78,7 @@ func Shown(name r4.HumanName) string {
 	return strings.Join(append(parts, name.Suffix...), " ")
 }
 
-// Addresses reads all addresses of an element that state something.
+// Addresses converts all addresses of an element, omitting those that state nothing.
 func (r *names) Addresses(parent *cda.Node) []r4.Address {
 	var list []r4.Address
 	for n := range parent.Each("addr") {
@@ -89,7 +89,7 @@ func (r *names) Addresses(parent *cda.Node) []r4.Address {
 	return list
 }
 
-// Address reads an AD; it returns nil if it contains nothing known.
+// Address converts an AD. It returns nil if the AD contains no known part.
 func (r *names) Address(n *cda.Node) *r4.Address {
 	if n == nil {
 		return nil
@@ -131,7 +131,7 @@ func (r *names) Address(n *cda.Node) *r4.Address {
 	return &a
 }
 
-// Telecoms reads all telecoms of an element that have a value.
+// Telecoms converts all telecoms of an element that have a value.
 func (r *names) Telecoms(parent *cda.Node) []r4.ContactPoint {
 	var list []r4.ContactPoint
 	for n := range parent.Each("telecom") {
@@ -150,7 +150,7 @@ func (r *names) Telecoms(parent *cda.Node) []r4.ContactPoint {
 	return list
 }
 
-// telecomSystem returns the system for the scheme of a TEL, or recognizes a value without one by its form.
+// telecomSystem returns the system for a TEL's scheme. If there is no scheme, it recognizes the value by its form.
 func telecomSystem(value string) (system, rest string) {
 	scheme, after, found := strings.Cut(value, ":")
 	if found {
@@ -178,7 +178,7 @@ func telecomSystem(value string) (system, rest string) {
 
 func trimmedOr(text, otherwise string) string { return cmp.Or(strings.TrimSpace(text), otherwise) }
 
-// telecomUse maps a use; a mobile telephone is always "mobile", whatever its other uses.
+// telecomUse maps a telecom's use. A mobile telephone is always "mobile", whatever its other uses.
 func telecomUse(n *cda.Node) string {
 	if hasUse(n, "MC") {
 		return "mobile"

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// NarrativeOf converts the text of a section to XHTML that FHIR allows (narrative.html), without scripts, forms, styles
-// or URLs of programs. It returns nil if there are no words. Its status is "additional", since a section may state more
+// NarrativeOf converts a section's text to the XHTML that FHIR allows (narrative.html), without scripts, forms, styles
+// or script URLs. It returns nil if there are no words. The status is "additional", because a section may state more
 // than its entries do (narrative.html, status).
 func (r *contents) NarrativeOf(text *cda.Node) *r4.Narrative {
 	if !text.HasWords() {
@@ -38,7 +38,7 @@ func XHTML(inner string) string {
 	return divBegin + inner + divEnd
 }
 
-// writeXHTML writes an element of the narrative. Unknown elements are omitted, but their words are kept.
+// writeXHTML writes a narrative element. Unknown elements are omitted, but their words are retained.
 func writeXHTML(b textWriter, n *cda.Node) {
 	if n.Name == "" {
 		writeEscaped(b, n.Text)
@@ -70,15 +70,15 @@ func writeXHTML(b textWriter, n *cda.Node) {
 	writeText(b, "</"+name+">")
 }
 
-// writeInner writes the content of an element of the narrative as XHTML.
+// writeInner writes the content of a narrative element as XHTML.
 func writeInner(b textWriter, n *cda.Node) {
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		writeXHTML(b, child)
 	}
 }
 
-// writeAttributes writes the attributes to keep: targets of entries' references (ID), the shape of tables, emphasis,
-// and safe links.
+// writeAttributes writes the attributes that are retained: targets of entries' references (ID), table structure,
+// emphasis and safe links.
 func writeAttributes(b textWriter, n *cda.Node) {
 	put := func(name, value string) { writeText(b, " "+name+`="`+Escaped(value)+`"`) }
 	if id := n.Attr("ID"); id != "" {
@@ -100,7 +100,7 @@ func writeAttributes(b textWriter, n *cda.Node) {
 	}
 }
 
-// Escaped escapes a text for XHTML, between elements and in attributes.
+// Escaped escapes text for XHTML content and attributes.
 func Escaped(text string) string {
 	if !strings.ContainsAny(text, escapedBytes) {
 		return text

@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// writePlain writes the content of an element of the narrative without markup: a line for each paragraph, item and row,
-// with tabs between cells. A text without elements keeps its own line breaks.
+// writePlain writes the content of a narrative element without markup: one line per paragraph, item and row, with tabs
+// between cells. Text without elements retains its line breaks.
 func writePlain(b textWriter, n *cda.Node) {
 	if text, isOnly := n.OnlyText(); isOnly {
 		writeText(b, strings.TrimSpace(text))
@@ -22,7 +22,7 @@ func writePlain(b textWriter, n *cda.Node) {
 // lineWriter writes lines of text.
 type lineWriter struct {
 	to      textWriter
-	isBegun bool // a line has been written
+	isBegun bool // whether a line has been written
 	line    strings.Builder
 }
 
@@ -48,7 +48,7 @@ func (w *lineWriter) inner(n *cda.Node) {
 	}
 }
 
-// write adds a text or an element. number is the number of a list item.
+// write writes a text or an element. number is the number of a list item.
 func (w *lineWriter) write(n *cda.Node, number int) {
 	switch n.Name {
 	case "":
@@ -73,7 +73,7 @@ func (w *lineWriter) write(n *cda.Node, number int) {
 	}
 }
 
-// words adds a text, collapsing each run of white space to one space.
+// words writes text, collapsing each run of white space to one space.
 func (w *lineWriter) words(text string) {
 	fields := strings.Fields(text)
 	if len(fields) == 0 {
@@ -91,14 +91,14 @@ func (w *lineWriter) words(text string) {
 	}
 }
 
-// space adds a space inside a line, unless there is one.
+// space adds a space within a line, unless the line already ends with one.
 func (w *lineWriter) space() {
 	if line := w.line.String(); line != "" && !strings.HasSuffix(line, " ") && !strings.HasSuffix(line, "\t") {
 		w.line.WriteByte(' ')
 	}
 }
 
-// mark returns the prefix of an item's line.
+// mark returns the prefix for a list item's line.
 func mark(list *cda.Node, number int) string {
 	if list.Name == "ol" || list.Attr("listType") == "ordered" {
 		return strconv.Itoa(number) + ". "

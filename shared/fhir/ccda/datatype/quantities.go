@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/ucum"
 )
 
-// AgeOf reads an age in a unit that FHIR allows for ages; it returns nil for any other (age-1).
+// AgeOf converts an age. It returns nil if FHIR does not allow the unit for ages (age-1).
 func AgeOf(value *cda.Node) *r4.Quantity {
 	age := Quantity(value)
 	if age == nil || !cda.IsOneOf(age.Code, "a", "mo", "wk", "d", "h", "min") ||
@@ -21,10 +21,10 @@ func AgeOf(value *cda.Node) *r4.Quantity {
 	return age
 }
 
-// UCUM is the URI of UCUM.
+// UCUM is the system URI of UCUM.
 const UCUM = "http://unitsofmeasure.org"
 
-// Number writes a REAL or INT as a JSON number with its original digits; "" if it is not a number.
+// Number converts a REAL or INT to a JSON number with its original digits. It returns "" if the text is not a number.
 func Number(text string) json.Number {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "+")
 	sign := ""
@@ -49,8 +49,8 @@ func Number(text string) json.Number {
 	return json.Number(sign + whole)
 }
 
-// Quantity reads a PQ; it returns nil without a number. The unit is the sender's text. It has a code only if the unit
-// is UCUM, which CDA requires (HL7 V3 data types R1, PQ.unit), or a known synonym.
+// Quantity converts a PQ. It returns nil if there is no number. The unit is the sender's text. It gets a code only if
+// it is UCUM, which CDA requires (HL7 V3 data types R1, PQ.unit), or a known synonym.
 func Quantity(n *cda.Node) *r4.Quantity {
 	value := Number(n.Attr("value"))
 	if value == "" {
@@ -76,7 +76,7 @@ func setUnit(q *r4.Quantity, n *cda.Node) {
 	}
 }
 
-// Span reads an IVL_PQ as a range. It returns nil for a PQ, and for bounds in the wrong order (rng-2).
+// Span converts an IVL_PQ to a range. It returns nil for a PQ, and for bounds in the wrong order (rng-2).
 func Span(n *cda.Node) *r4.Range {
 	r := &r4.Range{Low: Quantity(n.At("low")), High: Quantity(n.At("high"))}
 	if r.Low == nil && r.High == nil ||
@@ -92,8 +92,8 @@ func isAbove(a, b json.Number) bool {
 	return errX == nil && errY == nil && x > y
 }
 
-// Bound reads an IVL_PQ with one bound as a quantity with a comparator ("> 10"); it returns nil if it has both bounds
-// or none.
+// Bound converts an IVL_PQ with one bound to a quantity with a comparator ("> 10"). It returns nil if both bounds or
+// neither are present.
 func Bound(n *cda.Node) *r4.Quantity {
 	low, high := n.At("low"), n.At("high")
 	switch l, h := Quantity(low), Quantity(high); {
@@ -114,7 +114,7 @@ func comparator(bound *cda.Node, inclusive, exclusive string) string {
 	return inclusive
 }
 
-// Ratio reads an RTO; it returns nil without both numbers.
+// Ratio converts an RTO. It returns nil unless both numbers are present.
 func Ratio(n *cda.Node) *r4.Ratio {
 	r := &r4.Ratio{Numerator: Quantity(n.At("numerator")), Denominator: Quantity(n.At("denominator"))}
 	if r.Numerator == nil || r.Denominator == nil {
@@ -123,7 +123,7 @@ func Ratio(n *cda.Node) *r4.Ratio {
 	return r
 }
 
-// Flag reads a BL; it returns nil if it has no value.
+// Flag converts a BL. It returns nil if there is no value.
 func Flag(n *cda.Node) *bool {
 	if v := strings.ToLower(n.Attr("value")); v == "true" || v == "false" {
 		is := v == "true"
@@ -132,7 +132,7 @@ func Flag(n *cda.Node) *bool {
 	return nil
 }
 
-// Whole reads an INT that FHIR's integer can hold; it returns nil for any other.
+// Whole converts an INT. It returns nil if FHIR's integer can't hold the value.
 func Whole(n *cda.Node) *int32 {
 	v, err := strconv.ParseInt(n.Attr("value"), 10, 32)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package datatype reads the data types of CDA (HL7 V3 data types R1) as those of FHIR R4: codes, texts, times,
+// Package datatype converts the data types of CDA (HL7 V3 data types R1) to those of FHIR R4: codes, texts, times,
 // quantities, names, addresses, telecoms, identifiers and narrative (C-CDA on FHIR, "Mapping Guidance").
 package datatype
 
@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Reader reads the data types whose meaning depends on the document: texts that point to its narrative, times without a
-// zone.
+// Reader converts data types whose meaning depends on the document, such as texts that point to its narrative and times
+// without a zone.
 type Reader struct {
 	concepts
 	contents
@@ -22,24 +22,24 @@ type Reader struct {
 	account Account
 }
 
-// texts reads texts, which may point to the narrative.
+// texts converts texts, which may point to the narrative.
 type texts struct {
 	document *cda.Document
 	account  Account
 }
 
-// concepts reads codes and the texts that replace them.
+// concepts converts codes and the texts that replace them.
 type concepts struct {
 	texts
 }
 
-// contents reads narrative and attachments of any size.
+// contents converts narrative and attachments of any size.
 type contents struct {
 	document *cda.Document
 	account  Account
 }
 
-// times reads points in time and intervals.
+// times converts points in time and intervals.
 type times struct {
 	*placeholders
 
@@ -47,35 +47,35 @@ type times struct {
 	account  Account
 }
 
-// quantities reads numbers and doses.
+// quantities converts numbers and doses.
 type quantities struct{ *placeholders }
 
-// names reads names, addresses and telecoms.
+// names converts names, addresses and telecoms.
 type names struct{ times times }
 
-// placeholders counts values that stand for unknown ones, each once.
+// placeholders counts placeholder values, each of them once.
 type placeholders struct {
 	account Account
-	dropped map[int32]bool // numbers of the elements counted so far; an element may be read several times
+	dropped map[int32]bool // numbers of elements already counted, because an element may be read several times
 }
 
-// Account records which parts of a document have been read and which could not be.
+// Account records which parts of a document have been converted and which could not be.
 type Account interface {
-	// Sources returns the functions that write content too large to be held in memory.
+	// Sources returns the functions that write content that is too large to be held in memory.
 	Sources() r4.Sources
 	// Take marks a statement or code as covered by a resource.
 	Take(n *cda.Node)
-	// Affords reports whether the budget allows that many more bytes. If not, it counts what as dropped.
+	// Affords reports whether the budget allows the given number of additional bytes. If not, it counts what as dropped.
 	Affords(what string, bytes int) bool
-	// IsFull reports whether the budget is spent.
+	// IsFull reports whether the budget is exhausted.
 	IsFull() bool
-	// Drop counts a part of the document that has no effect on the output although it states something.
+	// Drop counts a part of the document that states something but has no effect on the output.
 	Drop(what, reason string)
 	// DropUnstated counts a part of the document that has no effect on the output because it states nothing.
 	DropUnstated(what, reason string)
 }
 
-// NewReader returns a Reader of a document.
+// NewReader returns a Reader for a document.
 func NewReader(document *cda.Document, account Account) *Reader {
 	unknown := &placeholders{account: account}
 	moments := times{placeholders: unknown, document: document, account: account}
@@ -86,14 +86,14 @@ func NewReader(document *cda.Document, account Account) *Reader {
 	}
 }
 
-// placeholder is the reason for omitting a value that stands for an unknown one.
+// placeholder is the reason for omitting a placeholder value.
 const placeholder = "a placeholder for an unknown value"
 
-// unknownNumber stands for an amount or a dose that the sender does not know (CDC, HL7 2.5.1 Implementation Guide for
-// Immunization Messaging, RXA-6).
+// unknownNumber is the placeholder for an amount or dose that the sender does not know (CDC, HL7 2.5.1 Implementation
+// Guide for Immunization Messaging, RXA-6).
 const unknownNumber = 999
 
-// Count reads a number of times, doses or repetitions. It returns nil for a placeholder.
+// Count converts a number of times, doses or repetitions. It returns nil for a placeholder.
 func (r *quantities) Count(n *cda.Node) *int32 {
 	number := Whole(n)
 	if number != nil && *number >= unknownNumber && strings.Trim(strconv.Itoa(int(*number)), "9") == "" {
@@ -103,7 +103,7 @@ func (r *quantities) Count(n *cda.Node) *int32 {
 	return number
 }
 
-// Dose reads the amount of a vaccine. It returns nil for the placeholder, which has no unit.
+// Dose converts the amount of a vaccine. It returns nil for the placeholder, which has no unit.
 func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	dose := Quantity(n)
 	if dose != nil && dose.Value == "999" && (dose.Unit == "" || dose.Unit == "1") {
@@ -113,8 +113,8 @@ func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	return dose
 }
 
-// isFirst reports whether an element without effect on the output has not been counted yet: it may be read several
-// times.
+// isFirst reports whether an element without effect on the output has not been counted yet. An element may be read
+// several times.
 func (r *placeholders) isFirst(n *cda.Node) bool {
 	if r.dropped[n.Number] {
 		return false
@@ -126,7 +126,7 @@ func (r *placeholders) isFirst(n *cda.Node) bool {
 	return true
 }
 
-// dropPlaceholder counts an element whose value stands for an unknown one.
+// dropPlaceholder counts an element whose value is a placeholder.
 func (r *placeholders) dropPlaceholder(n *cda.Node, what string) {
 	if r.isFirst(n) {
 		r.account.DropUnstated(what, placeholder)

@@ -29,8 +29,8 @@ positive-infinity Positive Infinity (PINF)
 not-permitted Not Permitted
 `
 
-// genders maps AdministrativeGender, its words and SNOMED CT to administrative-gender (C-CDA on FHIR, ConceptMap
-// CF-AdministrativeGender).
+// genders maps AdministrativeGender codes, their words and SNOMED CT codes to administrative-gender (C-CDA on FHIR,
+// ConceptMap CF-AdministrativeGender).
 const genders terms.Table = `
 M male
 MALE male
@@ -44,15 +44,15 @@ OTH other
 UNK unknown
 `
 
-// nameUses maps EntityNameUse to name-use (C-CDA on FHIR, ConceptMap CF-NameUse). The map has two codes for L; the
-// guide's examples use "usual".
+// nameUses maps EntityNameUse to name-use (C-CDA on FHIR, ConceptMap CF-NameUse). The ConceptMap has two codes for L;
+// the guide's examples use "usual".
 const nameUses terms.Table = `
 L usual
 OR official
 P nickname
 `
 
-// otherNameUses lists the codes of EntityNameUse that CF-NameUse leaves unmatched and iso21090-EN-use accepts.
+// otherNameUses lists the EntityNameUse codes that CF-NameUse does not map and iso21090-EN-use accepts.
 const otherNameUses = " A ABC C I IDE PHON R SRCH SYL "
 
 // addressUses maps AddressUse to address-use and TelecomUse to contact-point-use (C-CDA on FHIR, ConceptMaps
@@ -72,7 +72,7 @@ AS home
 EC home
 `
 
-// identifierSystems maps well-known namespaces of identifiers to their URI (FHIR R4, identifier-registry.html).
+// identifierSystems maps well-known identifier namespaces to their URI (FHIR R4, identifier-registry.html).
 const identifierSystems terms.Table = `
 2.16.840.1.113883.4.6 http://hl7.org/fhir/sid/us-npi
 2.16.840.1.113883.4.1 http://hl7.org/fhir/sid/us-ssn
@@ -80,7 +80,7 @@ const identifierSystems terms.Table = `
 2.16.840.1.113883.4.927 http://hl7.org/fhir/sid/us-mbi
 `
 
-// timeUnits maps units of time, as senders write them, to UnitsOfTime (FHIR R4, valueset-units-of-time.html).
+// timeUnits maps senders' spellings of time units to UnitsOfTime (FHIR R4, valueset-units-of-time.html).
 const timeUnits terms.Table = `
 s s
 min min
@@ -101,7 +101,7 @@ yr a
 year a
 `
 
-// xhtmlElements maps the elements of CDA's narrative block to those of XHTML (StrucDoc.Text; FHIR R4, narrative.html).
+// xhtmlElements maps elements of CDA's narrative block to XHTML elements (StrucDoc.Text; FHIR R4, narrative.html).
 const xhtmlElements terms.Table = `
 paragraph p
 content span
@@ -141,15 +141,15 @@ hr hr
 pre pre
 `
 
-// xhtmlStyles maps the styleCode of CDA's narrative block to a style.
+// xhtmlStyles maps the styleCode values of CDA's narrative block to styles.
 const xhtmlStyles terms.Table = `
 bold font-weight: bold
 italics font-style: italic
 underline text-decoration: underline
 `
 
-// unknownNames lists texts that stand in place of a name but name nothing, with underscores for spaces. C-CDA has
-// nullFlavor for them (C-CDA R2.1, volume 1, "Unknown and No Known Information").
+// unknownNames lists texts that replace a name without naming anything, with underscores for spaces. In C-CDA, a
+// nullFlavor should be used instead (C-CDA R2.1, volume 1, "Unknown and No Known Information").
 const unknownNames terms.Table = `
 unk yes
 unsupported yes
@@ -165,7 +165,7 @@ see_notes yes
 see_narrative yes
 `
 
-// noDataEndings lists the last words of texts that begin with "no" or "not" and state that nothing is known.
+// noDataEndings lists the last words of texts that start with "no" or "not" and state that nothing is known.
 const noDataEndings terms.Table = `
 applicable yes
 asked yes

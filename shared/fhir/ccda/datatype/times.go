@@ -10,12 +10,12 @@ import (
 	"recordbridge/shared/fhir/ccda/ucum"
 )
 
-// PeriodOf reads a duration in a unit that FHIR supports (UnitsOfTime).
+// PeriodOf converts a duration in a unit that FHIR supports (UnitsOfTime).
 func PeriodOf(n *cda.Node) (value json.Number, unit string) {
 	return Duration(n.Attr("value"), n.Attr("unit"))
 }
 
-// Duration is PeriodOf for a given amount and unit.
+// Duration is like PeriodOf, for a given amount and unit.
 func Duration(amount, of string) (value json.Number, unit string) {
 	value = Number(amount)
 	unit = cmp.Or(timeUnits.Of(strings.ToLower(of)), timeUnits.Of(ucum.Code(of)))
@@ -25,7 +25,7 @@ func Duration(amount, of string) (value json.Number, unit string) {
 	return value, unit
 }
 
-// InstantOf converts a dateTime to an instant; "" if it is less precise than a day.
+// InstantOf converts a dateTime to an instant. It returns "" if the dateTime is less precise than a day.
 func (r *times) InstantOf(moment string) string {
 	zone := cmp.Or(r.document.Zone, "Z")
 	switch {
@@ -38,8 +38,8 @@ func (r *times) InstantOf(moment string) string {
 }
 
 // DateTime converts a TS to FHIR's dateTime with the same precision (C-CDA on FHIR, "Mapping Guidance": times). FHIR
-// requires a zone with a time of day: a time without one gets the document's zone, or loses its time of day if the
-// document has none either.
+// requires a zone for a time of day. A time without a zone gets the document's zone; if the document has none, the time
+// of day is dropped.
 func (r *times) DateTime(n *cda.Node) string {
 	if n != nil {
 		r.account.Take(n)
@@ -80,19 +80,20 @@ func (r *times) moment(n *cda.Node) string {
 	return date + "T" + clock(d[8:]) + s.Frac + zone
 }
 
-// clock formats hours, minutes and seconds, as many as are given, as hh:mm:ss.
+// clock formats hours, minutes and seconds as hh:mm:ss, at the given precision.
 func clock(digits string) string {
 	digits = (digits + "000000")[:6]
 	return digits[:2] + ":" + digits[2:4] + ":" + digits[4:]
 }
 
-// Date is DateTime without a time of day, for FHIR's date.
+// Date is like DateTime, without the time of day, for FHIR's date.
 func (r *times) Date(n *cda.Node) string {
 	t := r.DateTime(n)
 	return t[:min(len(t), len("2006-01-02"))]
 }
 
-// Instant is DateTime to the second, as FHIR's instant requires: a day starts in the zone of the document, or in UTC.
+// Instant is like DateTime, with a precision of seconds, as FHIR's instant requires. A day begins in the document's
+// zone, or in UTC.
 func (r *times) Instant(n *cda.Node) string {
 	t := r.DateTime(n)
 	switch {
@@ -106,7 +107,8 @@ func (r *times) Instant(n *cda.Node) string {
 	return t + "T00:00:00" + r.document.Zone
 }
 
-// Issued is Instant for a time with at least minutes: a day alone does not state when something was known.
+// Issued is like Instant, for times with a precision of minutes or better. A day alone does not state when a result
+// became available.
 func (r *times) Issued(n *cda.Node) string {
 	if t := r.DateTime(n); len(t) > len("2006-01-02") {
 		return t
@@ -114,8 +116,8 @@ func (r *times) Issued(n *cda.Node) string {
 	return ""
 }
 
-// Period reads an IVL_TS; it returns nil if nothing is known. A single value is a period of only that time; a width
-// counts from low.
+// Period converts an IVL_TS. It returns nil if nothing is known. A single value becomes a period that starts and ends
+// at that time. A width extends from low.
 func (r *times) Period(n *cda.Node) *r4.Period {
 	start, end := r.DateTime(n.At("low")), r.DateTime(n.At("high"))
 	if start == "" && end == "" {
@@ -136,7 +138,7 @@ func (r *times) Period(n *cda.Node) *r4.Period {
 	return &r4.Period{Start: start, End: end}
 }
 
-// SameZone reports whether two dateTimes have the same zone, or no time of day.
+// SameZone reports whether two dateTimes have the same zone or no time of day.
 func SameZone(a, b string) bool { return len(a) <= 10 || a[19:] == b[19:] }
 
 // Start returns the time at which a fact began: low, the value itself, center, or otherwise high.
@@ -149,8 +151,8 @@ func (r *times) Start(n *cda.Node) string {
 	return ""
 }
 
-// Effective reads a time that FHIR represents as a dateTime or a Period: it returns a Period if there is a start and a
-// different end.
+// Effective converts a time that FHIR represents as a dateTime or a Period. It returns a Period if there is a start and
+// a different end.
 func (r *times) Effective(n *cda.Node) (moment string, period *r4.Period) {
 	p := r.Period(n)
 	switch {
@@ -162,8 +164,8 @@ func (r *times) Effective(n *cda.Node) (moment string, period *r4.Period) {
 	return "", p
 }
 
-// Lasting adjusts the result of Effective for something that continues until an end is stated: without an end it
-// becomes an open Period (FHIR Observation.effective[x]), not only its first day.
+// Lasting adjusts the result of Effective for facts that continue until a stated end. Without an end, the result is an
+// open Period (FHIR Observation.effective[x]) instead of only the first day.
 func Lasting(n *cda.Node, moment string, period *r4.Period) (string, *r4.Period) {
 	if moment != "" && n.At("low").Attr("value") != "" && n.At("high") == nil {
 		return "", &r4.Period{Start: moment}

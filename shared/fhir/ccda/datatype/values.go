@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Spoken formats a value as words.
+// Spoken formats a value as plain text.
 func Spoken(v r4.Value) string {
 	switch {
 	case v.ValueQuantity != nil:
@@ -22,7 +22,7 @@ func Spoken(v r4.Value) string {
 	return v.ValueString
 }
 
-// BytesOf returns the bytes of an ED. It decodes base64 if the ED declares it, or declares nothing and is not a text.
+// BytesOf returns the content of an ED. It decodes base64 if the ED declares it, or declares nothing and is not text.
 func BytesOf(n *cda.Node) []byte {
 	var b strings.Builder
 	n.Write(&b)
@@ -39,8 +39,8 @@ func BytesOf(n *cda.Node) []byte {
 	return []byte(strings.TrimSpace(text))
 }
 
-// Value reads the value of an observation by its xsi:type, or by its form if the type is missing or wrong (C-CDA on
-// FHIR, "Results": value[x]). ok is false if it states nothing.
+// Value converts an observation's value by its xsi:type, or by its form if the type is missing or wrong (C-CDA on FHIR,
+// "Results": value[x]). ok is false if there is no value.
 func (r *Reader) Value(n *cda.Node) (v r4.Value, ok bool) {
 	if n == nil || IsFile(n) {
 		return v, false
@@ -82,7 +82,7 @@ func (r *Reader) Value(n *cda.Node) (v r4.Value, ok bool) {
 	return v, v != (r4.Value{})
 }
 
-// IsFile reports whether an ED is a file in base64, such as a PDF, and not a text.
+// IsFile reports whether an ED is a base64-encoded file, such as a PDF, rather than text.
 func IsFile(n *cda.Node) bool {
 	return n.Attr("representation") == "B64" && !strings.HasPrefix(cmp.Or(n.Attr("mediaType"), "text/plain"), "text/")
 }
@@ -103,7 +103,7 @@ func interval(n *cda.Node) (v r4.Value) {
 	return v
 }
 
-// guess reads a value whose type is missing, or whose form does not match its type.
+// guess converts a value whose type is missing or does not match its form.
 func (r *Reader) guess(n *cda.Node) (v r4.Value) {
 	r.account.Take(n)
 	switch concept := r.Concept(n); {

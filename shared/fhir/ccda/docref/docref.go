@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Category returns the category of notes (US Core DocumentReference).
+// Category returns the category for notes (US Core DocumentReference).
 func Category() []r4.CodeableConcept {
 	return []r4.CodeableConcept{
 		*r4.Concept(
@@ -22,18 +22,18 @@ func Category() []r4.CodeableConcept {
 	}
 }
 
-// Attached returns one attachment as the content of a DocumentReference.
+// Attached returns one attachment as a DocumentReference's content.
 func Attached(a *r4.Attachment) []r4.DocumentContent {
 	return []r4.DocumentContent{{Attachment: a}}
 }
 
-// WordsAs returns parts of the narrative as XHTML and as plain text.
+// WordsAs returns parts of the narrative as both XHTML and plain text.
 func WordsAs(c *statement.Context, parts ...*cda.Node) []r4.DocumentContent {
 	markup, plain := c.Read.Forms(parts...)
 	return append(Attached(markup), Attached(plain)...)
 }
 
-// OfWords creates a DocumentReference from the words of a section.
+// OfWords creates a DocumentReference from a section's words.
 func OfWords(c *statement.Context, section *cda.Node) {
 	text := section.At("text")
 	if !text.HasWords() {
@@ -60,7 +60,7 @@ func OfWords(c *statement.Context, section *cda.Node) {
 	c.Open.Add(*c.Emit.AddEntity(r))
 }
 
-// SectionHeader starts the resource of a section. Its id depends only on the section's name and words, not on its
+// SectionHeader starts the resource for a section. Its id depends only on the section's name and words, not on its
 // entries.
 func SectionHeader(c *statement.Context, kind string, section *cda.Node) r4.Header {
 	return c.Emit.HeaderWith(kind, emit.Derive(
@@ -68,7 +68,7 @@ func SectionHeader(c *statement.Context, kind string, section *cda.Node) r4.Head
 		cda.DigestOfWords(section.At("text"))))
 }
 
-// ExternalAct creates DocumentReferences for the documents that an act refers to.
+// ExternalAct creates DocumentReferences for the external documents to which an act refers.
 func ExternalAct(c *statement.Context, n *cda.Node) {
 	for r := range n.Each("reference") {
 		External(c, r.At("externalDocument"), n)
@@ -76,7 +76,7 @@ func ExternalAct(c *statement.Context, n *cda.Node) {
 }
 
 // External creates a DocumentReference for an external document (External Document Reference,
-// 2.16.840.1.113883.10.20.22.4.115), which is not fetched. It returns nil if nothing is known of it.
+// 2.16.840.1.113883.10.20.22.4.115), which is not fetched. It returns nil if nothing is known about the document.
 func External(c *statement.Context, n *cda.Node, told ...*cda.Node) *r4.Reference {
 	text := n.At("text")
 	a := &r4.Attachment{ContentType: text.Attr("mediaType"), Title: r4.Words(c.Read.Concept(n.At("code")))}

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// AddUnstructured stores a body that is not XML (Unstructured Document, 2.16.840.1.113883.10.20.22.1.10): as a
-// DocumentReference to a Binary with its bytes, or to its URL.
+// AddUnstructured adds a body that is not XML (Unstructured Document, 2.16.840.1.113883.10.20.22.1.10). It creates a
+// DocumentReference to a Binary with the body's bytes, or to the body's URL.
 func AddUnstructured(c *statement.Context, text *cda.Node) {
 	d := c.Document.Root
 	r := &r4.DocumentReference{

@@ -1,5 +1,5 @@
-// Package emit holds the output of a document: its resources under ids derived from their facts, the parts of the
-// document that they cover, the dropped parts, and the budget that bounds them all.
+// Package emit collects a document's output: its resources with ids derived from their facts, the document parts that
+// they cover, the dropped parts, and the budget that limits the output.
 //
 // Ids are version 5 UUIDs (RFC 9562) in one namespace. Package ccda documents the rules.
 package emit
@@ -21,43 +21,43 @@ type Emitter struct {
 	filler  r4.Filler
 }
 
-// headers creates the headers of resources.
+// headers creates resource headers.
 type headers struct {
 	Names
 
-	Salt string // empty, or the patient's id if another patient's facts in the set have the same ids
+	Salt string // empty, or the patient's id if another patient's facts have the same ids
 }
 
-// coverage records which resource states each statement.
+// coverage records which resource represents each statement.
 type coverage struct {
 	store  *Store
-	latest int32           // the last resource that Merge has added or completed
-	taken  []bool          // statements and codes covered by a resource, by the number of their node
-	facts  map[int32]int32 // position of the resource for each statement, by the number of its node
+	latest int32           // position of the last resource that Merge added or completed
+	taken  []bool          // statements and codes covered by a resource, by node number
+	facts  map[int32]int32 // position of each statement's resource, by node number
 }
 
-// schedule holds functions deferred until every statement has its resource.
+// schedule holds functions deferred until all statements have their resources.
 type schedule struct {
 	document *cda.Document
 	later    []func()
 }
 
-// spending spends the budget, and counts the parts it omits.
+// spending spends the budget and counts the omitted parts.
 type spending struct {
 	budget budget
 	drops  *tally
 }
 
-// tally counts the parts of the document: merged, covered, unknown and dropped.
+// tally counts the document parts that were merged, covered, unknown or dropped.
 type tally struct {
 	report    DocumentReport
 	merged    int
-	texts     int // texts for people that a resource holds
+	texts     int // number of human-readable texts in resources
 	textsLost int
 }
 
-// New returns an Emitter for a document of the given size. If packer is not nil, the resources of large documents are
-// packed between entries (Pack).
+// New returns an Emitter for a document of the given size in bytes. If packer is not nil, a large document's resources
+// are packed between entries (Pack).
 func New(d *cda.Document, bytes int, salt string, packer *r4.Packer) *Emitter {
 	names := NamesOf(d.Root)
 	counts := &tally{report: DocumentReport{
@@ -73,7 +73,7 @@ func New(d *cda.Document, bytes int, salt string, packer *r4.Packer) *Emitter {
 	}
 }
 
-// RunLater runs the functions deferred until every statement has its resource.
+// RunLater runs the functions that were deferred until all statements have their resources.
 func (e *Emitter) RunLater() {
 	for _, do := range e.later {
 		do()
@@ -81,7 +81,7 @@ func (e *Emitter) RunLater() {
 	}
 }
 
-// Report returns the document's report with its resources counted.
+// Report returns the document's report, including the number of resources.
 func (e *Emitter) Report() DocumentReport {
 	clear(e.report.Resources)
 	for at := range e.store.Len() {
@@ -90,10 +90,10 @@ func (e *Emitter) Report() DocumentReport {
 	return e.report
 }
 
-// Merged returns the number of resources that completed an earlier one of the document.
+// Merged returns the number of resources that were merged into an earlier resource of the document.
 func (e *tally) Merged() int { return e.merged }
 
-// Seen is ResourceOf for a resource that is only read, and not retained.
+// Seen is like ResourceOf, for a resource that is only read and not retained.
 func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	at, known := e.store.Find(ref.Reference)
 	if !known {
@@ -103,8 +103,8 @@ func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	return r
 }
 
-// ResourceOf returns the resource that a reference points to, completed by later ones with its id; nil if it has
-// another type.
+// ResourceOf returns the resource to which a reference points, including additions from later resources with the same
+// id. It returns nil if the resource has another type.
 func ResourceOf[T any](e *Emitter, ref *r4.Reference) *T {
 	if ref == nil {
 		return nil

@@ -5,14 +5,14 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Store returns the store of all resources, in the order in which they were started.
+// Store returns the store of all resources, ordered by when they were started.
 func (e *Emitter) Store() *Store { return e.store }
 
-// Pack packs the resources of large documents until they are needed again. Rules must not keep pointers to resources,
-// or to their headers, from one entry to the next one.
+// Pack packs a large document's resources until they are needed again. Rules must not hold pointers to resources, or to
+// their headers, from one entry to the next.
 func (e *Emitter) Pack() { e.store.Pack() }
 
-// Head returns the header of the resource that a reference points to, or nil.
+// Head returns the header of the resource to which a reference points, or nil.
 func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
 	at, known := e.store.Find(ref.Reference)
 	if !known {
@@ -21,26 +21,27 @@ func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
 	return e.store.Get(at).Base()
 }
 
-// Sources returns the functions that write content too large to be held in memory.
+// Sources returns the functions that write content that is too large to be held in memory.
 func (e *Emitter) Sources() r4.Sources { return e.sources }
 
-// CountMerged counts a resource that completes an earlier one.
+// CountMerged counts a resource that was merged into an earlier one.
 func (e *tally) CountMerged() { e.merged++ }
 
-// CountTemplate counts an entry template that a rule covers.
+// CountTemplate counts an entry template that has a rule.
 func (e *tally) CountTemplate(root string) { e.report.Templates[root]++ }
 
-// CountUnknown counts an entry template without a rule.
+// CountUnknown counts an entry template that has no rule.
 func (e *tally) CountUnknown(root string) { e.report.Unknown[root]++ }
 
-// CountSection adds the report of a section with the texts counted since the previous one.
+// CountSection adds a section's report, including the texts counted since the previous section.
 func (e *tally) CountSection(s SectionReport) {
 	s.Texts, s.TextsLost = e.texts, e.textsLost
 	e.texts, e.textsLost = 0, 0
 	e.report.Sections = append(e.report.Sections, s)
 }
 
-// CountText counts a text for people, such as a section's narrative or a note, and whether a resource holds it.
+// CountText counts a human-readable text, such as a section's narrative or a note. isKept states whether a resource
+// contains it.
 func (e *tally) CountText(isKept bool) {
 	if isKept {
 		e.texts++
@@ -49,17 +50,17 @@ func (e *tally) CountText(isKept bool) {
 	}
 }
 
-// IsFull reports whether the budget of statements is spent.
+// IsFull reports whether the statement budget is exhausted.
 func (e *spending) IsFull() bool { return e.budget.isFull }
 
-// Afterwards runs do once every statement has its resource. do gets the node of n, which is read again for a large
-// document.
+// Afterwards runs do once all statements have their resources. do receives the node n, which is parsed again if the
+// document is large.
 func (e *schedule) Afterwards(n *cda.Node, do func(n *cda.Node)) {
 	number := n.Number
 	e.later = append(e.later, func() { do(e.document.Node(number)) })
 }
 
-// Reference returns a reference to the resource that states a statement, or nil.
+// Reference returns a reference to the resource that represents a statement, or nil.
 func (e *coverage) Reference(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil
@@ -71,13 +72,13 @@ func (e *coverage) Reference(n *cda.Node) *r4.Reference {
 	return &r4.Reference{Reference: e.store.Name(at)}
 }
 
-// Take marks a statement or a code as covered by a resource.
+// Take marks a statement or code as covered by a resource.
 func (e *coverage) Take(n *cda.Node) { e.taken[n.Number] = true }
 
-// IsTaken reports whether a resource covers a statement or a code.
+// IsTaken reports whether a resource covers a statement or code.
 func (e *coverage) IsTaken(n *cda.Node) bool { return e.taken[n.Number] }
 
-// SetFact records the resource that states a statement. Only the first one is recorded.
+// SetFact records the resource that represents a statement. Only the first one is recorded.
 func (e *coverage) SetFact(n *cda.Node, head *r4.Header) {
 	if e.HasFact(n.Number) {
 		return
@@ -89,7 +90,7 @@ func (e *coverage) SetFact(n *cda.Node, head *r4.Header) {
 	e.facts[n.Number] = at
 }
 
-// Fact returns the header of the resource that states a statement, or nil.
+// Fact returns the header of the resource that represents a statement, or nil.
 func (e *coverage) Fact(n *cda.Node) *r4.Header {
 	if n == nil {
 		return nil
@@ -110,13 +111,13 @@ func (e *Emitter) ReferenceTo(head *r4.Header) *r4.Reference {
 	return ref
 }
 
-// HasFact reports whether a resource states the statement with the number.
+// HasFact reports whether a resource represents the statement with the given node number.
 func (e *coverage) HasFact(number int32) bool {
 	_, known := e.facts[number]
 	return known
 }
 
-// Drop counts a part of the document that has no effect on the output although it states something.
+// Drop counts a part of the document that states something but has no effect on the output.
 func (e *tally) Drop(what, reason string) { e.drop(Dropped{What: what, Reason: reason, Count: 1}) }
 
 // DropUnstated counts a part of the document that has no effect on the output because it states nothing.

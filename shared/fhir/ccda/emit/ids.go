@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// idNamespace separates the ids of converted resources from all other version 5 UUIDs.
+// idNamespace distinguishes the ids of converted resources from all other version 5 UUIDs.
 const idNamespace = "\x2c\x8a\x4e\x0b\x6f\x3d\x51\xb2\x9e\x47\xd1\x70\x35\xc6\x88\x1f"
 
-// Derive returns the version 5 UUID of a list of parts. Each part is written with its length, so two different lists
-// never have the same id.
+// Derive returns the version 5 UUID for a list of parts. Each part is hashed with its length, so different lists never
+// produce the same input.
 func Derive(parts ...string) string {
 	name := make([]byte, 0, 256)
 	name = append(name, idNamespace...)
@@ -21,7 +21,7 @@ func Derive(parts ...string) string {
 	return formatUUID(version5(name))
 }
 
-// version5 returns the version 5 UUID of a namespace and a name in it (RFC 9562, 5.5).
+// version5 returns the version 5 UUID for a namespace followed by a name (RFC 9562, 5.5).
 func version5(namespaceAndName []byte) (uuid [16]byte) {
 	sum := sha1.Sum(namespaceAndName) //nolint:gosec // as above
 	sum[6] = sum[6]&0x0F | 0x50
@@ -30,7 +30,7 @@ func version5(namespaceAndName []byte) (uuid [16]byte) {
 	return uuid
 }
 
-// formatUUID writes a UUID in lower case.
+// formatUUID formats a UUID in lower case.
 func formatUUID(uuid [16]byte) string {
 	text := hex.EncodeToString(uuid[:])
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]

@@ -9,12 +9,12 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Names holds the names of a document.
+// Names holds the names that identify a document.
 type Names struct {
 	Source   string // meta.source: the document's id as a URI
-	Document string // the document's id as a text; ids are derived from it
-	Version  string // identifies only this document, even if a sender reused its id
-	Key      string // the document's set: all its versions share it, and with it the ids of facts
+	Document string // the document's id as text, from which ids are derived
+	Version  string // identifies only this document, even if the sender reused its id
+	Key      string // identifies the document's set, which determines the ids of facts in all versions
 }
 
 // NamesOf returns the names of a document. The texts from which ids are derived never change, whatever form meta.source
@@ -38,14 +38,15 @@ func NamesOf(document *cda.Node) Names {
 	return n
 }
 
-// The namespaces of RFC 9562, 6.6, for names that are an OID or a URL.
+// Namespaces defined in RFC 9562, 6.6, for names that are an OID or a URL.
 const (
 	namespaceOID = "\x6b\xa7\xb8\x12\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 	namespaceURL = "\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 )
 
-// namespaceOf returns the bytes of the UUID of a namespace of document ids: a UUID itself, otherwise the version 5 UUID
-// of its OID or URI. This lets any holder of a document derive its meta.source from its id.
+// namespaceOf returns the UUID of the namespace for a document's ids, as bytes. It is the root itself if that is a
+// UUID, and otherwise the version 5 UUID of its OID or URI. Anyone with a document can therefore derive its meta.source
+// from its id.
 func namespaceOf(uri, root string) string {
 	kind, name := namespaceURL, uri
 	if of, isUUID := strings.CutPrefix(uri, "urn:uuid:"); isUUID {
@@ -55,7 +56,7 @@ func namespaceOf(uri, root string) string {
 	}
 	if oid, isOID := strings.CutPrefix(uri, "urn:oid:"); isOID {
 		kind, name = namespaceOID, oid
-	} else if terms.IsOID(root) { // an OID for which FHIR has a URL
+	} else if terms.IsOID(root) { // an OID for which FHIR defines a URL
 		kind, name = namespaceOID, root
 	}
 	uuid := version5([]byte(kind + name))

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Header starts the resource of a statement, with its id and source.
+// Header starts the resource for a statement, with its id and source.
 func (e *headers) Header(kind string, n *cda.Node) r4.Header {
 	if own := cda.RealID(n); own != "" {
 		return e.HeaderWith(kind, Derive(append([]string{e.Salt, kind, own}, identity(kind, n)...)...))
@@ -15,7 +15,7 @@ func (e *headers) Header(kind string, n *cda.Node) r4.Header {
 	return e.HeaderWith(kind, Derive(e.Salt, kind, e.Key, cda.Container(n), cda.Digest(n)))
 }
 
-// Entity starts the resource of an independent entity, which has the same id in all documents.
+// Entity starts the resource for an independent entity, which has the same id in all documents.
 func (e *headers) Entity(kind string, n *cda.Node, parts ...string) r4.Header {
 	own := cda.RealID(n)
 	if own == "" {
@@ -24,7 +24,7 @@ func (e *headers) Entity(kind string, n *cda.Node, parts ...string) r4.Header {
 	return e.HeaderWith(kind, Derive(append([]string{kind, own}, parts...)...))
 }
 
-// HeaderWith starts a resource under a given id.
+// HeaderWith starts a resource with a given id.
 func (e *headers) HeaderWith(kind, id string) r4.Header {
 	return r4.Header{ResourceType: kind, ID: id, Meta: &r4.Meta{Source: e.Source}}
 }
@@ -44,14 +44,15 @@ func identity(kind string, n *cda.Node) []string {
 		of = []*cda.Node{n.At("value")}
 	case kind == "AllergyIntolerance" && anyCode(substance) != "|":
 		of = []*cda.Node{substance}
-	case kind == "Procedure": // another mention may omit its devices and places
+	case kind == "Procedure": // another mention of the procedure may omit devices and locations
 		of = of[:1]
 	}
 	parts := []string{n.Attr("moodCode"), n.Attr("negationInd")}
 	if parts[1] == "" && cda.IsNegated(n) {
 		parts[1] = "true"
 	}
-	if flavor := cda.NullFlavor(n); flavor != "" { // a question without an answer differs from one with an answer
+	// a question without an answer is a different fact from one with an answer
+	if flavor := cda.NullFlavor(n); flavor != "" {
 		parts = append(parts, flavor)
 	}
 	for _, code := range of {
@@ -61,7 +62,7 @@ func identity(kind string, n *cda.Node) []string {
 	return append(parts, cmp.Or(times.At("low").Attr("value"), times.Attr("value"), times.At("high").Attr("value")))
 }
 
-// anyCode formats the code of a CD, or of its first translation, for comparison; "|" if there is none.
+// anyCode formats a CD's code, or that of its first translation, for comparison. It returns "|" if there is none.
 func anyCode(n *cda.Node) string {
 	if n.Attr("code") == "" {
 		n = n.At("translation")
@@ -69,8 +70,8 @@ func anyCode(n *cda.Node) string {
 	return n.Attr("codeSystem") + "|" + n.Attr("code")
 }
 
-// Merge adds a resource for some statements, or completes the one with the same id unless they contradict each other.
-// It returns the header of the resulting resource.
+// Merge adds a resource for the given statements. If there is one with the same id, Merge completes it, unless the two
+// contradict each other. It returns the header of the resulting resource.
 func (e *Emitter) Merge(r r4.Resource, told []*cda.Node) *r4.Header {
 	head := r.Base()
 	name := head.ResourceType + "/" + head.ID
@@ -88,7 +89,7 @@ func (e *Emitter) Merge(r r4.Resource, told []*cda.Node) *r4.Header {
 	return head
 }
 
-// AddEntity adds the resource of an independent entity: everything stated about it is one resource.
+// AddEntity adds the resource for an independent entity. All statements about the entity become one resource.
 func (e *Emitter) AddEntity(r r4.Resource) *r4.Reference {
 	if !e.AffordsResource(r) {
 		return LeftOut()
@@ -96,7 +97,7 @@ func (e *Emitter) AddEntity(r r4.Resource) *r4.Reference {
 	return e.Keep(r)
 }
 
-// Keep is AddEntity for a resource that the budget already includes.
+// Keep is like AddEntity, for a resource already included in the budget.
 func (e *Emitter) Keep(r r4.Resource) *r4.Reference {
 	name := r.Base().ResourceType + "/" + r.Base().ID
 	if at, known := e.store.Find(name); known {

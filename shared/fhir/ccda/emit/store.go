@@ -7,38 +7,38 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Store holds resources in insertion order, by their "Type/id". With a Packer it keeps resources packed while they are
-// not in use: pointers to a resource are valid until Pack is called.
+// Store holds resources in insertion order, indexed by "Type/id". With a Packer it packs resources while they are not
+// in use, and pointers to a resource are valid only until the next call of Pack.
 type Store struct {
-	packer *r4.Packer // nil to keep all resources as structs
+	packer *r4.Packer // nil if resources are never packed
 	slots  []slot
 	index  map[string]int32
 	fresh  []int32 // slots of facts that are not packed
 }
 
-// slot holds a resource, as a struct or packed.
+// slot holds a resource, either as a struct or packed.
 type slot struct {
 	name     string // "Type/id"
 	resource r4.Resource
 	packed   []byte
 }
 
-// NewStore returns an empty store, which packs resources if packer is not nil.
+// NewStore returns an empty store. If packer is not nil, the store packs resources.
 func NewStore(packer *r4.Packer) *Store { return &Store{packer: packer, index: map[string]int32{}} }
 
 // Len returns the number of resources.
 func (s *Store) Len() int { return len(s.slots) }
 
-// Name returns the "Type/id" of a resource.
+// Name returns the "Type/id" of the resource at a position.
 func (s *Store) Name(at int32) string { return s.slots[at].name }
 
-// Type returns the type of a resource.
+// Type returns the type of the resource at a position.
 func (s *Store) Type(at int32) string {
 	kind, _, _ := strings.Cut(s.slots[at].name, "/")
 	return kind
 }
 
-// Names iterates over the "Type/id" of all resources.
+// Names iterates over the "Type/id" of every resource.
 func (s *Store) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range s.slots {
@@ -49,13 +49,13 @@ func (s *Store) Names() iter.Seq[string] {
 	}
 }
 
-// Find returns the position of a resource.
+// Find returns the position of the resource with the given "Type/id".
 func (s *Store) Find(name string) (at int32, ok bool) {
 	at, ok = s.index[name]
 	return at, ok
 }
 
-// Get returns a resource for reading or changing.
+// Get returns a resource for reading or modification.
 func (s *Store) Get(at int32) r4.Resource {
 	slot := &s.slots[at]
 	if slot.resource == nil {
@@ -65,7 +65,7 @@ func (s *Store) Get(at int32) r4.Resource {
 	return slot.resource
 }
 
-// See returns a resource for reading. A packed resource stays packed.
+// See returns a resource for reading. A packed resource remains packed.
 func (s *Store) See(at int32) r4.Resource {
 	if slot := &s.slots[at]; slot.resource == nil {
 		return s.packer.Unpack(slot.packed)
@@ -75,12 +75,12 @@ func (s *Store) See(at int32) r4.Resource {
 
 // Set replaces a resource.
 func (s *Store) Set(at int32, r r4.Resource) {
-	s.Get(at) // marks it to be packed later
+	s.Get(at) // marks the resource for later packing
 	s.slots[at].resource = r
 }
 
-// Add adds a resource under a new name. A fact is packed soon; an independent entity is not, since many facts refer to
-// it.
+// Add adds a resource under a new name. A fact is packed soon. An independent entity is not, because many facts refer
+// to it.
 func (s *Store) Add(name string, r r4.Resource, isFact bool) int32 {
 	at := int32(len(s.slots)) //nolint:gosec // the size of a document bounds it
 	s.index[name] = at
@@ -91,13 +91,13 @@ func (s *Store) Add(name string, r r4.Resource, isFact bool) int32 {
 	return at
 }
 
-// Move adds a resource of another store, which must have the same Packer and must not be used afterwards.
+// Move adds a resource from another store, which must have the same Packer and must not be used afterwards.
 func (s *Store) Move(from *Store, at int32) {
 	s.index[from.slots[at].name] = int32(len(s.slots)) //nolint:gosec // as above
 	s.slots = append(s.slots, from.slots[at])
 }
 
-// Pack packs the facts that have been added or used.
+// Pack packs the facts that were added or used since the last call.
 func (s *Store) Pack() {
 	for _, at := range s.fresh {
 		s.pack(at)
@@ -116,7 +116,7 @@ func (s *Store) PackAll() {
 	s.fresh = nil
 }
 
-// Take returns a resource that will not be used again.
+// Take returns a resource and removes it from memory. It must not be requested again.
 func (s *Store) Take(at int32) r4.Resource {
 	r := s.Get(at)
 	s.slots[at], s.fresh = slot{}, nil

@@ -6,11 +6,10 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// noMember is the reason for dropping a part for which a rule has no member.
+// noMember is the reason for dropping a part that no member of the resource can hold.
 const noMember = "no rule has a member for it"
 
-// CountMisread counts the characters of a document that could not be read in its encoding, or whose encoding was
-// guessed.
+// CountMisread counts a document's characters that could not be decoded or whose encoding was guessed.
 func (e *tally) CountMisread(d cda.Parsed) {
 	if d.Replaced > 0 {
 		e.drop(Dropped{What: "character", Reason: "not one of the document's encoding", Count: d.Replaced})
@@ -20,8 +19,8 @@ func (e *tally) CountMisread(d cda.Parsed) {
 	}
 }
 
-// CountUnread counts the times of a document that no rule has read. Call it after all rules. For a document over its
-// budget, it counts the statements instead of their times.
+// CountUnread counts a document's times that no rule has read. Call it after all rules. For a document over its budget,
+// it counts statements instead of their times.
 func (e *Emitter) CountUnread(document *cda.Node) {
 	if e.budget.isFull {
 		return
@@ -31,15 +30,15 @@ func (e *Emitter) CountUnread(document *cda.Node) {
 		what, value := timeOf(n), n.Attr("value")
 		if what == "" || value == "" || n.Attr("nullFlavor") != "" || e.IsTaken(n) ||
 			value == n.At("low").Attr("value") || value == n.At("high").Attr("value") ||
-			what == "birthTime" && value == born { // stated twice; the latter for an insurance's member
+			what == "birthTime" && value == born { // stated twice, the second time for a member of an insurance plan
 			continue
 		}
 		e.Drop(what, noMember)
 	}
 }
 
-// timeOf returns the name of the time that an element represents or bounds; "" if it is not a time (CDA R2: TS, IVL_TS,
-// PIVL_TS).
+// timeOf returns the name of the time that an element represents or bounds. It returns "" if the element is not a time
+// (CDA R2: TS, IVL_TS, PIVL_TS).
 func timeOf(n *cda.Node) string {
 	switch n.Name {
 	case "low", "high", "center":

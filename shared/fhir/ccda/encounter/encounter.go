@@ -1,4 +1,4 @@
-// Package encounter creates Encounters for the header, the list of encounters and plans (C-CDA on FHIR, "Encounters":
+// Package encounter creates Encounters for the header, the encounters section and plans (C-CDA on FHIR, "Encounters":
 // hl7.org/fhir/us/ccda/CF-encounters.html).
 package encounter
 
@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// New reads the members common to the encounters of the header and of entries. Encounters with the same id become one
+// New creates an Encounter with the members common to the header and entries. Encounters with the same id become one
 // Encounter.
 func New(c *statement.Context, n *cda.Node) *r4.Encounter {
 	e := &r4.Encounter{
@@ -33,8 +33,8 @@ func New(c *statement.Context, n *cda.Node) *r4.Encounter {
 
 const actCode = "http://terminology.hl7.org/CodeSystem/v3-ActCode"
 
-// encounterClass returns the class, which FHIR requires: a code of ActEncounterCode if the document has one, otherwise
-// the class for the range of the CPT code (evaluation and management), otherwise unknown.
+// encounterClass returns the class, which FHIR requires: the document's ActEncounterCode code, otherwise the class for
+// the range of the CPT code (evaluation and management), otherwise unknown.
 func encounterClass(code *cda.Node) *r4.Coding {
 	for n := range code.Descendants() {
 		if class := strings.ToUpper(n.Attr("code")); n.Attr("codeSystem") == "2.16.840.1.113883.5.4" &&
@@ -72,7 +72,7 @@ func classOfCPT(code string) string {
 	return ""
 }
 
-// AddParticipant adds a person to an encounter under a code of ParticipationType, unless no person is named.
+// AddParticipant adds a person to an encounter with a ParticipationType code, unless no person is named.
 func AddParticipant(c *statement.Context, e *r4.Encounter, n *cda.Node, kind string) {
 	who := c.Make.Party(n).As("Practitioner", "PractitionerRole", "RelatedPerson")
 	if who == nil {
@@ -89,7 +89,7 @@ func AddParticipant(c *statement.Context, e *r4.Encounter, n *cda.Node, kind str
 	e.Participant = append(e.Participant, participant)
 }
 
-// AddDiagnosis links an encounter with a diagnosis, and with its role in the encounter if that is known.
+// AddDiagnosis links a diagnosis to an encounter, with its role in the encounter if known.
 func AddDiagnosis(e *r4.Encounter, condition r4.Reference, use *r4.CodeableConcept) {
 	for i := range e.Diagnosis {
 		known := &e.Diagnosis[i]

@@ -8,10 +8,10 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// statusOf returns the status of an encounter as of the document's time, which decides whether it is over: that of
-// ActStatus, otherwise that of its time (C-CDA on FHIR, "Encounters", rows statusCode and effectiveTime). An encounter
-// that is over is not in progress, and a past encounter without an end has the status unknown, since the document does
-// not state that it continued. hasLeft is true if the patient was discharged.
+// statusOf returns an encounter's status as of the document's time. It is derived from ActStatus, or otherwise from the
+// encounter's time (C-CDA on FHIR, "Encounters", rows statusCode and effectiveTime). An encounter that has ended is
+// never in progress. A past encounter without an end has the status unknown, because the document does not state that
+// it continued. hasLeft is true if the patient was discharged.
 func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	when := n.At("effectiveTime")
 	start, end := cmp.Or(when.At("low"), when), cmp.Or(when.At("high"), when)
@@ -32,7 +32,7 @@ func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	switch mood := n.Attr("moodCode"); {
 	case mood != "" && mood != "EVN":
 		return "planned"
-	case !cda.HasNoStatus(n) || isAhead: // its status is meaningless, or it has not begun
+	case !cda.HasNoStatus(n) || isAhead: // the status is meaningless, or the encounter has not begun
 		return "unknown"
 	case isOver:
 		return "finished"
@@ -42,8 +42,8 @@ func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	return "unknown"
 }
 
-// isDuring reports whether the document was written during an encounter: it is the document's own encounter, or its end
-// is still ahead.
+// isDuring reports whether the document was written during an encounter, which is the case for the document's own
+// encounter and for one whose end is in the future.
 func isDuring(c *statement.Context, n, when *cda.Node) bool {
 	if _, dated := cda.ReadStamp(when.At("low").Attr("value")); !dated {
 		return false
@@ -52,8 +52,8 @@ func isDuring(c *statement.Context, n, when *cda.Node) bool {
 		n.Name == "encompassingEncounter" && isRecent(c, when.At("low"), encounterClass(n.At("code")).Code)
 }
 
-// isRecent reports whether an encounter that began at a time may still continue when the document was written: a visit
-// until the next day, and a possible stay for a year.
+// isRecent reports whether an encounter with the given start may still have continued when the document was written: a
+// visit until the next day, a possible inpatient stay for a year.
 func isRecent(c *statement.Context, start *cda.Node, class string) bool {
 	const visit, stay = 1, 365
 	s, _ := cda.ReadStamp(start.Attr("value"))
@@ -69,7 +69,7 @@ func isRecent(c *statement.Context, start *cda.Node, class string) bool {
 	return errFrom == nil && errWritten == nil && !written.After(from.AddDate(0, 0, limit))
 }
 
-// isSameDay reports whether a one-day encounter is on the document's day.
+// isSameDay reports whether a one-day encounter took place on the document's day.
 func isSameDay(c *statement.Context, when *cda.Node) bool {
 	s, ok := cda.ReadStamp(when.Attr("value"))
 	return ok && len(s.Digits) >= day && len(c.Document.Written) >= day && s.Digits[:day] == c.Document.Written[:day]

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Devices creates Devices for the product instances that participate in a statement (Product Instance,
+// Devices creates a Device for each product instance that participates in a statement (Product Instance,
 // 2.16.840.1.113883.10.20.22.4.37; US Core Implantable Device).
 func (m *Maker) Devices(n *cda.Node) []*r4.Reference {
 	var list []*r4.Reference
@@ -25,8 +25,8 @@ func (m *Maker) Devices(n *cda.Node) []*r4.Reference {
 	return list
 }
 
-// device creates a Device for a product instance, with the UDI parts of the enclosing statement; nil if nothing is
-// known. Senders use one id for several products, so the code is part of the id.
+// device creates a Device for a product instance, with the UDI parts from the enclosing statement. It returns nil if
+// nothing is known about the device. Senders use one id for several products, so the code is part of the resource's id.
 func (m *Maker) device(role, n *cda.Node) *r4.Reference {
 	product := cmp.Or(role.At("playingDevice"), role.At("playingEntity"))
 	d := &r4.Device{
@@ -70,10 +70,10 @@ func (m *Maker) device(role, n *cda.Node) *r4.Reference {
 	return ref
 }
 
-// udiRoot is the FDA's namespace of unique device identifiers in C-CDA.
+// udiRoot is the FDA's namespace for unique device identifiers in C-CDA.
 const udiRoot = "2.16.840.1.113883.3.3719"
 
-// udi reads a UDI in GS1's human-readable form: (01) device, (11) manufacture date, (17) expiry date, (10) lot, (21)
+// udi parses a UDI in GS1's human-readable form: (01) device, (11) manufacture date, (17) expiry date, (10) lot, (21)
 // serial number (gs1.org, application identifiers; us-core-implantable-device).
 func udi(text string, d *r4.Device) r4.UDICarrier {
 	carrier := r4.UDICarrier{CarrierHRF: text}
@@ -98,7 +98,7 @@ func udi(text string, d *r4.Device) r4.UDICarrier {
 	return carrier
 }
 
-// dayOfGS1 reads YYMMDD, with 00 for an unstated day.
+// dayOfGS1 converts a date in the form YYMMDD, in which 00 means an unstated day.
 func dayOfGS1(text string) string {
 	if len(text) != 6 {
 		return ""
@@ -113,8 +113,8 @@ func dayOfGS1(text string) string {
 	return s.Digits[:4] + "-" + s.Digits[4:6] + "-" + s.Digits[6:8]
 }
 
-// readUDI reads the separate parts of a UDI in C-CDA (UDI Organizer, 2.16.840.1.113883.10.20.22.4.311; codes of the NCI
-// Thesaurus).
+// readUDI converts the separate parts of a UDI in C-CDA (UDI Organizer, 2.16.840.1.113883.10.20.22.4.311; codes of the
+// NCI Thesaurus).
 func (m *Maker) readUDI(d *r4.Device, organizer *cda.Node) {
 	if !cda.IsTemplate(organizer, "2.16.840.1.113883.10.20.22.4.311") {
 		return

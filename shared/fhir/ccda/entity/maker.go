@@ -1,5 +1,5 @@
-// Package entity creates the resources of independent entities, which are named in many parts of a document: people and
-// their roles, organizations, places, devices and specimens (C-CDA on FHIR, "Participations").
+// Package entity creates the resources for independent entities that occur in many parts of a document: people and
+// their roles, organizations, locations, devices and specimens (C-CDA on FHIR, "Participations").
 package entity
 
 import (
@@ -9,20 +9,20 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Maker creates the entities of one document, each once.
+// Maker creates each entity of a document once.
 type Maker struct {
 	document *cda.Document
 	patient  *r4.Reference
 	read     *datatype.Reader
 	emit     *emit.Emitter
 
-	parties   map[int32]Party           // by the number of the participation
-	authors   map[int32]*cda.Node       // of sections and the document, by the number of either
-	roles     map[string]Party          // by each of the ids
-	specimens map[int32][]*r4.Reference // by the number of the statement
+	parties   map[int32]Party           // parties by the participation's node number
+	authors   map[int32]*cda.Node       // authors of sections and of the document, by node number
+	roles     map[string]Party          // roles by each of their ids
+	specimens map[int32][]*r4.Reference // specimens by the statement's node number
 }
 
-// NewMaker returns a Maker for a document about a patient.
+// NewMaker returns a Maker for a document about the given patient.
 func NewMaker(document *cda.Document, patient *r4.Reference, read *datatype.Reader, to *emit.Emitter) *Maker {
 	return &Maker{
 		document: document, patient: patient, read: read, emit: to,

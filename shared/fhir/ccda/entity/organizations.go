@@ -11,17 +11,17 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Organization creates an Organization; it returns nil if nothing is known of it.
+// Organization creates an Organization. It returns nil if nothing is known about it.
 func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil
 	}
-	// US Core requires it, and a document names only existing organizations
+	// US Core requires Active, and a document names only existing organizations.
 	o := &r4.Organization{
 		Identifier: datatype.Identifiers(n), Active: r4.True(),
 		Telecom: m.read.Telecoms(n), Address: m.read.Addresses(n),
 	}
-	for i := range o.Telecom { // org-2, org-3: an organization has no home
+	for i := range o.Telecom { // org-2, org-3: an organization has no home address or telecom
 		o.Telecom[i].Use = strings.TrimPrefix(o.Telecom[i].Use, "home")
 	}
 	for i := range o.Address {
@@ -36,7 +36,7 @@ func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 			o.Alias = append(o.Alias, words)
 		}
 	}
-	if o.Name == "" && o.Identifier == nil { // org-1
+	if o.Name == "" && o.Identifier == nil { // org-1: an organization needs a name or an identifier
 		return nil
 	}
 	o.Type = m.read.Concepts(n, "standardIndustryClassCode")
@@ -44,7 +44,7 @@ func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 		o.PartOf = m.Organization(whole)
 	}
 	own := cda.RealID(n)
-	if root := n.At("id").Attr("root"); own == "" && terms.IsOID(root) { // the OID identifies the organization itself
+	if root := n.At("id").Attr("root"); own == "" && terms.IsOID(root) { // the OID itself identifies the organization
 		own = root
 	}
 	if own == "" {
@@ -56,7 +56,7 @@ func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 	return ref
 }
 
-// software creates a Device for software that is an author by itself.
+// software creates a Device for software that is an author.
 func (m *Maker) software(role, device *cda.Node, owner *r4.Reference) *r4.Reference {
 	d := &r4.Device{
 		Identifier: datatype.Identifiers(role), Type: m.read.Concept(cmp.Or(device.At("code"), role.At("code"))),

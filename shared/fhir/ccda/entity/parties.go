@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// AuthorsOf returns all authors of a statement or a section. The narrative of a section without an author belongs to
-// the document as its authors wrote it.
+// AuthorsOf returns all authors of a statement or section. If a section has no author, its narrative is attributed to
+// the document's authors.
 func (m *Maker) AuthorsOf(n *cda.Node) []r4.Reference {
 	if n.Name == "section" && n.At("author") == nil {
 		n = m.document.Root
@@ -26,14 +26,14 @@ func (m *Maker) AuthorsOf(n *cda.Node) []r4.Reference {
 	return list
 }
 
-// Party holds the resources of a person, organization or device that participates in a statement. All are nil for an
-// unknown one.
+// Party holds the resources for a person, organization or device that participates in a statement. All fields are nil
+// if the participant is unknown.
 type Party struct {
 	Practitioner, role, Organization, device, Patient, related *r4.Reference
 	Time                                                       string // time of the participation
 }
 
-// As returns the party as the first of the resource types that it has; nil if it has none of them.
+// As returns the party as the first of the given resource types that it has, or nil if it has none of them.
 func (p Party) As(types ...string) *r4.Reference {
 	for _, t := range types {
 		var found *r4.Reference
@@ -60,8 +60,8 @@ func (p Party) As(types ...string) *r4.Reference {
 
 // Author returns the author of a statement or section: the latest of its own authors, with the time of the earliest
 // (C-CDA on FHIR, "Problems" and "Allergies": author). If it has none, the authors of the enclosing concern or
-// organizer count (same pages: authors of the concern act). The authors of the section and of the document are not the
-// statement's: Provenance names them.
+// organizer count (same pages: authors of the concern act). The authors of the section and of the document are not
+// attributed to the statement; Provenance names them.
 func (m *Maker) Author(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		if at != n && at.Name != "entryRelationship" && at.Name != "component" && !isWrapper(at) {
@@ -74,7 +74,7 @@ func (m *Maker) Author(n *cda.Node) Party {
 	return Party{}
 }
 
-// isWrapper reports whether a statement only contains others, for which it names the authors.
+// isWrapper reports whether a statement only wraps others and names authors on their behalf.
 func isWrapper(n *cda.Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (cda.CodeOf(n.At("code")) == "CONC" || cda.IsTemplate(n,
 		"2.16.840.1.113883.10.20.22.4.3", "2.16.840.1.113883.10.20.1.27", "1.3.6.1.4.1.19376.1.5.3.1.4.5.2", // problems
@@ -102,8 +102,8 @@ func (m *Maker) latestAuthor(n *cda.Node) Party {
 	return latest
 }
 
-// Conducted returns the first author of a statement: its own, or that of an enclosing element, up to the document (CDA
-// R2, context conduction). It is for Provenance alone.
+// Conducted returns a statement's first author, or that of an enclosing element, up to the document (CDA R2, context
+// conduction). It is intended only for Provenance.
 func (m *Maker) Conducted(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		switch {
@@ -120,7 +120,8 @@ func (m *Maker) Conducted(n *cda.Node) Party {
 	return Party{}
 }
 
-// authorAround finds and caches the author of a section or document, since thousands of entries share it.
+// authorAround returns the author of a section or document. The result is cached, because thousands of entries share
+// it.
 func (m *Maker) authorAround(n *cda.Node) *cda.Node {
 	author, known := m.authors[n.Number]
 	if !known {
@@ -130,10 +131,10 @@ func (m *Maker) authorAround(n *cda.Node) *cda.Node {
 	return author
 }
 
-// OwnAuthor is Author without the enclosing elements.
+// OwnAuthor is like Author, but ignores enclosing elements.
 func (m *Maker) OwnAuthor(n *cda.Node) Party { return m.Party(n.At("author")) }
 
-// Performers returns the performers of a statement, otherwise those of the enclosing organizer.
+// Performers returns a statement's performers, or otherwise those of the enclosing organizer.
 func (m *Maker) Performers(n *cda.Node) []Party {
 	var list []Party
 	for p := range n.Each("performer") {
@@ -145,7 +146,7 @@ func (m *Maker) Performers(n *cda.Node) []Party {
 	return list
 }
 
-// Party reads a participation (author, performer, informant, participant …), once.
+// Party converts a participation (author, performer, informant, participant …) once and caches the result.
 func (m *Maker) Party(n *cda.Node) Party {
 	if n == nil {
 		return Party{}
@@ -166,7 +167,7 @@ func (m *Maker) Party(n *cda.Node) Party {
 	return p
 }
 
-// roleOf reads the player of a role. A role with only an id refers to an earlier role with that id.
+// roleOf converts the player of a role. A role with only an id refers to an earlier role with the same id.
 func (m *Maker) roleOf(role *cda.Node) (p Party) {
 	person := cmp.Or(
 		role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"),
@@ -202,7 +203,7 @@ func (m *Maker) roleOf(role *cda.Node) (p Party) {
 	return p
 }
 
-// IsPatient reports whether a role belongs to the patient, who can also be an author or informant.
+// IsPatient reports whether a role belongs to the patient. A patient can also be an author or informant.
 func (m *Maker) IsPatient(role *cda.Node) bool {
 	for id := range role.Each("id") {
 		if key := cda.IDKey(id); key != "" && m.document.PatientIDs[key] {
@@ -212,7 +213,7 @@ func (m *Maker) IsPatient(role *cda.Node) bool {
 	return role.Attr("classCode") == "SELF" || cda.Has(role.At("code"), "SELF", "ONESELF")
 }
 
-// relatives lists the codes for relatives and friends (RoleCode, PersonalRelationshipRoleType), as senders write them.
+// relatives lists senders' codes for relatives and friends (RoleCode, PersonalRelationshipRoleType).
 const relatives = " SPS HUSB WIFE SPOUSE CHILD DAU SON PRN PRNT MTH FTH NMTH NFTH SIB BRO SIS " +
 	"DOMPART FAMMEMB FRND NBOR ROOM SIGOTHR GRPRN GRMTH GRFTH AUNT UNCLE COUSN NIECE NEPHEW "
 
@@ -229,7 +230,8 @@ func isPersonal(role *cda.Node) bool {
 	return role.At("relatedPerson") != nil
 }
 
-// practitioner creates a Practitioner. People are identified by id and family name, since entire practices use one id.
+// practitioner creates a Practitioner. People are identified by id and family name, because entire practices share one
+// id.
 func (m *Maker) practitioner(role *cda.Node, names []r4.HumanName) *r4.Reference {
 	var parts []string
 	if len(names) > 0 {
@@ -242,14 +244,14 @@ func (m *Maker) practitioner(role *cda.Node, names []r4.HumanName) *r4.Reference
 	return named(m.emit.AddEntity(p), names)
 }
 
-// personHeader derives the id from a person's NPI, if there is one, since it is the same everywhere.
+// personHeader derives the resource's id from the person's NPI if there is one, because it is globally unique.
 func (m *Maker) personHeader(kind string, role *cda.Node, parts []string) r4.Header {
 	for id := range role.Each("id") {
 		if npi := id.Attr("extension"); id.Attr("root") == "2.16.840.1.113883.4.6" && npi != "" {
 			return m.emit.HeaderWith(kind, emit.Derive(append([]string{kind, "npi", npi}, parts...)...))
 		}
 	}
-	if cda.RealID(role) == "" { // by identity, not by signing time
+	if cda.RealID(role) == "" { // identified without the signing time
 		who := cmp.Or(
 			role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"),
 			role,
@@ -259,7 +261,7 @@ func (m *Maker) personHeader(kind string, role *cda.Node, parts []string) r4.Hea
 	return m.emit.Entity(kind, role, parts...)
 }
 
-// named sets the display text of a reference and returns it.
+// named sets a reference's display text and returns the reference.
 func named(r *r4.Reference, names []r4.HumanName) *r4.Reference {
 	if len(names) > 0 {
 		r.Display = datatype.Shown(names[0])
@@ -267,7 +269,8 @@ func named(r *r4.Reference, names []r4.HumanName) *r4.Reference {
 	return r
 }
 
-// practitionerRole creates a PractitionerRole for a person with a specialty or an organization; nil without either.
+// practitionerRole creates a PractitionerRole for a person with a specialty or an organization. It returns nil if the
+// person has neither.
 func (m *Maker) practitionerRole(role *cda.Node, p Party) *r4.Reference {
 	specialty := m.read.Concepts(role, "code")
 	if specialty == nil && p.Organization == nil {
@@ -307,7 +310,7 @@ func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Referenc
 		class = "GUARD"
 	}
 	if class != "" && (r.Relationship == nil && class != "PRS" ||
-		cda.IsOneOf(class, "ECON", "NOK", "GUARD", "CAREGIVER", "AGNT")) { // a spouse, and a contact person
+		cda.IsOneOf(class, "ECON", "NOK", "GUARD", "CAREGIVER", "AGNT")) { // such as a spouse, or a contact person
 		r.Relationship = append(
 			r.Relationship, *r4.Concept("http://terminology.hl7.org/CodeSystem/v3-RoleClass", class, ""),
 		)
@@ -329,8 +332,9 @@ func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Referenc
 	return named(m.emit.AddEntity(r), names)
 }
 
-// correctGuarantor moves the code GUAR to the system that contains it. C-CDA's Guarantor Performer
-// (2.16.840.1.113883.10.20.22.4.88) names RoleCode, but only RoleClass has the code (FHIR R4, v3 code systems).
+// correctGuarantor moves the code GUAR to the system that defines it. C-CDA's Guarantor Performer
+// (2.16.840.1.113883.10.20.22.4.88) specifies RoleCode, but only RoleClass contains the code (FHIR R4, v3 code
+// systems).
 func correctGuarantor(relationships []r4.CodeableConcept) {
 	for _, r := range relationships {
 		for i := range r.Coding {

@@ -11,7 +11,7 @@ import (
 )
 
 // Facility creates a Location for a healthCareFacility or a Service Delivery Location
-// (2.16.840.1.113883.10.20.22.4.32); it returns nil if nothing is known of it.
+// (2.16.840.1.113883.10.20.22.4.32). It returns nil if nothing is known about it.
 func (m *Maker) Facility(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil
@@ -39,7 +39,8 @@ func (m *Maker) Facility(n *cda.Node) *r4.Reference {
 	return ref
 }
 
-// Place returns the Location of a statement (Service Delivery Location, 2.16.840.1.113883.10.20.22.4.32), or nil.
+// Place returns the Location at which a statement took place (Service Delivery Location,
+// 2.16.840.1.113883.10.20.22.4.32), or nil.
 func (m *Maker) Place(n *cda.Node) *r4.Reference {
 	for p := range n.Each("participant") {
 		if p.Attr("typeCode") == "LOC" {

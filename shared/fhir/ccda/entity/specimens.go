@@ -10,12 +10,12 @@ import (
 )
 
 // Specimens creates the Specimens that a statement names (C-CDA on FHIR, "Results": Specimen). If a procedure in the
-// same organizer took one, that procedure states how.
+// same organizer took a specimen, it provides the collection details.
 func (m *Maker) Specimens(n *cda.Node) []*r4.Reference {
 	if n == nil {
 		return nil
 	}
-	if list, known := m.specimens[n.Number]; known { // shared by the members of an organizer
+	if list, known := m.specimens[n.Number]; known { // the members of an organizer share specimens
 		return list
 	}
 	var list []*r4.Reference
@@ -36,7 +36,7 @@ func (m *Maker) Specimens(n *cda.Node) []*r4.Reference {
 	return list
 }
 
-// Specimen reads a specimenRole; it returns nil if nothing is stated.
+// Specimen converts a specimenRole. It returns nil if the role states nothing.
 func (m *Maker) Specimen(role *cda.Node) *r4.Specimen {
 	entity := cmp.Or(role.At("specimenPlayingEntity"), role.At("playingEntity"))
 	s := &r4.Specimen{Identifier: datatype.Identifiers(role), Type: m.read.Substance(entity), Subject: m.patient}
@@ -52,9 +52,9 @@ func (m *Maker) Specimen(role *cda.Node) *r4.Specimen {
 	return s
 }
 
-// TakenBy records the procedure that took a specimen, as a note: R4 has no member for it, and validators of R4 do not
-// know R5's extension named Specimen.collection.procedure. The note contains no id, since exports derive their own ids
-// from it (package fetch).
+// TakenBy adds a note about the procedure that took a specimen. R4 has no member for it, and R4 validators do not
+// recognise R5's extension for Specimen.collection.procedure. The note contains no id, because exports derive their own
+// ids from it (package fetch).
 func (m *Maker) TakenBy(s *r4.Specimen, procedure *r4.Reference) {
 	p := emit.ResourceOf[r4.Procedure](m.emit, procedure)
 	if p == nil {

@@ -1,5 +1,5 @@
-// Package header converts the header of a document, the US Realm Header (2.16.840.1.113883.10.20.22.1.1), to the
-// Patient, the Composition, the encounter of the document, its care team and its Provenance.
+// Package header converts a document's header, the US Realm Header (2.16.840.1.113883.10.20.22.1.1), to the Patient,
+// the Composition, the document's encounter, its care team and its Provenance.
 //
 // C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-patient.html and CF-participations.html.
 package header
@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Composition creates the Composition and the resources that the header names: people, organizations, the encounter and
-// the care team (C-CDA on FHIR, "Participations").
+// Composition creates the Composition and the resources for the people, organizations, encounter and care team named in
+// the header (C-CDA on FHIR, "Participations").
 func Composition(c *statement.Context) *r4.Composition {
 	d := c.Document.Root
 	comp := &r4.Composition{
@@ -64,7 +64,8 @@ func Composition(c *statement.Context) *r4.Composition {
 	return comp
 }
 
-// confidentiality returns a code of v3-ConfidentialityClassification, which FHIR requires; "" for any other.
+// confidentiality returns a code of v3-ConfidentialityClassification, the only codes FHIR allows, or "" for any other
+// code.
 func confidentiality(n *cda.Node) string {
 	if code := strings.ToUpper(cda.CodeOf(n)); cda.IsOneOf(code, "U", "L", "M", "N", "R", "V") {
 		return code
@@ -72,7 +73,7 @@ func confidentiality(n *cda.Node) string {
 	return ""
 }
 
-// attesters returns the people who signed.
+// attesters returns the people who signed the document.
 func attesters(c *statement.Context) []r4.CompositionAttester {
 	var list []r4.CompositionAttester
 	for n := range c.Document.Root.Each("legalAuthenticator", "authenticator") {
@@ -88,7 +89,7 @@ func attesters(c *statement.Context) []r4.CompositionAttester {
 	return list
 }
 
-// relations returns the relations to the documents that this one replaces, adds to or transforms.
+// relations returns the document's relations to the documents that it replaces, appends to or transforms.
 func relations(d *cda.Node) []r4.CompositionRelation {
 	var list []r4.CompositionRelation
 	for n := range d.Each("relatedDocument") {
@@ -100,7 +101,7 @@ func relations(d *cda.Node) []r4.CompositionRelation {
 	return list
 }
 
-// events reads the services that the document describes. Their performers form the care team (C-CDA on FHIR,
+// events converts the services that the document describes. Their performers form the care team (C-CDA on FHIR,
 // "Participations": documentationOf).
 func events(c *statement.Context) []r4.CompositionEvent {
 	var list []r4.CompositionEvent
@@ -124,7 +125,7 @@ func events(c *statement.Context) []r4.CompositionEvent {
 	return list
 }
 
-// careTeam creates a CareTeam of the performers of a service; nil without any.
+// careTeam creates a CareTeam from a service's performers. It returns nil if there are none.
 func careTeam(c *statement.Context, service *cda.Node, period *r4.Period) *r4.Reference {
 	t := &r4.CareTeam{
 		Identifier: datatype.Identifiers(service), Subject: c.Patient, Encounter: c.Encounter, Period: period,
@@ -153,8 +154,8 @@ func careTeam(c *statement.Context, service *cda.Node, period *r4.Period) *r4.Re
 	return c.Emit.AddEntity(t)
 }
 
-// AddProvenance creates the Provenance of everything in the document: its authors, its sender and its time (US Core
-// Provenance). It names every source of a fact that several documents state.
+// AddProvenance creates the Provenance for the entire document, with its authors, sender and time (US Core Provenance).
+// It names every source of a fact that several documents state.
 func AddProvenance(c *statement.Context, comp *r4.Composition) {
 	d := c.Document.Root
 	p := &r4.Provenance{

@@ -47,7 +47,7 @@ func TestPatientHasUSCoreElements(t *testing.T) {
 	)
 }
 
-func TestPatientIsCreatedWhenNothingIsStated(t *testing.T) {
+func TestPatientIsCreatedWhenHeaderStatesNothing(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, ccdatest.Document("", "")),
 		"Patient | gender=unknown | _birthDate.extension.valueCode=unknown",

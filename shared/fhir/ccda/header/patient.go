@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Patient creates the Patient (C-CDA on FHIR, "Patient"; US Core Patient), its guardians and its provider organization.
-// Only the first recordTarget is used; further ones belong to documents about groups, which C-CDA does not have.
+// Patient creates the Patient (C-CDA on FHIR, "Patient"; US Core Patient), the guardians and the provider organization.
+// Only the first recordTarget is used. Additional ones would describe a group, for which C-CDA has no documents.
 func Patient(c *statement.Context) {
 	role := c.Document.Root.At("recordTarget", "patientRole")
 	who := role.At("patient")
@@ -23,7 +23,7 @@ func Patient(c *statement.Context) {
 		Address:   c.Read.Addresses(role), MaritalStatus: c.Read.Concept(who.At("maritalStatusCode")),
 	}
 	c.Emit.Keep(p)
-	if p.Gender == "" { // US Core requires one
+	if p.Gender == "" { // US Core requires a gender
 		p.Gender = "unknown"
 	}
 	if p.BirthDate == "" {
@@ -68,8 +68,8 @@ func setDeath(c *statement.Context, p *r4.Patient, who *cda.Node) {
 	}
 }
 
-// setExtensions adds race and ethnicity (US Core), religion, birth place and citizenship. The social history contains
-// birth sex, gender identity and tribal affiliation.
+// setExtensions adds race and ethnicity (US Core), religion, birth place and citizenship. Birth sex, gender identity
+// and tribal affiliation come from the social history section.
 func setExtensions(c *statement.Context, p *r4.Patient, who *cda.Node) {
 	add := func(e *r4.Extension) {
 		if e != nil {
@@ -88,7 +88,7 @@ func setExtensions(c *statement.Context, p *r4.Patient, who *cda.Node) {
 	}
 }
 
-// ombExtension creates the US Core extension for race or ethnicity: the OMB categories, the detailed codes, and the
+// ombExtension creates the US Core extension for race or ethnicity, with the OMB categories, the detailed codes and the
 // text.
 func ombExtension(name string, who *cda.Node, element string) *r4.Extension {
 	e := &r4.Extension{URL: datatype.USCore + name}
@@ -116,12 +116,12 @@ func ombExtension(name string, who *cda.Node, element string) *r4.Extension {
 	return e
 }
 
-// isOMB reports whether a code is one of the categories of the Office of Management and Budget for race or ethnicity.
+// isOMB reports whether a code is an OMB category for race or ethnicity.
 func isOMB(code string) bool {
 	return cda.IsOneOf(code, "1002-5", "2028-9", "2054-5", "2076-8", "2106-3", "2135-2", "2186-5")
 }
 
-// languageOf reads a languageCode, whose system follows from its element alone.
+// languageOf converts a languageCode, whose code system is implied by the element.
 func languageOf(n *cda.Node) *r4.CodeableConcept {
 	code := n.Attr("code")
 	if code == "" {
@@ -137,7 +137,7 @@ func languageOf(n *cda.Node) *r4.CodeableConcept {
 	}
 }
 
-// proficiency reads the mode and the level of a person's proficiency in a language.
+// proficiency converts the mode and level of a person's language proficiency.
 func proficiency(l *cda.Node) []r4.Extension {
 	const url = "http://hl7.org/fhir/StructureDefinition/patient-proficiency"
 	var parts []r4.Extension

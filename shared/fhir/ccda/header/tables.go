@@ -2,21 +2,21 @@ package header
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// relationTypes maps the type of a relatedDocument to document-relationship-type (FHIR R4, Composition.relatesTo).
+// relationTypes maps a relatedDocument's type to document-relationship-type (FHIR R4, Composition.relatesTo).
 const relationTypes terms.Table = `
 RPLC replaces
 APND appends
 XFRM transforms
 `
 
-// unknownRaces maps the null flavors that US Core accepts for a race to their display (us-core-race, ombCategory).
+// unknownRaces maps the null flavors that US Core accepts as a race to their display (us-core-race, ombCategory).
 const unknownRaces terms.Table = `
 UNK Unknown
 ASKU Asked but no answer
 `
 
-// languages maps three-letter ISO 639-2 codes to the BCP 47 tag, for languages that also have a two-letter code (RFC
-// 5646, 2.2.1).
+// languages maps three-letter ISO 639-2 codes to BCP 47 tags, for languages that also have a two-letter code (RFC 5646,
+// 2.2.1).
 const languages terms.Table = `
 eng en
 spa es

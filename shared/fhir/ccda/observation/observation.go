@@ -1,5 +1,5 @@
-// Package observation creates Observations, which occur in every section: their common members, panels, and the generic
-// facts that no rule covers (C-CDA on FHIR, "Results": hl7.org/fhir/us/ccda/CF-results.html).
+// Package observation creates Observations, which occur in every section: their common members, panels, and generic
+// facts for statements without a rule (C-CDA on FHIR, "Results": hl7.org/fhir/us/ccda/CF-results.html).
 package observation
 
 import (
@@ -12,8 +12,9 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Generic converts a statement without a rule: to an Observation if it is observed or done, to a ServiceRequest if it
-// is planned. A statement without a code, a value and words only groups others and produces no resource.
+// Generic converts a statement without a rule. It creates an Observation for an observed or completed statement, and a
+// ServiceRequest for a planned one. A statement without a code, a value or words only groups others and produces no
+// resource.
 func Generic(c *statement.Context, n *cda.Node) {
 	code, value := c.Read.Concept(n.At("code")), n.At("value")
 	_, valued := c.Read.Value(value)
@@ -33,7 +34,7 @@ func Generic(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// sectionCategory returns the code or title of the section, as a category for a statement without a rule.
+// sectionCategory returns the section's code or title, as the category of a statement without a rule.
 func sectionCategory(c *statement.Context) []r4.CodeableConcept {
 	if code, ok := datatype.Coding(c.InSection.At("code")); ok {
 		return []r4.CodeableConcept{{Coding: []r4.Coding{code}, Text: c.InSection.At("title").Words()}}
@@ -44,8 +45,8 @@ func sectionCategory(c *statement.Context) []r4.CodeableConcept {
 	return nil
 }
 
-// New reads the members common to all Observations (C-CDA on FHIR, "Results"). Rules add a category and members of
-// their own.
+// New creates an Observation with the members common to all Observations (C-CDA on FHIR, "Results"). Rules add the
+// category and more specific members.
 func New(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := &r4.Observation{
 		Header: c.Emit.Header("Observation", n), Identifier: datatype.Identifiers(n), Status: StatusOf(n),
@@ -64,8 +65,8 @@ func New(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// performers returns the distinct performers in known and parties. An organizer may name a thousand for each of its
-// members.
+// performers returns the distinct performers in known and parties. An organizer may name a thousand performers that
+// apply to each of its members.
 func performers(known []r4.Reference, parties []entity.Party) []r4.Reference {
 	var set r4.ReferenceSet
 	for _, one := range known {
@@ -79,8 +80,8 @@ func performers(known []r4.Reference, parties []entity.Party) []r4.Reference {
 	return set.List
 }
 
-// AddAuthors adds the authors of a statement to the performers, for sections whose authors performed the statements
-// (C-CDA on FHIR, "Vital Signs": author). Provenance alone names the authors of other observations ("Results": author).
+// AddAuthors adds a statement's authors to the performers, for sections whose authors performed the statements (C-CDA
+// on FHIR, "Vital Signs": author). For other observations, only Provenance names the authors ("Results": author).
 func AddAuthors(c *statement.Context, o *r4.Observation, n *cda.Node) {
 	var authors []entity.Party
 	for author := range n.Each("author") {
@@ -89,7 +90,7 @@ func AddAuthors(c *statement.Context, o *r4.Observation, n *cda.Node) {
 	o.Performer = performers(o.Performer, authors)
 }
 
-// effectiveOf returns the time of a statement, otherwise that of the enclosing organizer.
+// effectiveOf returns a statement's time, or otherwise that of the enclosing organizer.
 func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
 	for at := n; at != nil; at = cda.Outer(at) {
 		moment, period = c.Read.Effective(at.At("effectiveTime"))
@@ -101,8 +102,8 @@ func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.P
 	return moment, period
 }
 
-// setValues sets value[x], or the reason for its absence. A second value becomes a component, and a negated value
-// (negationInd) becomes a component with the value false, so that nothing negated appears as asserted.
+// setValues sets value[x] or the reason for its absence. A second value becomes a component. A negated value
+// (negationInd) becomes a component with the value false, so that no negated value appears to be asserted.
 func setValues(c *statement.Context, o *r4.Observation, n *cda.Node) {
 	negated := cda.IsNegated(n)
 	if n.Attr("nullFlavor") != "" { // a question without an answer
@@ -121,7 +122,7 @@ func setValues(c *statement.Context, o *r4.Observation, n *cda.Node) {
 			o.Component = append(o.Component, denied(v, o.Code))
 		case first:
 			o.Value = v
-		default: // obs-7: values of one code belong together
+		default: // obs-7: values of the same code belong together
 			if o.Value != (r4.Value{}) {
 				o.Component = append(o.Component, r4.Component{Code: o.Code, Value: o.Value})
 				o.Value = r4.Value{}
@@ -153,7 +154,7 @@ func StatusOf(n *cda.Node) string {
 	return cmp.Or(statuses.Of(code), "unknown")
 }
 
-// referenceRanges reads the reference ranges of a value.
+// referenceRanges converts the reference ranges of a value.
 func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 	var list []r4.ReferenceRange
 	for rangeNode := range n.Each("referenceRange") {
@@ -171,7 +172,7 @@ func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 			r.AppliesTo = c.Read.Concepts(within, "precondition")
 			if meaning := c.Read.Concept(within.At("interpretationCode")); meaning != nil &&
 				cda.CodeOf(within.At("interpretationCode")) != "N" {
-				r.Type = meaning // FHIR treats a range without a type as the normal one
+				r.Type = meaning // FHIR treats a range without a type as the normal range
 				if r.Text == "" && r.Low == nil && r.High == nil {
 					r.Text = r4.Words(meaning)
 				}
@@ -184,7 +185,8 @@ func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 	return list
 }
 
-// openBound returns the text of a bound that its range excludes, since FHIR's bounds are inclusive; "" for any other.
+// openBound returns the text of a bound that is not part of its range, because FHIR's bounds are inclusive. It returns
+// "" for any other bound.
 func openBound(value *cda.Node) string {
 	if q := datatype.Bound(value); q != nil && cda.IsOneOf(q.Comparator, "<", ">") {
 		return datatype.Spoken(r4.Value{ValueQuantity: q})
@@ -192,12 +194,12 @@ func openBound(value *cda.Node) string {
 	return ""
 }
 
-// SocialCategory returns the category of the social history.
+// SocialCategory returns the category for social history.
 func SocialCategory() *r4.CodeableConcept {
 	return r4.Concept(Category, "social-history", "Social History")
 }
 
-// Focus returns the people other than the patient that an observation is about, such as a caregiver.
+// Focus returns the people other than the patient whom an observation describes, such as a caregiver.
 func Focus(c *statement.Context, n *cda.Node) []*r4.Reference {
 	var list []*r4.Reference
 	for p := range n.Each("participant") {

@@ -11,13 +11,13 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Code systems of Observation.category: FHIR's and US Core's.
+// Code systems for Observation.category, from FHIR and US Core.
 const (
 	Category       = "http://terminology.hl7.org/CodeSystem/observation-category"
 	USCoreCategory = "http://hl7.org/fhir/us/core/CodeSystem/us-core-category"
 )
 
-// NewIn is New with categories.
+// NewIn is like New, with the given categories.
 func NewIn(c *statement.Context, n *cda.Node, categories ...*r4.CodeableConcept) *r4.Observation {
 	o := New(c, n)
 	o.Category = r4.Listed(categories...)
@@ -25,7 +25,7 @@ func NewIn(c *statement.Context, n *cda.Node, categories ...*r4.CodeableConcept)
 }
 
 // Panel creates an Observation for an organizer whose members are Observations (observation.html, "hasMember"). Its
-// time is its own, or the span from the first of its members to the last.
+// time is the organizer's own, or the span from the first member to the last.
 func Panel(
 	c *statement.Context, n *cda.Node, section *statement.Section, categories ...*r4.CodeableConcept,
 ) *r4.Observation {
@@ -41,9 +41,9 @@ func Panel(
 	return o
 }
 
-// SpanOf returns the time from the first member of an organizer to the last (C-CDA on FHIR, "Results" and "Vital
-// Signs": an organizer without effectiveTime). If the times can't be ordered, because their zones or precisions differ,
-// it returns the first one.
+// SpanOf returns the span from the first member of an organizer to the last (C-CDA on FHIR, "Results" and "Vital
+// Signs": an organizer without effectiveTime). If the times can't be ordered because their zones or precisions differ,
+// SpanOf returns the first one.
 func SpanOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
 	var times []string
 	for member := range cda.Members(n) {
@@ -66,8 +66,8 @@ func SpanOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period
 	return "", &r4.Period{Start: first, End: last}
 }
 
-// Recode adds a LOINC code that a profile of US Core requires to the codes of a statement. It replaces a code that only
-// states that something is asserted.
+// Recode adds a LOINC code that a US Core profile requires to a statement's codes. It replaces a code that only marks
+// an assertion.
 func Recode(o *r4.Observation, code, display string) {
 	kept := []r4.Coding{{System: terms.LOINC, Code: code, Display: display}}
 	for _, coding := range o.Code.Coding {
@@ -83,7 +83,7 @@ func Recode(o *r4.Observation, code, display string) {
 	o.Code.Coding = kept
 }
 
-// Component returns the content of an Observation as a component of another one.
+// Component returns an Observation's content as a component of another Observation.
 func Component(o *r4.Observation) r4.Component {
 	if o.Value == (r4.Value{}) && o.Absent == nil && len(o.Component) == 1 { // a negated value
 		return o.Component[0]
@@ -94,21 +94,21 @@ func Component(o *r4.Observation) r4.Component {
 	}
 }
 
-// SetAbsent states that an Observation has no value if it has neither a value nor parts (US Core: us-core-2).
+// SetAbsent records that an Observation has no value, if it has neither a value nor parts (US Core: us-core-2).
 func SetAbsent(o *r4.Observation, value *cda.Node) {
 	if o.Value == (r4.Value{}) && o.Absent == nil && o.Component == nil && o.HasMember == nil {
 		o.Absent = datatype.AbsentConcept(value)
 	}
 }
 
-// SetTime states that the time of an Observation is unknown, for profiles that require one.
+// SetTime records that an Observation's time is unknown, for profiles that require a time.
 func SetTime(o *r4.Observation, n *cda.Node) {
 	if o.Effective == "" && o.EffectivePeriod == nil {
 		o.EffectiveAbsent = datatype.Absent(n.At("effectiveTime"))
 	}
 }
 
-// YetToDo converts a planned statement that appears among completed ones like a statement of a plan.
+// YetToDo converts a planned statement among completed ones as if it were in a plan section.
 func YetToDo(c *statement.Context, n *cda.Node) {
 	root := plannedRoots.Of(n.Name)
 	if !c.Rules.ConvertBy(root, n) {

@@ -16,7 +16,7 @@ nullified entered-in-error
 obsolete entered-in-error
 `
 
-// plannedRoots maps elements to the template of their planned statements (C-CDA R2.1, Plan of Treatment Section).
+// plannedRoots maps elements to the template for planned statements (C-CDA R2.1, Plan of Treatment Section).
 const plannedRoots terms.Table = `
 procedure 2.16.840.1.113883.10.20.22.4.41
 observation 2.16.840.1.113883.10.20.22.4.44

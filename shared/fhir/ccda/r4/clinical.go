@@ -32,7 +32,7 @@ type Observation struct {
 	Component       []Component       `json:"component,omitempty"`
 }
 
-// ReferenceRange states the range with which a value is compared.
+// ReferenceRange is a range with which an observed value is compared.
 type ReferenceRange struct {
 	Low       *Quantity         `json:"low,omitempty"`
 	High      *Quantity         `json:"high,omitempty"`
@@ -41,7 +41,7 @@ type ReferenceRange struct {
 	Text      string            `json:"text,omitempty"`
 }
 
-// Component is a part of an Observation that has no meaning by itself.
+// Component is a part of an Observation that has no meaning on its own.
 type Component struct {
 	Value
 
@@ -79,14 +79,14 @@ type Condition struct {
 	Note            []Annotation       `json:"note,omitempty" merge:"union"`
 }
 
-// ConditionStage states the stage of a Condition.
+// ConditionStage is the stage of a Condition.
 type ConditionStage struct {
 	Summary    *CodeableConcept `json:"summary,omitempty"`
 	Assessment []Reference      `json:"assessment,omitempty"`
 	Type       *CodeableConcept `json:"type,omitempty"`
 }
 
-// ConditionSupport holds the evidence for a Condition.
+// ConditionSupport is the evidence for a Condition.
 type ConditionSupport struct {
 	Code   []CodeableConcept `json:"code,omitempty"`
 	Detail []Reference       `json:"detail,omitempty"`
@@ -116,7 +116,7 @@ type AllergyIntolerance struct {
 	Reaction       []AllergyReaction `json:"reaction,omitempty"`
 }
 
-// AllergyReaction is a reaction to the substance.
+// AllergyReaction is a reaction to a substance.
 type AllergyReaction struct {
 	Extension     []Extension       `json:"extension,omitempty"`
 	Substance     *CodeableConcept  `json:"substance,omitempty"`
@@ -150,26 +150,26 @@ type Encounter struct {
 	Provider        *Reference             `json:"serviceProvider,omitempty"`
 }
 
-// EncounterParticipant names a participant of an Encounter.
+// EncounterParticipant is a participant in an Encounter.
 type EncounterParticipant struct {
 	Type       []CodeableConcept `json:"type,omitempty"`
 	Period     *Period           `json:"period,omitempty"`
 	Individual *Reference        `json:"individual,omitempty"`
 }
 
-// EncounterDiagnosis is a Condition of an Encounter.
+// EncounterDiagnosis is a diagnosis relevant to an Encounter.
 type EncounterDiagnosis struct {
 	Condition *Reference       `json:"condition"`
 	Use       *CodeableConcept `json:"use,omitempty"`
 }
 
-// EncounterHospital holds the details of admission and discharge.
+// EncounterHospital holds admission and discharge details.
 type EncounterHospital struct {
 	AdmitSource *CodeableConcept `json:"admitSource,omitempty"`
 	Discharge   *CodeableConcept `json:"dischargeDisposition,omitempty"`
 }
 
-// EncounterLocation names a place of an Encounter.
+// EncounterLocation is a location of an Encounter.
 type EncounterLocation struct {
 	Location *Reference `json:"location"`
 	Period   *Period    `json:"period,omitempty"`

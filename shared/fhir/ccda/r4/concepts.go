@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Listed returns a list of the values that are not nil.
+// Listed returns a list of the values without nil pointers.
 func Listed[T any](list ...*T) []T {
 	var there []T
 	for _, l := range list {
@@ -16,15 +16,15 @@ func Listed[T any](list ...*T) []T {
 	return there
 }
 
-// Concept returns a concept with one code.
+// Concept returns a concept with a single code.
 func Concept(system, code, display string) *CodeableConcept {
 	return &CodeableConcept{Coding: []Coding{{System: system, Code: code, Display: display}}}
 }
 
-// IsEmpty reports whether no field of a struct is set.
+// IsEmpty reports whether a struct has no fields set.
 func IsEmpty(v any) bool { return reflect.ValueOf(v).IsZero() }
 
-// Display returns the first display of a concept's codes.
+// Display returns the first display among a concept's codings.
 func Display(concept *CodeableConcept) string {
 	for _, coding := range concept.Coding {
 		if coding.Display != "" {
@@ -34,7 +34,7 @@ func Display(concept *CodeableConcept) string {
 	return ""
 }
 
-// CodeKey formats a concept for comparison.
+// CodeKey formats a concept as a key for comparison.
 func CodeKey(concept *CodeableConcept) string {
 	if len(concept.Coding) > 0 {
 		return concept.Coding[0].System + "|" + concept.Coding[0].Code
@@ -51,7 +51,7 @@ func Codings(list []CodeableConcept) []Coding {
 	return all
 }
 
-// Words returns the text of a concept, otherwise the display of its codes; "" for nil.
+// Words returns a concept's text, or otherwise the display of its codes. It returns "" for nil.
 func Words(concept *CodeableConcept) string {
 	if concept == nil {
 		return ""

@@ -6,17 +6,17 @@ import (
 	"fmt"
 )
 
-// Coding is a code in a system (datatypes.html#Coding).
+// Coding is a code from a code system (datatypes.html#Coding).
 type Coding struct {
 	System     string   `json:"system,omitempty"`
-	SystemText Original `json:"_system,omitempty"` // name of a system without a URI
+	SystemText Original `json:"_system,omitempty"` // name of a code system without a URI
 	Version    string   `json:"version,omitempty"`
 	Code       string   `json:"code,omitempty"`
 	Display    string   `json:"display,omitempty"`
 }
 
-// Original holds the source text of a primitive that has no value in FHIR. It is written as the element beside the
-// primitive, with the extension originalText (extension-originaltext.html).
+// Original holds the source text of a primitive that has no FHIR value. It is encoded as the element that accompanies
+// the primitive, with the extension originalText (extension-originaltext.html).
 type Original string
 
 // MarshalJSON implements json.Marshaler.
@@ -31,14 +31,14 @@ func (o Original) MarshalJSON() ([]byte, error) {
 	return element.Bytes(), nil
 }
 
-// CodeableConcept is a concept given by codes and text (datatypes.html#CodeableConcept).
+// CodeableConcept is a concept represented by codes and text (datatypes.html#CodeableConcept).
 type CodeableConcept struct {
 	Extension []Extension `json:"extension,omitempty"`
 	Coding    []Coding    `json:"coding,omitempty"`
 	Text      string      `json:"text,omitempty"`
 }
 
-// Identifier identifies a thing in a namespace (datatypes.html#Identifier).
+// Identifier identifies an entity in a namespace (datatypes.html#Identifier).
 type Identifier struct {
 	Extension []Extension      `json:"extension,omitempty"`
 	Use       string           `json:"use,omitempty"`
@@ -57,7 +57,7 @@ type Reference struct {
 	Display    string      `json:"display,omitempty"`
 }
 
-// Quantity is a number with a unit; the number keeps its digits (datatypes.html#Quantity).
+// Quantity is a number with a unit. The number keeps its original digits (datatypes.html#Quantity).
 type Quantity struct {
 	Extension  []Extension `json:"extension,omitempty"`
 	Value      json.Number `json:"value,omitempty"`
@@ -67,19 +67,19 @@ type Quantity struct {
 	Code       string      `json:"code,omitempty"`
 }
 
-// Range has two bounds; one of them may be missing (datatypes.html#Range).
+// Range has two bounds, one of which may be missing (datatypes.html#Range).
 type Range struct {
 	Low  *Quantity `json:"low,omitempty"`
 	High *Quantity `json:"high,omitempty"`
 }
 
-// Ratio relates two quantities (datatypes.html#Ratio).
+// Ratio is a ratio of two quantities (datatypes.html#Ratio).
 type Ratio struct {
 	Numerator   *Quantity `json:"numerator,omitempty"`
 	Denominator *Quantity `json:"denominator,omitempty"`
 }
 
-// Period has a start and an end; one of them may be missing (datatypes.html#Period).
+// Period has a start and an end, one of which may be missing (datatypes.html#Period).
 type Period struct {
 	Extension []Extension `json:"extension,omitempty"`
 	Start     string      `json:"start,omitempty"`
@@ -93,7 +93,7 @@ type Annotation struct {
 	Text            string     `json:"text"`
 }
 
-// Attachment is content in another format (datatypes.html#Attachment). Data is written in base64.
+// Attachment is content in another format (datatypes.html#Attachment). Data is encoded in base64.
 type Attachment struct {
 	ContentType string `json:"contentType,omitempty"`
 	Language    string `json:"language,omitempty"`
@@ -104,7 +104,7 @@ type Attachment struct {
 	Creation    string `json:"creation,omitempty"`
 }
 
-// HumanName is a name of a person (datatypes.html#HumanName).
+// HumanName is a person's name (datatypes.html#HumanName).
 type HumanName struct {
 	Extension []Extension `json:"extension,omitempty"`
 	Use       string      `json:"use,omitempty"`
@@ -130,7 +130,7 @@ type Address struct {
 	Period     *Period  `json:"period,omitempty"`
 }
 
-// ContactPoint is a telephone number, e-mail address or page (datatypes.html#ContactPoint).
+// ContactPoint is a telephone number, e-mail address or web page (datatypes.html#ContactPoint).
 type ContactPoint struct {
 	System string  `json:"system,omitempty"`
 	Value  string  `json:"value,omitempty"`
@@ -138,7 +138,7 @@ type ContactPoint struct {
 	Period *Period `json:"period,omitempty"`
 }
 
-// Value is the value[x] of observations and their parts: at most one member is set.
+// Value is the value[x] of an observation or a component. At most one field is set.
 type Value struct {
 	ValueQuantity        *Quantity        `json:"valueQuantity,omitempty" choice:"value"`
 	ValueCodeableConcept *CodeableConcept `json:"valueCodeableConcept,omitempty" choice:"value"`
@@ -152,7 +152,7 @@ type Value struct {
 	ValuePeriod          *Period          `json:"valuePeriod,omitempty" choice:"value"`
 }
 
-// Extension holds a value for which FHIR has no member (extensibility.html). Either Extension or one value is set.
+// Extension holds a value for which FHIR has no member (extensibility.html). Either Extension or a single value is set.
 type Extension struct {
 	URL                  string           `json:"url"`
 	Extension            []Extension      `json:"extension,omitempty"`
@@ -174,7 +174,7 @@ type Element struct {
 	Extension []Extension `json:"extension,omitempty"`
 }
 
-// Dosage states how medication is taken (dosage.html).
+// Dosage describes how medication is taken (dosage.html).
 type Dosage struct {
 	Sequence                 int               `json:"sequence,omitempty"`
 	Text                     string            `json:"text,omitempty"`
@@ -191,7 +191,7 @@ type Dosage struct {
 	MaxDosePerAdministration *Quantity         `json:"maxDosePerAdministration,omitempty"`
 }
 
-// DoseAndRate states the amount and the rate of a dose (dosage.html).
+// DoseAndRate is the amount and rate of a dose (dosage.html).
 type DoseAndRate struct {
 	DoseRange    *Range    `json:"doseRange,omitempty"`
 	DoseQuantity *Quantity `json:"doseQuantity,omitempty"`
@@ -200,14 +200,14 @@ type DoseAndRate struct {
 	RateQuantity *Quantity `json:"rateQuantity,omitempty"`
 }
 
-// Timing states when, and how often, something happens (datatypes.html#Timing).
+// Timing describes when and how often something happens (datatypes.html#Timing).
 type Timing struct {
 	Event  []string         `json:"event,omitempty"`
 	Repeat *Repeat          `json:"repeat,omitempty"`
 	Code   *CodeableConcept `json:"code,omitempty"`
 }
 
-// Repeat is the rule of a Timing.
+// Repeat holds the recurrence rule of a Timing.
 type Repeat struct {
 	BoundsDuration *Quantity   `json:"boundsDuration,omitempty"`
 	BoundsPeriod   *Period     `json:"boundsPeriod,omitempty"`

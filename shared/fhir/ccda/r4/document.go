@@ -23,27 +23,27 @@ type Composition struct {
 	Section         []CompositionSection  `json:"section,omitempty"`
 }
 
-// CompositionAttester names a party that attests a Composition.
+// CompositionAttester is a party that attests a Composition.
 type CompositionAttester struct {
 	Mode  string     `json:"mode"`
 	Time  string     `json:"time,omitempty"`
 	Party *Reference `json:"party,omitempty"`
 }
 
-// CompositionRelation is a relation to another document, such as one that it replaces.
+// CompositionRelation is a relation to another document, such as one that is replaced.
 type CompositionRelation struct {
 	Code   string      `json:"code"`
 	Target *Identifier `json:"targetIdentifier"`
 }
 
-// CompositionEvent is the service that a Composition documents.
+// CompositionEvent is a service that a Composition documents.
 type CompositionEvent struct {
 	Code   []CodeableConcept `json:"code,omitempty"`
 	Period *Period           `json:"period,omitempty"`
 	Detail []Reference       `json:"detail,omitempty"`
 }
 
-// CompositionSection is one section with its narrative.
+// CompositionSection is a section with its narrative.
 type CompositionSection struct {
 	Title       string               `json:"title,omitempty"`
 	Code        *CodeableConcept     `json:"code,omitempty"`
@@ -68,14 +68,14 @@ type Provenance struct {
 	Entity          []ProvenanceEntity `json:"entity,omitempty"`
 }
 
-// ProvenanceAgent names a party that took part in an activity.
+// ProvenanceAgent is a party that participated in an activity.
 type ProvenanceAgent struct {
 	Type       *CodeableConcept `json:"type,omitempty"`
 	Who        *Reference       `json:"who"`
 	OnBehalfOf *Reference       `json:"onBehalfOf,omitempty"`
 }
 
-// ProvenanceEntity names a source that an activity used.
+// ProvenanceEntity is a source that an activity used.
 type ProvenanceEntity struct {
 	Role string     `json:"role"`
 	What *Reference `json:"what"`
@@ -109,13 +109,13 @@ type DocumentRelation struct {
 	Target *Reference `json:"target"`
 }
 
-// DocumentContent is one form of a document.
+// DocumentContent is a document in one format.
 type DocumentContent struct {
 	Attachment *Attachment `json:"attachment"`
 	Format     *Coding     `json:"format,omitempty"`
 }
 
-// DocumentReferenceContext states the clinical context of a document.
+// DocumentReferenceContext holds a document's clinical context.
 type DocumentReferenceContext struct {
 	Encounter []Reference       `json:"encounter,omitempty"`
 	Event     []CodeableConcept `json:"event,omitempty"`
@@ -123,7 +123,7 @@ type DocumentReferenceContext struct {
 	Related   []Reference       `json:"related,omitempty"`
 }
 
-// Binary is the FHIR resource (binary.html). Data is written in base64.
+// Binary is the FHIR resource (binary.html). Data is encoded in base64.
 type Binary struct {
 	Header
 

@@ -14,18 +14,18 @@ import (
 	"unicode/utf8"
 )
 
-// Large stands for a text or content that is too large to be held in memory: it is written from its source with the
-// resource.
+// Large represents text or other content that is too large to be held in memory. It is written directly from its source
+// when the resource is encoded.
 type Large struct {
-	Size    int    // bytes
-	Encoded int    // maximum number of bytes it adds to the JSON of its resource
+	Size    int    // in bytes
+	Encoded int    // maximum number of bytes added to the resource's JSON
 	Sum     string // SHA-256 of the content
 }
 
-// Sources holds the function that writes each Large, by its Sum.
+// Sources holds the functions that write each Large, by its Sum.
 type Sources map[string]func(io.Writer) error
 
-// Text adds a UTF-8 text to be written as a JSON string. The error is that of write.
+// Text adds UTF-8 text that will be encoded as a JSON string. The error is from write.
 func (s Sources) Text(write func(io.Writer) error) (*Large, error) {
 	m := meter{hash: sha256.New(), escaped: sizer{most: math.MaxInt}}
 	text := runes{to: func(part []byte) error {
@@ -39,17 +39,18 @@ func (s Sources) Text(write func(io.Writer) error) (*Large, error) {
 	return s.add(write, &Large{Size: m.size, Encoded: m.escaped.size, Sum: string(m.hash.Sum(nil))}), nil
 }
 
-// Data adds bytes to be written in base64. The error is that of write.
+// Data adds bytes that will be encoded in base64. The error is from write.
 func (s Sources) Data(write func(io.Writer) error) (*Large, error) {
 	m := meter{hash: sha256.New()}
 	if err := write(&m); err != nil {
 		return nil, err
 	}
-	encoded := len(`"data,omitempty":"",`) + base64.StdEncoding.EncodedLen(m.size) // as Size counts a member
+	// including the member's name, as in Size
+	encoded := len(`"data,omitempty":"",`) + base64.StdEncoding.EncodedLen(m.size)
 	return s.add(write, &Large{Size: m.size, Encoded: encoded, Sum: string(m.hash.Sum(nil))}), nil
 }
 
-// meter measures the data written to it.
+// meter counts and hashes the data written to it.
 type meter struct {
 	size    int
 	hash    hash.Hash
@@ -59,11 +60,11 @@ type meter struct {
 // Write implements io.Writer.
 func (m *meter) Write(part []byte) (int, error) {
 	m.size += len(part)
-	_, _ = m.hash.Write(part) // a hash never fails
+	_, _ = m.hash.Write(part) // hash.Hash never returns an error
 	return len(part), nil
 }
 
-// runes passes on the data written to it in parts that end at a character boundary.
+// runes forwards the data written to it in chunks that end at a character boundary.
 type runes struct {
 	to   func(part []byte) error
 	rest []byte
@@ -96,11 +97,11 @@ func (r *runes) Write(part []byte) (int, error) {
 type place struct {
 	large  *Large
 	isData bool
-	set    func(content []byte) // replaces the Large by the content
+	set    func(content []byte) // replaces the Large with the content
 }
 
-// places returns the members of a resource whose value is a Large. Only types with a narrative or with attachments have
-// any.
+// places returns the members of a resource whose value is a Large. Only types with a narrative or attachments have such
+// members.
 func places(r Resource) []place {
 	var list []place
 	markup := func(n *Narrative) {
@@ -140,7 +141,7 @@ func places(r Resource) []place {
 	return list
 }
 
-// Write writes a resource as JSON, including the content of each Large.
+// Write encodes a resource as JSON, including the content of each Large.
 func (s Sources) Write(w io.Writer, r Resource) error {
 	if err := s.writeTo(w, r); err != nil {
 		return fmt.Errorf("r4: write %s: %w", r.Base().ResourceType, err)
@@ -148,7 +149,7 @@ func (s Sources) Write(w io.Writer, r Resource) error {
 	return nil
 }
 
-// JSON is like Write, but returns the bytes.
+// JSON is like Write, but returns the JSON as a byte slice.
 func (s Sources) JSON(r Resource) ([]byte, error) {
 	list := places(r)
 	if len(list) == 0 {
@@ -197,13 +198,13 @@ func (s Sources) writeTo(w io.Writer, r Resource) error {
 	return err //nolint:wrapcheck // Write does it
 }
 
-// marked returns the JSON of a resource with a mark in place of each Large. The marks occur nowhere else in it and are
-// in the order of the list, which is that of the members.
+// marked returns a resource's JSON with a marker instead of each Large. The markers do not occur elsewhere in the JSON
+// and have the same order as list.
 func marked(r Resource, list []place) (line []byte, marks [][]byte, err error) {
 	for attempt := 0; ; attempt++ {
 		marks = marks[:0]
 		for i, p := range list {
-			mark := fmt.Sprintf("%08d%08d%08d", attempt, i, len(list)) // a length without base64 padding
+			mark := fmt.Sprintf("%08d%08d%08d", attempt, i, len(list)) // a length that needs no base64 padding
 			p.set([]byte(mark))
 			if p.isData {
 				mark = base64.StdEncoding.EncodeToString([]byte(mark))
@@ -227,7 +228,7 @@ func marked(r Resource, list []place) (line []byte, marks [][]byte, err error) {
 	}
 }
 
-// write writes a Large as the value of a member.
+// write encodes a Large as the value of a member.
 func (s Sources) write(w io.Writer, p place) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	_ = out.WriteByte('"') // Flush returns the error
@@ -246,7 +247,7 @@ func (s Sources) write(w io.Writer, p place) error {
 	return out.Flush()     //nolint:wrapcheck // Write does it
 }
 
-// escaping returns a writer that escapes a text for JSON.
+// escaping returns a writer that escapes text for JSON.
 func escaping(out *bufio.Writer) io.Writer {
 	var part bytes.Buffer
 	encoder := json.NewEncoder(&part)

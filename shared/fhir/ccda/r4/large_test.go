@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// inParts writes a text in parts of size bytes, which may end inside a character.
+// inParts returns a function that writes text in chunks of size bytes, which may end inside a character.
 func inParts(text string, size int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		for rest := []byte(text); len(rest) > 0; {
@@ -23,7 +23,7 @@ func inParts(text string, size int) func(io.Writer) error {
 	}
 }
 
-func TestSourcesWriteLargeAsJSONDoes(t *testing.T) {
+func TestSourcesWriteLargeLikeJSON(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("<p title=\"x\\y\">é\u2028\U0001F600\t\r\n\x7f &</p>", 50)
 	for _, size := range []int{1, 3, 7, 1000} {

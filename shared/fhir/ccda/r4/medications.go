@@ -1,6 +1,6 @@
 package r4
 
-// MedicationRequest is the FHIR resource (medicationrequest.html): an order for medication to be taken.
+// MedicationRequest is the FHIR resource (medicationrequest.html): an order for medication.
 type MedicationRequest struct {
 	Header
 
@@ -28,7 +28,7 @@ type MedicationRequest struct {
 	Dispense        *DispenseRequest  `json:"dispenseRequest,omitempty"`
 }
 
-// DispenseRequest states the amounts and times that a pharmacy may dispense.
+// DispenseRequest holds the amounts and times that a pharmacy may dispense.
 type DispenseRequest struct {
 	ValidityPeriod *Period    `json:"validityPeriod,omitempty"`
 	Repeats        *int32     `json:"numberOfRepeatsAllowed,omitempty"`
@@ -37,7 +37,7 @@ type DispenseRequest struct {
 	Performer      *Reference `json:"performer,omitempty"`
 }
 
-// MedicationAdministration is the FHIR resource (medicationadministration.html): medication that was given.
+// MedicationAdministration is the FHIR resource (medicationadministration.html): medication that was administered.
 type MedicationAdministration struct {
 	Header
 
@@ -58,13 +58,13 @@ type MedicationAdministration struct {
 	Dosage          *AdministrationDosage     `json:"dosage,omitempty"`
 }
 
-// AdministrationPerformer names a party that administered medication.
+// AdministrationPerformer is a party that administered medication.
 type AdministrationPerformer struct {
 	Function *CodeableConcept `json:"function,omitempty"`
 	Actor    *Reference       `json:"actor"`
 }
 
-// AdministrationDosage states how medication was administered.
+// AdministrationDosage describes how medication was administered.
 type AdministrationDosage struct {
 	Text         string           `json:"text,omitempty"`
 	Site         *CodeableConcept `json:"site,omitempty"`
@@ -94,7 +94,7 @@ type MedicationDispense struct {
 	Dosage        []Dosage                  `json:"dosageInstruction,omitempty"`
 }
 
-// Medication is the FHIR resource (medication.html): a product with more details than a code.
+// Medication is the FHIR resource (medication.html): a product that a code alone does not describe.
 type Medication struct {
 	Header
 
@@ -112,7 +112,7 @@ type MedicationIngredient struct {
 	IsActive *bool            `json:"isActive,omitempty"`
 }
 
-// MedicationBatch is the batch of a Medication.
+// MedicationBatch identifies the batch of a Medication.
 type MedicationBatch struct {
 	LotNumber string `json:"lotNumber,omitempty"`
 }

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// maxCodings bounds the codings that other resources add to a concept: no real concept has as many.
+// maxCodings limits the codings that other resources may add to a concept. No real concept has as many.
 const maxCodings = 100
 
-// Filler merges resources of the same type and id. It remembers the elements of their long lists, so that each
-// repetition of a resource takes constant time. The zero value is ready to use.
+// Filler merges resources of the same type and id. It caches the elements of long lists, so each repetition of a
+// resource is merged in constant time. The zero value is ready to use.
 type Filler struct{ known map[any]*members }
 
-// Fill adds to a resource the parts of another one with the same type and id that it lacks: missing members, codings of
-// the same concept, and elements of the lists marked for it (names, identifiers, notes). Other lists are not merged,
-// since two records of a dose are not two doses. The source stays that of into. Elements are shared, so other must not
-// be used afterwards.
+// Fill adds to a resource what it lacks from another resource of the same type and id: missing members, codings of the
+// same concept, and elements of lists tagged for merging (names, identifiers, notes). Other lists are not merged,
+// because two records of one dose do not mean two doses. The source of into is unchanged. Elements are shared, so other
+// must not be used afterwards.
 func (f *Filler) Fill(into, other Resource) {
 	if endsActive(into, other) {
 		c, _ := other.(*Condition)
@@ -25,7 +25,7 @@ func (f *Filler) Fill(into, other Resource) {
 	f.walk(reflect.ValueOf(into).Elem(), reflect.ValueOf(other).Elem())
 }
 
-// Agree reports whether two resources of a type do not contradict each other, so that Fill would lose nothing of
+// Agree reports whether two resources of a type do not contradict each other, so that Fill would lose no data from
 // either.
 func Agree(a, b Resource) bool {
 	return !endsActive(a, b) && !endsActive(b, a) &&
@@ -43,7 +43,7 @@ func endsActive(active, ended Resource) bool {
 	return a.ClinicalStatus.Has(system, "active", "recurrence", "relapse")
 }
 
-// walk reports whether two values agree. A nil Filler fills nothing.
+// walk reports whether two values agree, and fills in missing parts unless f is nil.
 func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 	agree = true
 	fill := f != nil
@@ -65,7 +65,7 @@ func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 			if fill {
 				a.Set(b)
 			}
-		case field.Tag.Get("merge") == "first": // about the source, not the fact
+		case field.Tag.Get("merge") == "first": // describes the source, not the fact
 		case field.Tag.Get("merge") == "union":
 			if fill {
 				f.union(a, b)
@@ -77,7 +77,8 @@ func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 	return agree
 }
 
-// choices returns the names of the choices (value[x]) with a member set, so that no second one is added.
+// choices returns the names of the choice elements (value[x]) that already have a value, so that no second value is
+// added.
 func choices(of reflect.Value) []string {
 	var taken []string
 	for i := range of.NumField() {
@@ -100,7 +101,8 @@ func (f *Filler) fillMeta(into, other reflect.Value) {
 	}
 }
 
-// same reports whether two values have the same meaning. Concepts that share a coding do, and complete each other.
+// same reports whether two values have the same meaning. Concepts that share a coding have the same meaning and
+// complete each other.
 func same(into, other reflect.Value, fill bool) bool {
 	if reflect.DeepEqual(into.Interface(), other.Interface()) {
 		return true
@@ -121,8 +123,8 @@ func same(into, other reflect.Value, fill bool) bool {
 	return true
 }
 
-// samePeriod reports whether two periods are compatible: an open one may be closed by the other, and the day of a time
-// is compatible with the time.
+// samePeriod reports whether two periods are compatible. An open period may be closed by the other one, and a date is
+// compatible with a time on that day.
 func samePeriod(into *Period, other any, fill bool) bool {
 	b, ok := other.(*Period)
 	if !ok {
@@ -139,7 +141,7 @@ func samePeriod(into *Period, other any, fill bool) bool {
 	return true
 }
 
-// finer returns the more precise of two times, if the other is empty or a less precise form of it.
+// finer returns the more precise of two times, if one is empty or a less precise form of the other.
 func finer(a, b string) (string, bool) {
 	if strings.HasPrefix(b, a) {
 		return b, true
@@ -147,7 +149,7 @@ func finer(a, b string) (string, bool) {
 	return a, strings.HasPrefix(a, b)
 }
 
-// Has reports whether a concept has a code.
+// Has reports whether a concept has one of the codes in a system.
 func (c *CodeableConcept) Has(system string, codes ...string) bool {
 	return c != nil && slices.ContainsFunc(c.Coding, func(has Coding) bool {
 		return has.System == system &&

@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// Packer encodes resources as bytes, a tenth of their size as structs, and decodes them again. A text shared by several
-// resources is stored once, in the Packer that packed it. The zero value is ready to use.
+// Packer encodes resources as bytes, at a tenth of their size as structs, and decodes them. Text shared by several
+// resources is stored once, in the Packer that encoded it. The zero value is ready to use.
 type Packer struct {
 	types  []reflect.Type
 	texts  []string
-	known  map[string]uint64 // positions in texts
-	seen   []uint32          // hashes of texts packed before
+	known  map[string]uint64 // positions of known texts in texts
+	seen   []uint32          // hashes of texts packed so far
 	buffer []byte
 }
 
-// Limits of the texts shared between resources.
+// Limits for texts shared between resources.
 const (
 	maxTexts     = 1 << 16
 	maxTextBytes = 256
 	seenTexts    = 1 << 13
 )
 
-// Encodings of a text: its length and bytes, the position of a known text, a UUID, and a UUID after a known text, such
-// as "Patient/".
+// Encodings of a text: its length and bytes, the position of a known text, a UUID, or a UUID after a known text such as
+// "Patient/".
 const (
 	asBytes = iota
 	asKnown
@@ -125,7 +125,7 @@ func (p *Packer) text(text string) {
 	p.buffer = append(p.buffer, text...)
 }
 
-// place returns the position of a known text. It adds a text that is packed for the second time, or immediately if
+// place returns the position of a known text. It adds a text when it is packed for the second time, or immediately if
 // atOnce is set.
 func (p *Packer) place(text string, atOnce bool) (place uint64, ok bool) {
 	if len(text) > maxTextBytes {
@@ -150,7 +150,7 @@ func (p *Packer) place(text string, atOnce bool) (place uint64, ok bool) {
 	if len(p.texts) == maxTexts {
 		return 0, false
 	}
-	text = strings.Clone(text) // most are a part of the document, which could not be freed
+	text = strings.Clone(text) // most texts are slices of the document, which they would keep in memory
 	place = uint64(len(p.texts))
 	p.texts = append(p.texts, text)
 	p.known[text] = place
@@ -179,7 +179,7 @@ func (p *Packer) uuid(text string) {
 	for _, part := range [...]string{text[:8], text[9:13], text[14:18], text[19:23], text[24:]} {
 		n += copy(digits[n:], part)
 	}
-	p.buffer, _ = hex.AppendDecode(p.buffer, digits[:]) // isUUID has validated it
+	p.buffer, _ = hex.AppendDecode(p.buffer, digits[:]) // isUUID has already validated the digits
 }
 
 type unpacker struct {

@@ -23,7 +23,7 @@ type Patient struct {
 	Managing        *Reference             `json:"managingOrganization,omitempty"`
 }
 
-// PatientCommunication is a language of a Patient.
+// PatientCommunication is a language that a Patient uses.
 type PatientCommunication struct {
 	Extension []Extension      `json:"extension,omitempty"`
 	Language  *CodeableConcept `json:"language"`
@@ -57,7 +57,7 @@ type Practitioner struct {
 	Qualification []Qualification `json:"qualification,omitempty" merge:"union"`
 }
 
-// Qualification states a qualification of a Practitioner.
+// Qualification is a qualification of a Practitioner.
 type Qualification struct {
 	Code *CodeableConcept `json:"code"`
 }
@@ -103,7 +103,7 @@ type Location struct {
 	Managing   *Reference        `json:"managingOrganization,omitempty"`
 }
 
-// Device is the FHIR resource (device.html): a patient's implant or aid, or authoring software.
+// Device is the FHIR resource (device.html): a patient's implant or aid, or software that is an author.
 type Device struct {
 	Header
 
@@ -139,7 +139,7 @@ type DeviceName struct {
 	Type string `json:"type"`
 }
 
-// DeviceVersion is a version of software.
+// DeviceVersion is a software version.
 type DeviceVersion struct {
 	Value string `json:"value"`
 }

@@ -30,13 +30,13 @@ type Procedure struct {
 	FocalDevice        []FocalDevice        `json:"focalDevice,omitempty" merge:"union"`
 }
 
-// ProcedurePerformer names a performer of a Procedure.
+// ProcedurePerformer is a performer of a Procedure.
 type ProcedurePerformer struct {
 	Function *CodeableConcept `json:"function,omitempty"`
 	Actor    *Reference       `json:"actor"`
 }
 
-// FocalDevice names a device that was implanted, removed or changed.
+// FocalDevice is a device that was implanted, removed or changed.
 type FocalDevice struct {
 	Action      *CodeableConcept `json:"action,omitempty"`
 	Manipulated *Reference       `json:"manipulated"`
@@ -72,13 +72,13 @@ type Immunization struct {
 	Protocol         []ImmunizationProtocol  `json:"protocolApplied,omitempty"`
 }
 
-// ImmunizationPerformer names a party that gave, ordered or recorded an Immunization.
+// ImmunizationPerformer is a party that administered, ordered or recorded an Immunization.
 type ImmunizationPerformer struct {
 	Function *CodeableConcept `json:"function,omitempty"`
 	Actor    *Reference       `json:"actor"`
 }
 
-// ImmunizationEducation describes the material that the patient received.
+// ImmunizationEducation describes educational material that the patient received.
 type ImmunizationEducation struct {
 	DocumentType    string `json:"documentType,omitempty"`
 	Reference       string `json:"reference,omitempty"`
@@ -91,13 +91,13 @@ type ImmunizationReaction struct {
 	Detail *Reference `json:"detail,omitempty"`
 }
 
-// ImmunizationProtocol states the number of the dose in its series.
+// ImmunizationProtocol holds a dose's number in its series.
 type ImmunizationProtocol struct {
 	Series     string `json:"series,omitempty"`
 	DoseNumber int32  `json:"doseNumberPositiveInt,omitempty"`
 }
 
-// SupplyDelivery is the FHIR resource (supplydelivery.html): an item, other than medication, that was handed to the
+// SupplyDelivery is the FHIR resource (supplydelivery.html): an item other than medication that was supplied to the
 // patient.
 type SupplyDelivery struct {
 	Header
@@ -112,7 +112,7 @@ type SupplyDelivery struct {
 	Supplier         *Reference    `json:"supplier,omitempty"`
 }
 
-// SuppliedItem states the item and the amount of a SupplyDelivery.
+// SuppliedItem holds the item and quantity of a SupplyDelivery.
 type SuppliedItem struct {
 	Quantity *Quantity        `json:"quantity,omitempty"`
 	Item     *CodeableConcept `json:"itemCodeableConcept,omitempty" choice:"item"`

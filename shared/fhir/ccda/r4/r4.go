@@ -1,5 +1,5 @@
-// Package r4 owns the FHIR R4 (4.0.1) resources that package ccda creates, as structs with only the members that it
-// fills, in the order in which FHIR lists them. File merge.go defines how two resources with the same id are merged.
+// Package r4 defines the FHIR R4 (4.0.1) resources that package ccda creates. Each struct has only the members that
+// ccda sets, in FHIR's order. File merge.go defines how two resources with the same id are merged.
 package r4
 
 import (
@@ -8,13 +8,13 @@ import (
 	"fmt"
 )
 
-// Resource is a pointer to one of the resources of this package.
+// Resource is a pointer to one of this package's resources.
 type Resource interface {
-	// Base returns the members common to all resources, for reading and writing.
+	// Base returns the members common to all resources. The caller may modify them.
 	Base() *Header
 }
 
-// Header holds the first members of every resource.
+// Header holds the leading members of every resource.
 type Header struct {
 	ResourceType string      `json:"resourceType"`
 	ID           string      `json:"id"`
@@ -23,7 +23,7 @@ type Header struct {
 	Extension    []Extension `json:"extension,omitempty" merge:"union"`
 }
 
-// Meta holds the source of a resource, and the source's codes that have no member of their own.
+// Meta holds a resource's source, and codes from the source for which FHIR has no other member.
 type Meta struct {
 	Source string   `json:"source,omitempty"`
 	Tag    []Coding `json:"tag,omitempty"`
@@ -36,7 +36,7 @@ type Narrative struct {
 	Large  *Large `json:"-"` // replaces Div
 }
 
-// Base implements Resource for everything that embeds a Header.
+// Base implements Resource for every type that embeds a Header.
 func (h *Header) Base() *Header { return h }
 
 // Reference returns a reference to the resource, without a display text.
@@ -44,7 +44,7 @@ func (h *Header) Reference() *Reference {
 	return &Reference{Reference: h.ResourceType + "/" + h.ID}
 }
 
-// Tag adds the codings that meta.tag does not contain yet.
+// Tag adds the codings that are not yet in meta.tag.
 func (h *Header) Tag(codings ...Coding) {
 	if len(codings) == 0 {
 		return
@@ -55,7 +55,7 @@ func (h *Header) Tag(codings ...Coding) {
 	h.Meta.Tag = AppendNew(h.Meta.Tag, codings...)
 }
 
-// JSON writes a resource as one compact line without a line feed. HTML characters in texts are not escaped, since the
+// JSON encodes a resource as one compact line without a line feed. It does not escape HTML characters, because the
 // output is not HTML.
 func JSON(r Resource) ([]byte, error) {
 	var line line
@@ -67,7 +67,7 @@ func JSON(r Resource) ([]byte, error) {
 	return bytes.TrimSuffix(line, []byte{'\n'}), nil
 }
 
-// line stores what an encoder writes in one call, without spare capacity.
+// line holds the output of a single call to an encoder, without spare capacity.
 type line []byte
 
 // Write implements io.Writer.
@@ -80,7 +80,7 @@ func (l *line) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// AppendNew appends the elements that the list does not contain yet.
+// AppendNew appends the elements that are not yet in the list.
 func AppendNew[T comparable](list []T, more ...T) []T {
 	for _, m := range more {
 		known := false

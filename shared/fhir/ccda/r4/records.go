@@ -19,7 +19,7 @@ type FamilyMemberHistory struct {
 	Condition       []FamilyCondition `json:"condition,omitempty" merge:"union"`
 }
 
-// FamilyCondition is a condition that a relative had.
+// FamilyCondition is a condition of a relative.
 type FamilyCondition struct {
 	Code        *CodeableConcept `json:"code"`
 	Outcome     *CodeableConcept `json:"outcome,omitempty"`
@@ -29,7 +29,7 @@ type FamilyCondition struct {
 	Note        []Annotation     `json:"note,omitempty"`
 }
 
-// Coverage is the FHIR resource (coverage.html): an insurance or a payer.
+// Coverage is the FHIR resource (coverage.html): insurance or another payer.
 type Coverage struct {
 	Header
 
@@ -54,7 +54,7 @@ type CoverageClass struct {
 	Name  string           `json:"name,omitempty"`
 }
 
-// Consent is the FHIR resource (consent.html): a decision of the patient.
+// Consent is the FHIR resource (consent.html): a patient's decision.
 type Consent struct {
 	Header
 
@@ -71,13 +71,13 @@ type Consent struct {
 	Provision    *ConsentProvision `json:"provision,omitempty"`
 }
 
-// ConsentVerified states whether, and with whom, a Consent was verified.
+// ConsentVerified records whether, and with whom, a Consent was verified.
 type ConsentVerified struct {
 	Verified bool   `json:"verified"`
 	Date     string `json:"verificationDate,omitempty"`
 }
 
-// ConsentProvision states the content, the period and the parties of a Consent.
+// ConsentProvision holds the content, period and parties of a Consent.
 type ConsentProvision struct {
 	Period *Period           `json:"period,omitempty"`
 	Actor  []ConsentActor    `json:"actor,omitempty"`

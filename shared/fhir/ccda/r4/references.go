@@ -8,13 +8,13 @@ import (
 // IsKept reports whether a reference points to a resource.
 func IsKept(ref *Reference) bool { return ref != nil && ref.Reference != "" }
 
-// ReferenceSet is a list of references without duplicates.
+// ReferenceSet is an ordered list of references without duplicates.
 type ReferenceSet struct {
 	List []Reference
 	seen map[string]bool
 }
 
-// Add adds a reference if it is new and points to a resource.
+// Add adds a reference if it points to a resource and is not yet in the set.
 func (l *ReferenceSet) Add(r Reference) {
 	if !IsKept(&r) {
 		return
@@ -28,7 +28,7 @@ func (l *ReferenceSet) Add(r Reference) {
 	}
 }
 
-// AppendReference appends the references that the list does not contain yet.
+// AppendReference appends the references that are not yet in the list.
 func AppendReference(list []Reference, more ...Reference) []Reference {
 	for _, m := range more {
 		if !slices.ContainsFunc(list, func(r Reference) bool { return r.Reference == m.Reference }) {
@@ -49,7 +49,7 @@ func OfType(list []Reference, types ...string) []Reference {
 	return some
 }
 
-// Without returns the references other than one.
+// Without returns the list without references equal to one.
 func Without(list []Reference, one *Reference) []Reference {
 	var others []Reference
 	for _, r := range list {

@@ -1,6 +1,6 @@
 package r4
 
-// DiagnosticReport is the FHIR resource (diagnosticreport.html): results that belong together.
+// DiagnosticReport is the FHIR resource (diagnosticreport.html): a group of related results.
 type DiagnosticReport struct {
 	Header
 
@@ -33,7 +33,7 @@ type Specimen struct {
 	Note       []Annotation        `json:"note,omitempty" merge:"union"`
 }
 
-// SpecimenCollection states how a Specimen was collected.
+// SpecimenCollection describes how a Specimen was collected.
 type SpecimenCollection struct {
 	Collector       *Reference       `json:"collector,omitempty"`
 	Collected       string           `json:"collectedDateTime,omitempty" choice:"collected"`

@@ -50,7 +50,7 @@ type DeviceRequest struct {
 	Note             []Annotation      `json:"note,omitempty" merge:"union"`
 }
 
-// Parameter is a detail of the requested device or supply.
+// Parameter is a detail of a requested device or supply.
 type Parameter struct {
 	Code          *CodeableConcept `json:"code,omitempty"`
 	ValueQuantity *Quantity        `json:"valueQuantity,omitempty"`

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Size returns an upper bound on the number of bytes that JSON writes for a resource or a part of one. It stops
-// counting once the result exceeds most, so that measuring a value costs no more than the allowed output.
+// Size returns an upper bound for the number of bytes of JSON that encode a resource or part of one. It stops counting
+// once the result exceeds most, so measuring a value costs no more than the allowed output.
 func Size(v any, most int) int {
 	s := sizer{most: most}
 	s.value(reflect.ValueOf(v))
 	return s.size
 }
 
-// originalElement is the JSON around an Original.
+// originalElement is the JSON that surrounds the text of an Original.
 const originalElement = `{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/originalText","valueString":}]}`
 
 type sizer struct{ size, most int }
@@ -50,7 +50,7 @@ func (s *sizer) value(v reflect.Value) {
 	}
 }
 
-// members adds the members of an object, including those of an embedded struct.
+// members adds the size of an object's members, including those of an embedded struct.
 func (s *sizer) members(v reflect.Value) {
 	for field, member := range v.Fields() {
 		tag := field.Tag.Get("json")
@@ -63,13 +63,13 @@ func (s *sizer) members(v reflect.Value) {
 			}
 		case member.IsZero() && strings.HasSuffix(tag, ",omitempty"):
 		default:
-			s.size += len(tag) + len(`"":,`) // the options of the tag are counted too
+			s.size += len(tag) + len(`"":,`) // includes the tag's options, which only overestimates the size
 			s.value(member)
 		}
 	}
 }
 
-// text adds a string, including its quotes and escapes.
+// text adds the size of a string, including quotes and escapes.
 func (s *sizer) text(text string) {
 	s.size += len(`""`)
 	for _, r := range text {

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// few is the number of elements up to which comparing is faster than hashing.
+	// few is the number of elements up to which comparison is faster than hashing.
 	few = 32
-	// maxNames bounds the names that other resources add to a person, since they must be compared pairwise.
+	// maxNames limits the names that other resources may add to a person, because names must be compared pairwise.
 	maxNames = 100
 )
 
-// members holds the elements of a list, each as a hash of its content.
+// members holds a hash of each element of a list.
 type members struct {
 	keys []key
 	has  map[key]bool
@@ -22,7 +22,7 @@ type members struct {
 
 type key [sha256.Size]byte
 
-// union appends the elements of other that into does not contain.
+// union appends the elements of other that are not in into.
 func (f *Filler) union(into, other reflect.Value) {
 	_, areNames := reflect.TypeAssert[[]HumanName](into)
 	switch {
@@ -43,7 +43,7 @@ func (f *Filler) union(into, other reflect.Value) {
 	}
 }
 
-// compare is like union, but compares elements pairwise and limits the list to most elements.
+// compare is like union, but compares elements pairwise and limits the result to most elements.
 func compare(into, other reflect.Value, most int) {
 	for i := 0; i < other.Len() && into.Len() < most; i++ {
 		known := false
@@ -57,7 +57,7 @@ func compare(into, other reflect.Value, most int) {
 	}
 }
 
-// membersOf returns the members of a list, which may have grown in the meantime.
+// membersOf returns the members of a list that may have grown since the last call.
 func (f *Filler) membersOf(list reflect.Value) *members {
 	at := list.Addr().Interface()
 	m := f.known[at]
@@ -80,7 +80,8 @@ func (m *members) add(k key) {
 	m.has[k] = true
 }
 
-// spell writes a value so that two values have the same spelling if, and only if, they are deeply equal.
+// spell appends an encoding of v to a byte slice. Two values have the same encoding if and only if they are deeply
+// equal.
 func spell(to []byte, v reflect.Value) []byte {
 	switch kind := v.Kind(); {
 	case kind == reflect.Struct:
@@ -111,7 +112,8 @@ func spell(to []byte, v reflect.Value) []byte {
 
 func count(to []byte, n int) []byte { return append(strconv.AppendInt(to, int64(n), 10), ' ') }
 
-// sameName reports whether two names are the same, one possibly less complete, and keeps the fuller one.
+// sameName reports whether two names are the same, allowing for missing parts. It copies the more complete name to
+// into.
 func sameName(into, other reflect.Value) bool {
 	a, okA := reflect.TypeAssert[HumanName](into)
 	b, okB := reflect.TypeAssert[HumanName](other)

@@ -16,7 +16,7 @@ import (
 type authorships struct {
 	list  []*authorship
 	index map[string]*authorship
-	own   map[string]bool // references to resources whose statements name their author
+	own   map[string]bool // references to resources whose statements name an author
 }
 
 type authorship struct {
@@ -24,9 +24,8 @@ type authorship struct {
 	targets    r4.ReferenceSet
 }
 
-// Attribute collects the authors of a statement, and its performers if its resource has no member for them. If the
-// statement is not the main one, such as the concern around a problem, it also collects its time, which the resource
-// does not have.
+// Attribute collects a statement's authors, and its performers if the resource has no member for them. For a statement
+// other than the main one, such as the concern around a problem, it also collects the time, which the resource lacks.
 func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	c.attributeToAuthors(head, n)
 	if n.At("author") != nil {
@@ -53,8 +52,8 @@ func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	})
 }
 
-// hasNoPerformer reports whether the resource of a statement has no member for its performers. A MedicationRequest's
-// performer is the intended one: there is no member for the person who gave a reported medication.
+// hasNoPerformer reports whether a statement's resource has no member for its performers. A MedicationRequest's
+// performer is the intended one, so there is no member for the person who administered a reported medication.
 func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
 	switch head.ResourceType {
 	case "AllergyIntolerance", "Condition", "Goal", "CarePlan", "Consent", "FamilyMemberHistory", "DeviceUseStatement":
@@ -65,7 +64,7 @@ func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
 	return false
 }
 
-// AttributeSection collects the authors of a section for those of its resources whose statements name none (CDA R2,
+// AttributeSection attributes a section's authors to those of its resources whose statements name no author (CDA R2,
 // context conduction: an author in an entry overrides the section's).
 func (c *Context) AttributeSection(section *cda.Node, resources []r4.Reference) {
 	if section.At("author") == nil {
@@ -85,7 +84,7 @@ func (c *Context) attributeToAuthors(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// activityOf returns the activity of a statement from its code, otherwise from its class.
+// activityOf returns a statement's activity, derived from its code or otherwise from its class.
 func activityOf(n *cda.Node) r4.Coding {
 	if code, ok := datatype.Coding(n.At("code")); ok {
 		return code
@@ -95,12 +94,12 @@ func activityOf(n *cda.Node) r4.Coding {
 	}
 }
 
-// participation states the role of a person in a statement, and the time.
+// participation is a person's role in a statement, with the time.
 type participation struct {
-	kind, display string // role of the agent
+	kind, display string // the agent's role
 	moment        string
 	period        *r4.Period
-	activity      r4.Coding // empty for authorship of the resource
+	activity      r4.Coding // empty if the person authored the resource
 }
 
 func (c *Context) attributeTo(head *r4.Header, p entity.Party, how participation) {
@@ -151,7 +150,7 @@ func (c *Context) attributeTo(head *r4.Header, p entity.Party, how participation
 	}
 }
 
-// AddAuthorships adds a Provenance for each author and time that Attribute collected. Its recorded time is that of the
+// AddAuthorships adds a Provenance for each author and time that Attribute collected. The recorded time is that of the
 // document.
 func (c *Context) AddAuthorships() {
 	for _, a := range c.authorships.list {

@@ -8,10 +8,10 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// ConditionOfUSCore is US Core's code system of condition categories.
+// ConditionOfUSCore is US Core's code system for condition categories.
 const ConditionOfUSCore = "http://hl7.org/fhir/us/core/CodeSystem/condition-category"
 
-// IsHealthConcern reports whether a Condition has the category of health concerns.
+// IsHealthConcern reports whether a Condition has the health concern category.
 func IsHealthConcern(r *r4.Condition) bool {
 	for _, category := range r.Category {
 		if category.Has(ConditionOfUSCore, "health-concern") {
@@ -21,8 +21,8 @@ func IsHealthConcern(r *r4.Condition) bool {
 	return false
 }
 
-// ConsentStatus returns the status of a Consent: a recorded directive (completed) is in force until its time has ended.
-// One with an unknown status must not be acted on (FHIR R4, Consent.status: draft).
+// ConsentStatus returns the status of a Consent. A recorded directive (completed) is in force until its period has
+// ended. A directive with an unknown status must not be acted on (FHIR R4, Consent.status: draft).
 func (c *Context) ConsentStatus(n *cda.Node) string {
 	status := cmp.Or(consentStates.Of(cda.StatusOf(n)), "draft")
 	if cda.HasNoStatus(n) {
@@ -34,7 +34,7 @@ func (c *Context) ConsentStatus(n *cda.Node) string {
 	return status
 }
 
-// Code systems of clinicalStatus and verificationStatus.
+// Code systems for clinicalStatus and verificationStatus.
 const (
 	ConditionClinical = "http://terminology.hl7.org/CodeSystem/condition-clinical"
 	ConditionVerified = "http://terminology.hl7.org/CodeSystem/condition-ver-status"
@@ -42,14 +42,13 @@ const (
 	AllergyVerified   = "http://terminology.hl7.org/CodeSystem/allergyintolerance-verification"
 )
 
-// ConditionStatus returns the concept for a code of Condition.clinicalStatus.
+// ConditionStatus returns the concept for a Condition.clinicalStatus code.
 func ConditionStatus(code string) *r4.CodeableConcept {
 	return r4.Concept(ConditionClinical, code, strings.ToUpper(code[:1])+code[1:])
 }
 
-// StatusIn returns the code or the words of the status observation in a problem or an allergy (C-CDA on FHIR,
-// "Problems" and "Allergies": status observation), found by its template or code. denied is true if the observation is
-// negated.
+// StatusIn returns the code or words of the status observation in a problem or allergy (C-CDA on FHIR, "Problems" and
+// "Allergies": status observation), found by its template or code. denied reports whether the observation is negated.
 func StatusIn(n *cda.Node, root string) (value *cda.Node, denied bool) {
 	if status := cda.EntryOf(n, root, "33999-4"); status != nil {
 		return status.At("value"), false
@@ -62,18 +61,18 @@ func StatusIn(n *cda.Node, root string) (value *cda.Node, denied bool) {
 	return nil, false
 }
 
-// End classifies effectiveTime/high of a problem or an allergy.
+// End classifies the effectiveTime/high of a problem or allergy.
 type End int
 
-// The ends. C-CDA writes UNK for an end with an unknown date; any other nullFlavor does not imply an end (C-CDA on
-// FHIR, "Problems", row effectiveTime/high).
+// Classes of effectiveTime/high. In C-CDA, UNK means that there is an end with an unknown date; any other nullFlavor
+// does not imply an end (C-CDA on FHIR, "Problems", row effectiveTime/high).
 const (
 	NoEnd End = iota
 	UnknownEnd
 	DatedEnd
 )
 
-// EndOf reads effectiveTime/high. A time after that of the document is not an end yet.
+// EndOf classifies effectiveTime/high. A time after the document's does not count as an end.
 func (c *Context) EndOf(when *cda.Node) End {
 	high := when.At("high")
 	switch _, dated := cda.ReadStamp(high.Attr("value")); {
@@ -85,9 +84,9 @@ func (c *Context) EndOf(when *cda.Node) End {
 	return NoEnd
 }
 
-// ClinicalStatus returns the clinical status of a problem or an allergy without a status observation: that of the
-// concern (C-CDA on FHIR, ConceptMap CF-ConditionClinicalStatus). One that has ended is inactive ("Problems", row
-// effectiveTime/high), so that all its mentions agree. It returns "" if nothing is stated.
+// ClinicalStatus returns the clinical status of a problem or allergy without a status observation, which is that of the
+// concern (C-CDA on FHIR, ConceptMap CF-ConditionClinicalStatus). A problem or allergy that has ended is inactive
+// ("Problems", row effectiveTime/high), so that all its mentions agree. ClinicalStatus returns "" if nothing is stated.
 func ClinicalStatus(concern string, end End) string {
 	if end != NoEnd {
 		return "inactive"
@@ -95,13 +94,13 @@ func ClinicalStatus(concern string, end End) string {
 	return concernStatuses.Of(concern)
 }
 
-// ProblemStatusRoot is the template of the status observation in a problem.
+// ProblemStatusRoot is the template OID of a problem's status observation.
 const ProblemStatusRoot = "2.16.840.1.113883.10.20.22.4.6"
 
-// ProblemStatus returns the clinical status of a problem or a concern: from its status observation, otherwise from the
-// status of the concern and the end (C-CDA on FHIR, "Problems", rows statusCode, effectiveTime/high and Problem
-// Status). A problem whose end has a date is not active (con-4); an end without a known date does not contradict a
-// status observation. It returns nil if nothing is stated.
+// ProblemStatus returns the clinical status of a problem or concern, from its status observation or otherwise from the
+// concern's status and the end (C-CDA on FHIR, "Problems", rows statusCode, effectiveTime/high and Problem Status). A
+// problem with a dated end is not active (con-4); an end without a known date does not contradict a status observation.
+// ProblemStatus returns nil if nothing is stated.
 func (c *Context) ProblemStatus(n *cda.Node, concern string) *r4.CodeableConcept {
 	value, denied := StatusIn(n, ProblemStatusRoot)
 	code, end := ProblemStatusOf(value), c.EndOf(n.At("effectiveTime"))
@@ -118,7 +117,7 @@ func (c *Context) ProblemStatus(n *cda.Node, concern string) *r4.CodeableConcept
 	return ConditionStatus(code)
 }
 
-// ProblemStatusOf maps the value of a status observation to condition-clinical; "" for any other value.
+// ProblemStatusOf maps the value of a status observation to condition-clinical. It returns "" for any other value.
 func ProblemStatusOf(value *cda.Node) string {
 	return problemStatuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
 }

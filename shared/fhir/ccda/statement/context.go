@@ -1,6 +1,5 @@
-// Package statement holds the parts that all sections share: the context for converting a clinical statement, the
-// structure of a section's rules, and the relations of statements to each other, to their authors and to their
-// comments.
+// Package statement contains the code that all sections share: the context for converting a clinical statement, the
+// structure of section rules, and a statement's relations to other statements, authors and comments.
 package statement
 
 import (
@@ -11,52 +10,52 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Context is passed to every rule. Rules read its fields and never assign them: the first group applies to the complete
-// document, the second to the section being read, which package body enters and leaves.
+// Context is passed to every rule. Rules read its fields but never assign them. The first group of fields applies to
+// the entire document. The second group applies to the current section, and package body sets it.
 type Context struct {
 	Document  *cda.Document
 	Patient   *r4.Reference
-	Encounter *r4.Reference // encompassingEncounter, set by the header; nil if there is none
+	Encounter *r4.Reference // encompassingEncounter, set by package header; nil if there is none
 	Read      *datatype.Reader
 	Make      *entity.Maker
 	Emit      *emit.Emitter
 	Rules     Rules
 	Problems  Problems
 
-	Within    string          // name of the section's rule; empty if it has none
-	InSection *cda.Node       // element of the section
-	Open      r4.ReferenceSet // resources of the section so far
+	Within    string          // name of the section's rule; empty if there is none
+	InSection *cda.Node       // the section's element
+	Open      r4.ReferenceSet // resources created in the section so far
 
 	authorships authorships
 }
 
-// Rules converts a statement nested in another one, whichever section its rule belongs to.
+// Rules converts nested statements, whichever section their rules belong to.
 type Rules interface {
-	// ConvertBy converts a statement by the rule of a template, even if the statement does not have the template, and
-	// reports whether there is such a rule.
+	// ConvertBy converts a statement by a template's rule, even if the statement does not have that template. It reports
+	// whether there is such a rule.
 	ConvertBy(root string, n *cda.Node) bool
-	// Member converts a statement in an organizer by its own template, or by the section's assumption, and returns a
-	// reference to its resource; nil if it has none.
+	// Member converts a statement in an organizer, by its own template or the one that the section assumes. It returns a
+	// reference to the statement's resource, or nil if there is none.
 	Member(n *cda.Node, section *Section) *r4.Reference
 }
 
-// Problems converts problem observations outside the problem list, such as the diagnoses of an encounter.
+// Problems converts problem observations outside the problem list, such as an encounter's diagnoses.
 type Problems interface {
-	// Is reports whether an observation is a problem rather than a status or note beside it.
+	// Is reports whether an observation is a problem rather than an accompanying status or note.
 	Is(n *cda.Node) bool
 	// Convert creates a Condition for a problem. act is the enclosing concern, or nil.
 	Convert(n, act *cda.Node) *r4.Reference
-	// ConvertAct creates Conditions for the problems in an act.
+	// ConvertAct creates Conditions for all problems in an act.
 	ConvertAct(act *cda.Node) []r4.Reference
 }
 
-// NewContext returns the context of a document about a patient, without rules.
+// NewContext returns a context without rules, for a document about the given patient.
 func NewContext(d *cda.Document, patient *r4.Reference, to *emit.Emitter) *Context {
 	read := datatype.NewReader(d, to)
 	return &Context{Document: d, Patient: patient, Read: read, Make: entity.NewMaker(d, patient, read, to), Emit: to}
 }
 
-// Named runs do with the section's name replaced by that of another rule.
+// Named runs do with the section's rule name replaced by rule.
 func (c *Context) Named(rule string, do func()) {
 	within := c.Within
 	c.Within = rule

@@ -7,15 +7,15 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Reasons for dropping the resource that a rule created for a statement.
+// Reasons for dropping a resource that a rule created for a statement.
 const (
 	noResource = "no resource can state that it is negated"
 	noStatus   = "no resource can state that its status is unknown"
 )
 
-// limit restricts a resource to the content of its statement, whichever rule created it. A negated statement becomes
-// refuted or not done, and a null or unnamed one becomes neither confirmed nor in progress. It returns the reason if no
-// resource of the type can state that; "" if r can.
+// limit ensures that a resource asserts no more than its statement, whichever rule created it. A negated statement
+// becomes refuted or not done. A null or unnamed statement becomes neither confirmed nor in progress. If the resource's
+// type can't express that, limit returns the reason for dropping the resource; otherwise it returns "".
 func (c *Context) limit(r r4.Resource, n *cda.Node) string {
 	if _, isQuestion := r.(*r4.Observation); n.Attr("nullFlavor") != "" && !isQuestion {
 		return cda.NullReason(n.Attr("nullFlavor"))
@@ -29,7 +29,7 @@ func (c *Context) limit(r r4.Resource, n *cda.Node) string {
 	return ""
 }
 
-// isUnnamed reports whether a resource is about something without a name.
+// isUnnamed reports whether the subject of a resource has no name.
 func (c *Context) isUnnamed(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition:
@@ -38,7 +38,7 @@ func (c *Context) isUnnamed(r r4.Resource) bool {
 		return datatype.IsUnnamed(r.Code)
 	case *r4.Procedure:
 		return datatype.IsUnnamed(r.Code)
-	case *r4.ServiceRequest: // "No smoking" is a valid name
+	case *r4.ServiceRequest: // in a ServiceRequest, "No smoking" is a valid name
 		return datatype.IsUnknown(r.Code)
 	case *r4.DeviceRequest:
 		return datatype.IsUnknown(r.Code)
@@ -61,9 +61,9 @@ func (c *Context) isUnknownProduct(concept *r4.CodeableConcept, product *r4.Refe
 	return (product == nil || concept != nil) && datatype.IsUnnamed(concept)
 }
 
-// negate makes a resource state that something is absent or was not done (FHIR R4, the status of each type). It reports
-// whether its type can. Rules have already set the code or the verification of a Condition and of an
-// AllergyIntolerance, and the value of an Observation.
+// negate sets a resource's status to absent or not done (FHIR R4, the status of each type). It reports whether the type
+// has such a status. For a Condition, an AllergyIntolerance and an Observation, rules have already set the code,
+// verification status or value.
 func negate(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition, *r4.AllergyIntolerance, *r4.Observation:
@@ -79,7 +79,7 @@ func negate(r r4.Resource) bool {
 		r.DoNotPerform = r4.True()
 	case *r4.ServiceRequest:
 		r.DoNotPerform = r4.True()
-	case *r4.DeviceRequest: // R4 has no doNotPerform for it
+	case *r4.DeviceRequest: // R4 has no doNotPerform in DeviceRequest
 		r.Status = "revoked"
 	case *r4.SupplyDelivery:
 		r.Status = "abandoned"
@@ -95,8 +95,8 @@ func negate(r r4.Resource) bool {
 	return true
 }
 
-// markUnconfirmed makes a resource state that its status is unknown or unconfirmed (FHIR R4, the status of each type;
-// US Core, "Missing Data"). It reports whether its type can. A status of ended or entered in error is kept.
+// markUnconfirmed sets a resource's status to unknown or unconfirmed (FHIR R4, the status of each type; US Core,
+// "Missing Data"). It reports whether the type has such a status. A status of ended or entered in error is unchanged.
 func markUnconfirmed(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition:
@@ -131,7 +131,7 @@ func markUnconfirmed(r r4.Resource) bool {
 	return true
 }
 
-// statusOf returns the status of a resource whose type has the code "unknown" for it; nil for other types.
+// statusOf returns a pointer to a resource's status if its type has the code "unknown", and nil for other types.
 func statusOf(r r4.Resource) *string {
 	switch r := r.(type) {
 	case *r4.Observation:
@@ -158,7 +158,7 @@ func statusOf(r r4.Resource) *string {
 	return nil
 }
 
-// setOpen replaces a status that states that something is under way or done.
+// setOpen replaces a status that means in progress or done.
 func setOpen(status *string, open string) {
 	if cda.IsOneOf(*status, "active", "completed", "final", "in-progress", "finished", "available") {
 		*status = open

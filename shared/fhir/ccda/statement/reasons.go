@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsReaction reports whether a statement is a Reaction Observation of the enclosing one, by its relationship or
-// template.
+// IsReaction reports whether a statement is a Reaction Observation of the enclosing statement, based on its
+// relationship or template.
 func IsReaction(r, n *cda.Node) bool {
 	if cda.IsNegated(n) {
 		return false
@@ -24,24 +24,25 @@ func IsReaction(r, n *cda.Node) bool {
 	return false
 }
 
-// SeverityOf returns the Severity Observation of a reaction, or one beside the reactions that applies to all of them.
+// SeverityOf returns the Severity Observation of a reaction, or one next to several reactions that applies to all of
+// them.
 func SeverityOf(n *cda.Node) *cda.Node {
 	return cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.8", "SEV")
 }
 
-// IsInstruction reports whether a statement is an Instruction.
+// IsInstruction reports whether a statement is an Instruction, based on its template.
 func IsInstruction(s *cda.Node) bool {
 	return s.Name == "act" && cda.IsTemplate(s, InstructionRoots()...)
 }
 
-// IsReason reports whether a statement is the reason of the enclosing one (Indication,
+// IsReason reports whether a statement is the reason for the enclosing statement (Indication,
 // 2.16.840.1.113883.10.20.22.4.19).
 func IsReason(rel, n *cda.Node) bool {
 	return n.Name == "observation" && n.At("value") != nil && !cda.IsNegated(n) && (cda.IsTemplate(n, IndicationRoot) ||
 		rel.Attr("typeCode") == "RSON" && n.At("templateId") == nil)
 }
 
-// Reason adds a reason to two lists: its code, and the Condition with the same id if it occurs earlier in the document
+// Reason appends a reason to two lists: its code, and the Condition with the same id if one precedes it in the document
 // (C-CDA on FHIR, "Encounters": indication).
 func (c *Context) Reason(
 	n *cda.Node, codes []r4.CodeableConcept, references []r4.Reference,
@@ -54,7 +55,7 @@ func (c *Context) Reason(
 	return append(codes, r4.Listed(c.Read.Concept(n.At("value")))...), references
 }
 
-// Reasons reads the reasons of a statement. told lists the statements that contain them.
+// Reasons converts a statement's reasons. told contains the statements that state them.
 func (c *Context) Reasons(n *cda.Node) (codes []r4.CodeableConcept, references []r4.Reference, told []*cda.Node) {
 	for rel := range n.Each("entryRelationship") {
 		for inner := range rel.Each("observation") {

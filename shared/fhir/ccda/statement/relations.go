@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsPreference reports whether an Observation is a Priority Preference, by its code.
+// IsPreference reports whether an Observation is a Priority Preference, based on its code.
 func IsPreference(o *r4.Observation) bool { return o.Code.Has("http://snomed.info/sct", "225773000") }
 
 // PertainsToGoal records the goal that a resource serves (FHIR extension resource-pertainsToGoal).
@@ -21,8 +21,8 @@ func PertainsToGoal(head *r4.Header, goal r4.Reference) {
 }
 
 // Related returns references to the targets of a statement's relationships of the given types (ActRelationshipType):
-// statements in it, and those that an Entry Reference names. The list is complete only when every statement has its
-// resource (emit.Emitter.After).
+// nested statements, and statements named by an Entry Reference. The list is complete only after all statements have
+// their resources (emit.Emitter.After).
 func (c *Context) Related(n *cda.Node, kinds ...string) []r4.Reference {
 	var list []r4.Reference
 	for r := range n.Each("entryRelationship") {
@@ -38,8 +38,8 @@ func (c *Context) Related(n *cda.Node, kinds ...string) []r4.Reference {
 	return list
 }
 
-// Pointed returns a reference to the resource of a statement or, if the statement only repeats an id, of the other one
-// with that id.
+// Pointed returns a reference to a statement's resource. If the statement only repeats an id, the result refers to the
+// resource of the other statement with that id.
 func (c *Context) Pointed(s *cda.Node) *r4.Reference {
 	if ref := c.Emit.Reference(s); ref != nil && !cda.IsTemplate(s, EntryReference) {
 		return ref

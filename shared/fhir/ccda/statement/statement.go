@@ -9,9 +9,9 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Add adds a resource that covers some statements, the main one first, and returns a reference to it. If a resource
-// with its id exists, Add completes that one, unless the two contradict each other. Codes of the statements that have
-// no member in the resource, such as the class of an act, are kept as tags. A resource that would assert more than its
+// Add adds a resource that covers one or more statements, the main one first, and returns a reference to it. If there
+// is a resource with the same id, Add completes that one, unless the two contradict each other. Codes that have no
+// member in the resource, such as an act's class, are stored as tags. A resource that would assert more than its
 // statement is limited to the statement (docs/reference/ccda.md, "Status, negation and absence"), or dropped and
 // counted.
 func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
@@ -52,7 +52,7 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	return ref
 }
 
-// TagUncovered adds the codes of a statement's code, value and interpretation that no rule has read as tags.
+// TagUncovered adds the codes in a statement's code, value and interpretation that no rule has read, as tags.
 func (c *Context) TagUncovered(head *r4.Header, n *cda.Node) {
 	for part := range n.Each("code", "value", "interpretationCode") {
 		for cd := range part.Descendants() {
@@ -66,7 +66,7 @@ func (c *Context) TagUncovered(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// tagHidden adds the codes of the removed parts of a negated statement as tags, such as the device of a procedure that
+// tagHidden adds codes from the removed parts of a negated statement as tags, such as the device of a procedure that
 // was not done.
 func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
 	if len(n.Hidden()) == 0 || !cda.IsNegated(n) {
@@ -82,7 +82,7 @@ func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// tagComments adds the codes of the comments that became notes of the resource as tags.
+// tagComments adds the codes of comments that became notes on the resource, as tags.
 func (c *Context) tagComments(head *r4.Header, n *cda.Node) {
 	for r := range n.Each("entryRelationship") {
 		if act := r.At("act"); act != nil && c.Emit.IsTaken(act) && cda.IsComment(act) {
@@ -91,7 +91,7 @@ func (c *Context) tagComments(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// Comments returns the Comment Activities of a statement as notes (2.16.840.1.113883.10.20.22.4.64).
+// Comments returns a statement's Comment Activities (2.16.840.1.113883.10.20.22.4.64) as notes.
 func (c *Context) Comments(n *cda.Node) []r4.Annotation {
 	var notes []r4.Annotation
 	for r := range n.Each("entryRelationship") {

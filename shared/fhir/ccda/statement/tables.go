@@ -16,8 +16,8 @@ obsolete inactive
 nullified entered-in-error
 `
 
-// concernStatuses maps ActStatus of a concern to condition-clinical (C-CDA on FHIR, ConceptMap
-// CF-ConditionClinicalStatus), including statuses that the map lacks.
+// concernStatuses maps a concern's ActStatus to condition-clinical (C-CDA on FHIR, ConceptMap
+// CF-ConditionClinicalStatus), including statuses that the ConceptMap lacks.
 const concernStatuses terms.Table = `
 active active
 completed inactive
@@ -30,7 +30,7 @@ obsolete inactive
 `
 
 // problemStatuses maps the value of a Problem Status Observation to condition-clinical (C-CDA on FHIR, ConceptMap
-// CF-ProblemStatus), including codes and words of older documents.
+// CF-ProblemStatus), including codes and words used in older documents.
 const problemStatuses terms.Table = `
 55561003 active
 active active

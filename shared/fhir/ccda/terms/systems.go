@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// The URIs of code systems used by rules (FHIR R4, terminologies-systems.html).
+// URIs of the code systems that rules use (FHIR R4, terminologies-systems.html).
 const (
 	LOINC    = "http://loinc.org"
 	ICD10CM  = "http://hl7.org/fhir/sid/icd-10-cm"
 	ICD10PCS = "http://www.cms.gov/Medicare/Coding/ICD10"
 )
 
-// systems maps the OID of a code system to its FHIR URI (terminology.hl7.org, terminologies-systems.html, and the
+// systems maps the OIDs of code systems to their FHIR URIs (terminology.hl7.org, terminologies-systems.html, and the
 // identifier registry of "C-CDA on FHIR").
 const systems Table = `
 2.16.840.1.113883.6.96 http://snomed.info/sct
@@ -97,8 +97,8 @@ const systems Table = `
 2.16.840.1.113883.12.487 http://terminology.hl7.org/CodeSystem/v2-0487
 `
 
-// systemNames maps the names that documents without an OID use for code systems, in lower case and without punctuation,
-// to the OID.
+// systemNames maps the names of code systems in documents without an OID to the OID. Names are in lower case and
+// without punctuation.
 const systemNames Table = `
 snomedct 2.16.840.1.113883.6.96
 snomed 2.16.840.1.113883.6.96
@@ -126,7 +126,7 @@ actcode 2.16.840.1.113883.5.4
 hl7actcode 2.16.840.1.113883.5.4
 `
 
-// System returns the FHIR URI of a code system by its OID, otherwise by its name; "" if neither identifies it.
+// System returns a code system's FHIR URI by its OID, or otherwise by its name. It returns "" if neither identifies it.
 func System(codeSystem, name string) string {
 	if uri := URI(codeSystem); uri != "" {
 		return uri
@@ -139,12 +139,12 @@ func System(codeSystem, name string) string {
 	return ""
 }
 
-// shortestOID is the minimum length of an OID's arcs before the last one. HL7's validator rejects a shorter OID, such
-// as a country's.
+// shortestOID is the minimum length of an OID's arcs before the last one. HL7's validator rejects shorter OIDs, such as
+// those of countries.
 const shortestOID = len("1.2.3")
 
-// URI formats the root of an id or a code system as a URI: the FHIR URI of an OID if there is one, otherwise a URN of
-// the root. It returns "" for an invalid root, since FHIR allows urn:oid: and urn:uuid: only with a valid OID or UUID
+// URI formats the root of an id or code system as a URI: the FHIR URI for an OID if there is one, and otherwise a URN.
+// It returns "" for an invalid root, because FHIR allows urn:oid: and urn:uuid: only with a valid OID or UUID
 // (datatypes.html#uri).
 func URI(root string) string {
 	root = strings.Trim(strings.TrimSpace(root), "{}")
@@ -163,7 +163,7 @@ func URI(root string) string {
 	return ""
 }
 
-// withoutScheme returns the OID or UUID of a URN (RFC 3061, RFC 9562). The scheme may be in upper or lower case.
+// withoutScheme returns the OID or UUID in a URN (RFC 3061, RFC 9562). The scheme may be in upper or lower case.
 func withoutScheme(text string) string {
 	for _, scheme := range [...]string{"urn:oid:", "urn:uuid:"} {
 		if len(text) > len(scheme) && strings.EqualFold(text[:len(scheme)], scheme) {
@@ -173,8 +173,8 @@ func withoutScheme(text string) string {
 	return text
 }
 
-// isAbsolute reports whether the characters and parts of a text form an absolute URI (RFC 3986, 4.3; RFC 8141, 2). It
-// excludes urn:oid: and urn:uuid:, whose content URI checks.
+// isAbsolute reports whether text is syntactically an absolute URI (RFC 3986, 4.3; RFC 8141, 2). It excludes urn:oid:
+// and urn:uuid:, which URI validates.
 func isAbsolute(text string) bool {
 	const legal = "-._~:/?#[]@!$&'()*+,;=%" +
 		"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -192,7 +192,7 @@ func isAbsolute(text string) bool {
 	return len(kind) > 1 && name != "" && !strings.EqualFold(kind, "oid") && !strings.EqualFold(kind, "uuid")
 }
 
-// plainName returns the letters and digits of a name, in lower case.
+// plainName returns the letters and digits in a name, in lower case.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -205,7 +205,7 @@ func plainName(name string) string {
 	}, name)
 }
 
-// IsOID reports whether a text has the form of FHIR's oid (datatypes.html#oid). Below the arcs 0 and 1, a second arc is
+// IsOID reports whether text has the form of FHIR's oid (datatypes.html#oid). Below the arcs 0 and 1, the second arc is
 // at most 39 (ITU-T X.660, 7.6).
 func IsOID(text string) bool {
 	if len(text) < 3 || text[0] < '0' || text[0] > '2' || text[1] != '.' {
@@ -220,7 +220,7 @@ func IsOID(text string) bool {
 	return text[0] == '2' || len(second) == 1 || len(second) == 2 && second < "40"
 }
 
-// IsUUID reports whether a text is a UUID, in upper or lower case.
+// IsUUID reports whether text is a UUID, in upper or lower case.
 func IsUUID(text string) bool {
 	if len(text) != 36 {
 		return false
@@ -235,16 +235,17 @@ func IsUUID(text string) bool {
 	return true
 }
 
-// IsURI reports whether a text is a URL or URN without white space.
+// IsURI reports whether text is a URL or URN without white space.
 func IsURI(text string) bool {
 	return (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") ||
 		strings.HasPrefix(text, "urn:")) &&
 		!strings.ContainsAny(text, " \t\n")
 }
 
-// IsICD10PCS reports whether a code labelled as ICD-10-CM can only be ICD-10-PCS by its form: seven digits and letters
-// without I and O, beginning with a section, which never has the letter and digit at the beginning of an ICD-10-CM
-// code. Senders use the OID of ICD-10-CM for both (C-CDA on FHIR, "Procedures": example).
+// IsICD10PCS reports whether a code labelled as ICD-10-CM can only be an ICD-10-PCS code because of its form.
+// ICD-10-PCS codes have seven digits and letters, without I and O. They start with a section, which never looks like
+// the letter and digit at the start of an ICD-10-CM code. Senders use the OID of ICD-10-CM for both (C-CDA on FHIR,
+// "Procedures": example).
 func IsICD10PCS(code string) bool {
 	const digits, sections = "0123456789", "0123456789BCDFGHX"
 	return len(code) == 7 && strings.Trim(code, "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ") == "" &&

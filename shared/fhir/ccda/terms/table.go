@@ -1,16 +1,15 @@
-// Package terms holds terminology tables: their lookup, and the FHIR URIs of the code systems that CDA identifies by
-// object identifiers.
+// Package terms provides lookup in terminology tables, and the FHIR URIs of code systems that CDA identifies by OID.
 package terms
 
 import "strings"
 
-// A Table maps codes to codes or words, like a ConceptMap. Each of its lines is a key, a space and a value; keys
-// contain no white space. A constant Table costs nothing until it is used, and reads like the published one.
+// A Table maps codes to codes or words, like a ConceptMap. Each line contains a key, a space and a value. Keys contain
+// no white space. A constant Table has no initialization cost and reads like the published table.
 type Table string
 
-// Of returns the value of a key, or "" if the table has no such key.
+// Of returns the value for a key, or "" if there is none.
 func (t Table) Of(key string) string {
-	if key == "" || strings.ContainsAny(key, " \n") { // a document's key could otherwise match across lines
+	if key == "" || strings.ContainsAny(key, " \n") { // a key from a document could otherwise match across lines
 		return ""
 	}
 	line := "\n" + key + " "

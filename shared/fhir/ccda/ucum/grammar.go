@@ -5,7 +5,7 @@ import "strings"
 // expression is the result of parsing a unit.
 type expression struct {
 	valid    bool
-	doubtful bool // valid, but senders mean a different unit by it
+	doubtful bool // valid, but senders mean a different unit
 }
 
 // parse parses an expression by the grammar of UCUM 2.2:
@@ -26,13 +26,13 @@ type parser struct {
 	failed, doubtful bool
 }
 
-// maxDepth bounds the nesting of parentheses.
+// maxDepth limits the nesting of parentheses.
 const maxDepth = 16
 
 func (p *parser) term(depth int) {
 	for wasFactor := false; ; {
 		isFactor := p.component(depth)
-		p.doubtful = p.doubtful || wasFactor && isFactor // a sender means 1.73 as a decimal number
+		p.doubtful = p.doubtful || wasFactor && isFactor // senders write 1.73 as a decimal number
 		if p.failed || p.rest == "" || p.rest[0] != '.' && p.rest[0] != '/' {
 			return
 		}
@@ -41,7 +41,7 @@ func (p *parser) term(depth int) {
 	}
 }
 
-// component parses one component, and reports whether it is a number.
+// component parses one component and reports whether it is a number.
 func (p *parser) component(depth int) (isFactor bool) {
 	switch {
 	case strings.HasPrefix(p.rest, "{"):
@@ -73,7 +73,7 @@ func (p *parser) component(depth int) (isFactor bool) {
 	return isFactor
 }
 
-// annotation parses a text in braces: printable ASCII without braces and spaces (UCUM, section 6).
+// annotation parses text in braces: printable ASCII without braces and spaces (UCUM, section 6).
 func (p *parser) annotation() {
 	end := strings.IndexByte(p.rest, '}')
 	if end < 0 {
@@ -88,7 +88,7 @@ func (p *parser) annotation() {
 	p.rest = p.rest[end+1:]
 }
 
-// symbol checks a unit symbol with its prefix and exponent.
+// symbol validates a unit symbol with its prefix and exponent.
 func (p *parser) symbol(text string) {
 	base, _ := cutExponent(text)
 	if isAtom, _ := atomOf(base); isAtom {
@@ -105,7 +105,7 @@ func (p *parser) symbol(text string) {
 	p.failed = true
 }
 
-// symbolEnd returns the length of the symbol at the beginning of a text. Characters in square brackets are part of it.
+// symbolEnd returns the length of the symbol at the start of text. A symbol may include characters in square brackets.
 func symbolEnd(text string) int {
 	bracket := false
 	for i := range len(text) {
@@ -125,7 +125,7 @@ func isNumber(symbol string) bool {
 	return symbol != "" && symbol[0] != '0' && strings.Trim(symbol, "0123456789") == ""
 }
 
-// cutExponent splits an optionally signed exponent from a symbol.
+// cutExponent splits the exponent, which may be signed, from a symbol.
 func cutExponent(symbol string) (base, exponent string) {
 	end := len(strings.TrimRight(symbol, "0123456789"))
 	if end > 0 && end < len(symbol) && (symbol[end-1] == '+' || symbol[end-1] == '-') {
@@ -134,13 +134,13 @@ func cutExponent(symbol string) (base, exponent string) {
 	return symbol[:end], symbol[end:]
 }
 
-// isDoubtful reports whether a valid symbol, in two parts, is one that senders use for a different unit: MG for mg, Gm
-// for gram, K for thousands, F for degrees.
+// isDoubtful reports whether a valid symbol, given as prefix and atom, is one that senders use for a different unit: MG
+// for mg, Gm for gram, K for thousands, F for degrees.
 func isDoubtful(prefix, atom string) bool {
 	if prefix == "" {
 		return unmeant.Of(atom) != ""
 	}
-	if atom == "u" || unmeant.Of(prefix+atom) != "" { // mu/L means mU/L, not daltons
+	if atom == "u" || unmeant.Of(prefix+atom) != "" { // senders mean mU/L by mu/L, not daltons
 		return true
 	}
 	isLarge := strings.IndexByte("YZEPTGM", prefix[0]) >= 0

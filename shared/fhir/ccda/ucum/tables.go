@@ -2,8 +2,8 @@ package ucum
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// unmeant maps valid symbols that clinical senders use for something else to their intended meaning. None of them
-// becomes a code by itself.
+// unmeant maps valid symbols that clinical senders use for different units to the intended meaning. Such a symbol alone
+// never becomes a code.
 const unmeant terms.Table = `
 A year-or-ampere
 AU arbitrary-units
@@ -32,8 +32,8 @@ st stone
 u unit
 `
 
-// small lists the symbols that no document uses with a prefix of a million or more: Mg and Mmol are wrongly
-// capitalized.
+// small lists symbols that no document uses with a prefix of a million or more. In such symbols, Mg and Mmol are
+// capitalization errors.
 const small terms.Table = `
 g Mg
 l Ml
@@ -46,8 +46,8 @@ t Mt
 u Mu
 `
 
-// capitalAtoms, capitalPrefixes and capitals are UCUM's case-insensitive symbols (column c/i of its tables), without
-// those whose capitals often have other meanings (S, H, D, V, BQ, CI).
+// capitalAtoms, capitalPrefixes and capitals are UCUM's case-insensitive symbols (column c/i of its tables), excluding
+// those that often have other meanings in capitals (S, H, D, V, BQ, CI).
 const (
 	capitalAtoms terms.Table = `
 G g
@@ -86,7 +86,7 @@ CEL Cel
 `
 )
 
-// multiples lists the numbers before a volume in which cells are counted, in lower case: K/uL.
+// multiples lists the numbers that precede a volume in cell counts, in lower case, as in K/uL.
 const multiples terms.Table = `
 k 10*3
 th 10*3
@@ -100,8 +100,8 @@ mill 10*6
 million 10*6
 `
 
-// whole maps units as senders write them, in lower case and without white space, to codes of the "Table of Example UCUM
-// Codes for Electronic Messaging" (Regenstrief Institute).
+// whole maps senders' units, in lower case and without white space, to codes of the "Table of Example UCUM Codes for
+// Electronic Messaging" (Regenstrief Institute).
 const whole terms.Table = `
 bpm {beats}/min
 beatsperminute {beats}/min
@@ -119,15 +119,15 @@ mu/l mU/L
 mu/ml mU/mL
 `
 
-// exact maps case-sensitive synonyms to codes.
+// exact maps case-sensitive synonyms to UCUM codes.
 const exact terms.Table = `
 mIU m[IU]
 pH [pH]
 `
 
-// words maps synonyms of units and their names, in lower case and without white space, to codes. Abbreviations: ISMP,
-// "List of Error-Prone Abbreviations" (mcg, cc, gtt, IU); RxNorm (MEQ, HR, ACTUAT). Names: UCUM's names of units.
-// Codes: as for whole.
+// words maps synonyms and names of units, in lower case and without white space, to codes. Abbreviations: ISMP, "List
+// of Error-Prone Abbreviations" (mcg, cc, gtt, IU); RxNorm (MEQ, HR, ACTUAT). Names: UCUM's names of units. Codes: as
+// for whole.
 const words terms.Table = `
 mg mg
 mgs mg

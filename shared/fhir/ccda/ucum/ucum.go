@@ -1,11 +1,12 @@
-// Package ucum checks units of measure against UCUM, the Unified Code for Units of Measure (ucum.org/ucum), and finds
-// the UCUM code for other spellings of units.
+// Package ucum validates units of measure against UCUM, the Unified Code for Units of Measure (ucum.org/ucum), and
+// looks up the UCUM code for other spellings of units.
 package ucum
 
 import "strings"
 
-// Code returns the case-sensitive UCUM code of a unit as a sender wrote it; "" if it has none, or if UCUM assigns its
-// spelling to a unit different from the one that senders mean. docs/reference/ccda.md ("Units") has the rules.
+// Code returns the case-sensitive UCUM code for a unit as spelled by a sender. It returns "" if there is none, or if
+// UCUM assigns the spelling to a unit other than the one that senders mean. The rules are in docs/reference/ccda.md
+// ("Units").
 func Code(unit string) string {
 	if len(unit) > maxLength {
 		return ""
@@ -20,10 +21,10 @@ func Code(unit string) string {
 	return byParts(unit)
 }
 
-// maxLength bounds an expression in bytes; UCUM's own examples are shorter than 40.
+// maxLength is the maximum length of an expression, in bytes. UCUM's own examples are shorter than 40 bytes.
 const maxLength = 256
 
-// byParts returns the code of a quotient if each of its parts has a code.
+// byParts returns the code for a quotient if each part has a code.
 func byParts(unit string) string {
 	parts := strings.Split(unit, "/")
 	for i, part := range parts {
@@ -46,10 +47,10 @@ func byParts(unit string) string {
 	return code
 }
 
-// isVolume reports whether cells are counted per this volume, so that "K" before it means thousands.
+// isVolume reports whether cells are counted per this volume, so that a preceding "K" means thousands.
 func isVolume(code string) bool { return code == "uL" || code == "mm3" }
 
-// partCode returns the code of a unit that is not a quotient.
+// partCode returns the code for a unit that is not a quotient.
 func partCode(part string) string {
 	part = strings.TrimSpace(part)
 	for _, spelling := range [...]string{part, strings.NewReplacer("µ", "u", "μ", "u").Replace(part)} {
@@ -73,13 +74,13 @@ func partCode(part string) string {
 	return ""
 }
 
-// fold returns a unit in lower case, without white space and without a point or a plural in parentheses at its end.
+// fold returns a unit in lower case, without white space and without a trailing point or parenthesized plural.
 func fold(unit string) string {
 	folded := strings.ToLower(strings.Join(strings.Fields(unit), ""))
 	return strings.TrimSuffix(strings.TrimSuffix(folded, "."), "(s)")
 }
 
-// powerOfTen parses a power of ten as analysers write it, such as x10e3, 10+3 and 10**3.
+// powerOfTen parses a power of ten as laboratory analysers write it, such as x10e3, 10+3 and 10**3.
 func powerOfTen(folded string) string {
 	rest, found := strings.CutPrefix(strings.TrimPrefix(folded, "x"), "10")
 	if !found {
@@ -101,8 +102,8 @@ func powerOfTen(folded string) string {
 	return ""
 }
 
-// capital parses a unit in capitals by UCUM's case-insensitive symbols, in which M is milli and G is gram. It accepts
-// only units whose capitals have no other meaning.
+// capital parses a unit in capitals using UCUM's case-insensitive symbols, in which M is milli and G is gram. It
+// accepts only units that have no other meaning in capitals.
 func capital(unit string) string {
 	if strings.ToUpper(unit) != unit {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/ucum"
 )
 
-func TestCodeKeepsValidUCUM(t *testing.T) {
+func TestCodeReturnsValidUCUMUnchanged(t *testing.T) {
 	t.Parallel()
 	for unit := range strings.FieldsSeq(
 		`mg kg mL dL L l g/dL mmol/L ug/min /min 10*3/uL 10*-3 10^9/L 10*9/L mm[Hg] cm[H2O] [in_i] [lb_av]
@@ -35,7 +35,7 @@ func TestCodeRejectsInvalidUCUM(t *testing.T) {
 	}
 }
 
-func TestCodeMapsSendersSpellings(t *testing.T) {
+func TestCodeMapsKnownNonstandardSpellings(t *testing.T) {
 	t.Parallel()
 	for line := range strings.SplitSeq(strings.TrimSpace(`
 mg > mg
@@ -122,8 +122,8 @@ func TestCodeIsEmptyWhenUnitIsAmbiguous(t *testing.T) {
 	}
 }
 
-// Megagauss, megalitre, petagauss and similar units are valid, but never meant by capitals.
-func TestCodeNeverClaimsLargePrefixForCapitals(t *testing.T) {
+// Megagauss, megalitre, petagauss and similar units are valid UCUM, but senders who write in capitals never mean them.
+func TestCodeNeverReturnsLargePrefixForCapitals(t *testing.T) {
 	t.Parallel()
 	for prefix := range strings.FieldsSeq("Y Z E P T G M") {
 		for atom := range strings.FieldsSeq("G L U A H S F C T K B V W N J R P") {

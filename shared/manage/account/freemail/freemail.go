@@ -1,6 +1,6 @@
-// Package freemail owns the list of mail domains at which anyone can get an address, so that such an address does not
-// vouch for any organisation. A list of our own is always included. Published lists of free and disposable mail domains
-// are added if npm could fetch them (make freemail; infra/freemail names them).
+// Package freemail recognises mail domains at which anyone can get an address, because such an address does not vouch
+// for an organisation. Its own list is always included. Published lists of free and disposable mail domains are added
+// if npm could fetch them (make freemail; infra/freemail names them).
 package freemail
 
 import (
@@ -13,14 +13,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// lists holds files with one domain on each line after the first, in lower case, internationalised ones as their
+// lists holds files with one domain on each line after the first. Domains are in lower case, internationalised ones as
 // A-labels (RFC 5890).
 //
 //go:embed lists
 var lists embed.FS
 
-// Is reports whether anyone can get an address at a domain: whether a list contains the domain or a parent of it. Case
-// and a trailing dot do not matter. The domain must be ASCII, as package verification returns it.
+// Is reports whether anyone can get an address at a domain, that is, whether a list contains the domain or one of its
+// parents. Case and a trailing dot do not matter. The domain must be ASCII, as package verification returns it.
 func Is(domain string) bool { return is(domain, isListed) }
 
 func is(domain string, isListed func(domain string) bool) bool {
@@ -43,7 +43,7 @@ func is(domain string, isListed func(domain string) bool) bool {
 func isListed(domain string) bool {
 	files, err := lists.ReadDir("lists")
 	if err != nil {
-		return false // impossible: the lists are embedded
+		return false // can't happen, because the lists are embedded
 	}
 	return slices.ContainsFunc(files, func(file fs.DirEntry) bool { return isIn(file.Name(), domain) })
 }
@@ -53,13 +53,13 @@ func isIn(list, domain string) bool {
 	return err == nil && bytes.Contains(text, []byte("\n"+domain+"\n"))
 }
 
-// Refused returns the error for such an address.
+// Refused returns the error for an email address at a domain open to anyone.
 func Refused() error {
 	return fault.BadRequest(
 		"Use your work e-mail address; personal addresses aren't accepted.").About("email")
 }
 
-// families returns the names of providers that have a domain in many countries.
+// families returns the names of mail providers that have a domain in many countries.
 func families() []string {
 	return []string{
 		"aol", "gmx", "hotmail", "live", "outlook", "protonmail", "rocketmail", "tutanota", "windowslive",
@@ -67,7 +67,8 @@ func families() []string {
 	}
 }
 
-// isCountry reports whether a domain may be a country's top-level domain or its commercial domain: fr, com.br, co.uk.
+// isCountry reports whether a domain may be a country's top-level domain or its domain for companies: fr, com.br,
+// co.uk.
 func isCountry(domain string) bool {
 	labels := strings.Split(domain, ".")
 	return len(labels) <= 2 && !slices.ContainsFunc(labels, func(label string) bool { return len(label) > 3 })

@@ -31,8 +31,8 @@ func TestIsRecognisesFreeMailDomains(t *testing.T) {
 	}
 }
 
-// Domains on published lists are refused if the lists were fetched. They exclude no address that belongs to a real
-// organisation.
+// TestPublishedListsContainOnlyDomains checks the published lists, if they were fetched: their domains are refused, and
+// no organisation's own domain is.
 func TestPublishedListsContainOnlyDomains(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("lists/published.txt")

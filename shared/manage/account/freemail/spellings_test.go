@@ -51,8 +51,8 @@ func TestOwnListRecognisesFreeMailSpellings(t *testing.T) {
 	}
 }
 
-// An address with non-ASCII characters is refused before its domain is looked up, because a mail server would map it to
-// an ASCII one.
+// TestParseAddressRefusesNonASCIISpellings checks that a non-ASCII email address is refused before its domain is looked
+// up, because a mail server would map it to an ASCII one.
 func TestParseAddressRefusesNonASCIISpellings(t *testing.T) {
 	t.Parallel()
 	for _, domain := range []string{

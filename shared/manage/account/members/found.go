@@ -12,7 +12,7 @@ import (
 )
 
 // Found creates an organisation with an account as its first owner. The first organisation founded from a mail domain
-// claims it: anyone else at that domain who owns nothing there must ask for an invitation.
+// claims the domain. After that, another account at the domain that owns no organisation there needs an invitation.
 func (d Service) Found(ctx context.Context, accountID, name string) (org.Organisation, error) {
 	name, err := org.ParseName(name)
 	if err != nil {
@@ -43,8 +43,8 @@ func (d Service) Found(ctx context.Context, accountID, name string) (org.Organis
 		"organisation.created", made.ID)
 }
 
-// claimable returns the domain that an organisation claims through its founder; empty if the founder's own organisation
-// already has it.
+// claimable returns the domain that an organisation claims through its founder. It returns "" if one of the founder's
+// organisations already has the domain.
 func (d Service) claimable(ctx context.Context, founder account.Account) (string, error) {
 	at, err := verification.ParseAddress(founder.Email)
 	if err != nil {
@@ -67,7 +67,7 @@ func (d Service) claimable(ctx context.Context, founder account.Account) (string
 	return "", nil
 }
 
-// hasRoom limits the number of organisations of an account.
+// hasRoom returns an error if the account is already in the maximum number of organisations.
 func (d Service) hasRoom(ctx context.Context, accountID string) error {
 	all, err := d.Rows.Memberships(ctx, accountID)
 	if err != nil {

@@ -26,7 +26,8 @@ func TestInvitationMailHasTextAndHTML(t *testing.T) {
 	mailtest.Check(t, "invitation", h.last[0], h.last[1], h.last[2])
 }
 
-// An organisation's name appears in the mail to everyone it invites, so it must not inject lines or markup.
+// TestInvitationMailEscapesOrganisationName checks that an organisation's name, which appears in every invitation,
+// can't inject lines or markup.
 func TestInvitationMailEscapesOrganisationName(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -42,7 +43,7 @@ func TestInvitationMailEscapesOrganisationName(t *testing.T) {
 	}
 }
 
-// recipients records the recipients of mails in lower case.
+// recipients records the recipients of emails in lower case.
 type recipients struct {
 	mu  sync.Mutex
 	all []string
@@ -56,7 +57,7 @@ func (r *recipients) Send(_ context.Context, to []string, _, _, _ string) error 
 	return r.err
 }
 
-func TestTellMailsEveryMemberAndAddressOnce(t *testing.T) {
+func TestNotifyMembersMailsEachAddressOnce(t *testing.T) {
 	t.Parallel()
 	h, told := newHouse(t), &recipients{}
 	h.join(bob, account.Viewer)

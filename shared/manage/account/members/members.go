@@ -1,5 +1,6 @@
-// Package members owns the members of an organisation, their roles, and the ways to become one: by invitation or by
-// founding the organisation (docs/adr/0036-the-dashboard.md). It depends on no HTTP, no AWS and no store.
+// Package members changes the members of an organisation and their roles, and implements the ways to become one: by
+// invitation or by founding the organisation (docs/adr/0036-the-dashboard.md). It does not depend on HTTP, AWS or the
+// store.
 package members
 
 import (
@@ -19,13 +20,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Service changes members. Every field is required except Mailer; Limits is not needed if only operators invite.
+// Service changes an organisation's members. Every field is required except Mailer; Limits is not required if only
+// operators invite.
 type Service struct {
 	Rows      Rows
 	Audit     Audit
-	Mailer    verification.Mailer // nil: this stack sends no e-mails
-	Limits    maillimit.Limiter   // of invitations; an operator's do not count
-	Dashboard string              // its URL
+	Mailer    verification.Mailer // nil if this stack sends no email
+	Limits    maillimit.Limiter   // limits on invitations; an operator's invitations are exempt
+	Dashboard string              // URL of the dashboard
 	Random    io.Reader
 	NewID     ids.Source
 	Now       func() time.Time
@@ -35,28 +37,30 @@ type Service struct {
 type Rows interface {
 	account.Rows
 	account.RecoveryRows
-	// Organisation reads an organisation; fault.NotFound.
+	// Organisation reads an organisation. It returns fault.NotFound if there is none.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
-	// Members and Invitations return an organisation's members and invitations; Memberships returns an account's
+	// Members and Invitations return an organisation's members and invitations. Memberships returns an account's
 	// memberships.
 	Members(ctx context.Context, orgID string) ([]account.Membership, error)
 	Invitations(ctx context.Context, orgID string) ([]account.Invitation, error)
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
-	// SaveMembership stores a membership, whose former role is was, and RemoveMembership removes one. Both return
+	// SaveMembership stores a membership whose former role is was. RemoveMembership removes a membership. Both return
 	// fault.Conflict if the membership changed since it was read, or if no owner would remain.
 	SaveMembership(ctx context.Context, m account.Membership, was account.Role) error
 	RemoveMembership(ctx context.Context, m account.Membership) error
-	// CreateInvitation stores an invitation; Invitation reads one or returns fault.NotFound. RemoveInvitation removes one
-	// if it is unchanged since it was read; else fault.Conflict.
+	// CreateInvitation stores an invitation. Invitation reads one, and returns fault.NotFound if there is none.
+	// RemoveInvitation removes one, and returns fault.Conflict if it changed since it was read.
 	CreateInvitation(ctx context.Context, i account.Invitation) error
 	Invitation(ctx context.Context, orgID, id string) (account.Invitation, error)
 	RemoveInvitation(ctx context.Context, i account.Invitation) error
-	// AcceptInvitation consumes an invitation and creates a member, and claims a mail domain for the organisation if one
-	// is given; fault.Conflict.
+	// AcceptInvitation consumes an invitation and creates a member. If domain is not empty, it also claims that mail
+	// domain for the organisation. It returns fault.Conflict if a row changed in the meantime.
 	AcceptInvitation(ctx context.Context, i account.Invitation, m account.Membership, domain string) error
-	// Domain returns the organisation that has claimed a mail domain; fault.NotFound.
+	// Domain returns the ID of the organisation that has claimed a mail domain. It returns fault.NotFound if there is
+	// none.
 	Domain(ctx context.Context, name string) (orgID string, err error)
-	// Found stores an organisation with its first owner; fault.Conflict.
+	// Found stores an organisation with its first owner. It returns fault.Conflict if the organisation exists already or
+	// the domain belongs to another one.
 	Found(ctx context.Context, o org.Organisation, m account.Membership, domain string) error
 }
 
@@ -67,17 +71,17 @@ type Audit interface {
 
 // By identifies the actor of a change.
 type By struct {
-	Actor     string       // in audit rows
-	AccountID string       // empty for an operator
-	Role      account.Role // in the organisation; operators count as owners
+	Actor     string       // name in audit rows
+	AccountID string       // ID of the actor's account; empty for an operator
+	Role      account.Role // role in the organisation; operators count as owners
 }
 
-// Operator returns the actor for an operator, who has an owner's permissions.
+// Operator returns an operator as the actor. An operator has an owner's permissions.
 func Operator(actor string) By {
 	return By{Actor: actor, AccountID: "", Role: account.Owner}
 }
 
-// may returns nil if the actor may grant and remove these roles.
+// may returns nil if the actor may grant and remove all of roles.
 func (b By) may(roles ...account.Role) error {
 	for _, role := range roles {
 		if !b.Role.May(role.Assign()) {
@@ -88,12 +92,12 @@ func (b By) may(roles ...account.Role) error {
 	return nil
 }
 
-// Member is a membership with the address of its account.
+// Member is a membership with the account's email address.
 type Member struct {
 	account.Membership
 
 	Email      string
-	RecoversAt time.Time // when an operator's recovery of an owner's account takes effect; zero for none
+	RecoversAt time.Time // when an operator's recovery of the account takes effect; zero if none is open
 }
 
 // readers is the number of accounts that are read concurrently.
@@ -126,8 +130,8 @@ func (d Service) List(ctx context.Context, orgID string) ([]Member, error) {
 	return all, group.Wait() //nolint:wrapcheck // its functions have wrapped it
 }
 
-// OwnersSecured reports whether every owner of an organisation has a second factor, so that a code by e-mail
-// alone signs none of them in.
+// OwnersSecured reports whether every owner of an organisation has a second factor, so that no owner can sign in with
+// only a code sent by email.
 func (d Service) OwnersSecured(ctx context.Context, orgID string) (bool, error) {
 	all, err := d.Rows.Members(ctx, orgID)
 	if err != nil {
@@ -175,7 +179,7 @@ func (d Service) Change(ctx context.Context, by By, orgID, accountID string, rol
 	return d.record(ctx, by, orgID, "member.made_"+string(role), accountID)
 }
 
-// Remove ends a membership, effective from the account's next request.
+// Remove ends a membership. It takes effect on the account's next request.
 func (d Service) Remove(ctx context.Context, by By, orgID, accountID string) error {
 	m, err := d.member(ctx, orgID, accountID)
 	if err != nil {
@@ -206,7 +210,8 @@ func (d Service) member(ctx context.Context, orgID, accountID string) (account.M
 	return m, nil
 }
 
-// leavesOwner explains a change that the store would refuse anyway because it leaves the organisation without an owner.
+// leavesOwner returns a specific error for a change that would leave the organisation without an owner. The store would
+// refuse the change in any case.
 func (d Service) leavesOwner(ctx context.Context, leaving account.Membership) error {
 	all, err := d.Rows.Members(ctx, leaving.OrgID)
 	if err != nil {

@@ -29,7 +29,7 @@ const (
 	eve = "eve@birch.example"
 )
 
-// house is an organisation with members, stored in DynamoDB.
+// house holds an organisation with members, stored in DynamoDB.
 type house struct {
 	members.Service
 
@@ -39,12 +39,12 @@ type house struct {
 	log           audit.Log
 	sending       sync.Mutex // guards mails and last while members are notified concurrently
 	mails         []string
-	last          [3]string // subject, text and HTML of the latest mail
+	last          [3]string // subject, text and HTML of the latest email
 	mailErr       error
 	now           time.Time
 	clock         func() time.Time
 	orgID         string
-	people        map[string]string // account ids by address
+	people        map[string]string // account IDs by email address
 }
 
 func newHouse(t *testing.T) *house {
@@ -85,7 +85,7 @@ func (h *house) Send(_ context.Context, to []string, subject, text, html string)
 	return h.mailErr
 }
 
-// by returns the actor for a person's present membership.
+// by returns a person as actor, with the current membership's role.
 func (h *house) by(email string) members.By {
 	h.t.Helper()
 	m, err := h.accounts.Membership(h.t.Context(), h.orgID, h.people[email])
@@ -95,7 +95,7 @@ func (h *house) by(email string) members.By {
 
 var link = regexp.MustCompile(`#/invitation/(\S+)`)
 
-// invite sends an invitation and returns the token in its e-mail.
+// invite sends an invitation and returns the token in its email.
 func (h *house) invite(by members.By, email string, role account.Role) secret.Text {
 	h.t.Helper()
 	_, err := h.Invite(h.t.Context(), by, h.orgID, email, role)
@@ -103,7 +103,7 @@ func (h *house) invite(by members.By, email string, role account.Role) secret.Te
 	return secret.New(link.FindStringSubmatch(h.mails[len(h.mails)-1])[1])
 }
 
-// join makes a person a member.
+// join makes a person a member of the organisation with a role.
 func (h *house) join(email string, role account.Role) {
 	h.t.Helper()
 	_, err := h.Accept(h.t.Context(), h.people[email], h.invite(h.by(ada), email, role))
@@ -166,7 +166,7 @@ func TestAcceptRefusesInvalidInvitation(t *testing.T) {
 	}
 }
 
-// demote gives Bob another role, or none.
+// demote changes Bob's role, or removes him if role is empty.
 func (h *house) demote(role account.Role) {
 	h.t.Helper()
 	if role == "" {
@@ -225,7 +225,7 @@ func TestLastOwnerCannotBeRemoved(t *testing.T) {
 		t.Errorf("demoted: %v", err)
 	}
 	h.join(bob, account.Owner)
-	var both [2]account.Membership // as seen by two owners who remove each other at once
+	var both [2]account.Membership // memberships of two owners who remove each other concurrently
 	for i, email := range []string{ada, bob} {
 		m, err := h.accounts.Membership(t.Context(), h.orgID, h.people[email])
 		expect.NoError(t, err)

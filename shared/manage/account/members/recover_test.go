@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// lock gives a person's account a second factor.
+// lock adds a second factor to a person's account.
 func (h *house) lock(email string) {
 	h.t.Helper()
 	a, err := h.accounts.Account(h.t.Context(), h.people[email])
@@ -23,7 +23,7 @@ func (h *house) lock(email string) {
 	expect.NoError(h.t, h.accounts.SaveAccount(h.t.Context(), a))
 }
 
-// recoveries returns the recovery actions in the organisation's audit log.
+// recoveries returns the recovery-related rows of the organisation's audit log.
 func (h *house) recoveries() []string {
 	h.t.Helper()
 	rows, _, err := h.log.List(h.t.Context(), h.orgID, 0, 100)
@@ -37,7 +37,7 @@ func (h *house) recoveries() []string {
 	return found
 }
 
-func TestRecoverBeginsForLockedOwnerOnly(t *testing.T) {
+func TestRecoverStartsOnlyForLockedOutOwner(t *testing.T) {
 	t.Parallel()
 	h, told, by := newHouse(t), &recipients{}, members.Operator("operator ada.ops")
 	h.join(bob, account.Admin)
@@ -79,7 +79,7 @@ func TestRecoverBeginsForLockedOwnerOnly(t *testing.T) {
 		t.Errorf("it applies at %s", r.AppliesAt)
 	}
 	slices.Sort(told.all)
-	if want := []string{ada, bob}; !slices.Equal(told.all, want) { // ada's is also a notice address
+	if want := []string{ada, bob}; !slices.Equal(told.all, want) { // Ada's address is also a notice address
 		t.Errorf("told %q, want %q", told.all, want)
 	}
 	if want := []string{"operator ada.ops account.recovery_begun " + h.people[ada] +

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// NotifyMembers mails a message to every member of an organisation and to other addresses, once to each address. A mail
-// that cannot be sent does not stop the others, and is logged.
+// NotifyMembers sends a message by email to every member of an organisation and to other addresses, once to each
+// address. A failure to send one email is logged and does not stop the others.
 func (d Service) NotifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) error {
 	_, err := d.notifyMembers(ctx, orgID, others, m)
 	return err

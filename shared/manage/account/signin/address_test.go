@@ -16,7 +16,7 @@ import (
 
 const moved = "ada@birch.example"
 
-// move changes an account's address.
+// move changes an account's email address.
 func (h *house) move(e signin.SignedIn, to string) (signin.SignedIn, error) {
 	h.t.Helper()
 	sent, err := h.RequestAddressChange(h.t.Context(), signin.Browser{}, e.Session, to)
@@ -28,7 +28,7 @@ func (h *house) move(e signin.SignedIn, to string) (signin.SignedIn, error) {
 
 var restoreLink = regexp.MustCompile(`#/restore/(\S+)`)
 
-// link returns the token with which the former address can revert a change.
+// link returns the token with which a change can be reverted from the former address.
 func (h *house) link(address string) secret.Text {
 	h.t.Helper()
 	found := restoreLink.FindStringSubmatch(h.post.last(address).text)
@@ -69,7 +69,8 @@ func TestChangeAddressRequiresProof(t *testing.T) {
 	}
 }
 
-// An intruder in a session cannot keep the account: the former address can revert everything for 72 hours.
+// TestRestoreAddressRevertsTakeover checks that an intruder in a session can't keep the account, because the change can
+// be reverted from the former address for 72 hours.
 func TestRestoreAddressRevertsTakeover(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -119,7 +120,8 @@ func TestRestoreAddressRevertsTakeover(t *testing.T) {
 	}
 }
 
-// The link works at once, and ends everything that the intruder has begun.
+// TestRestoreAddressEndsTakeoverAtOnce checks that the link works at once, and ends everything that the intruder has
+// begun.
 func TestRestoreAddressEndsTakeoverAtOnce(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Audited is a Service that writes an audit row in each of an account's organisations when a change affects how its
-// owner signs in. Signing in and out are not recorded.
+// Audited is a Service that also writes audit rows. Each change that affects how an account's owner signs in adds a row
+// in each of the account's organisations. Signing in and out are not recorded.
 type Audited struct {
 	Service
 
@@ -107,7 +107,8 @@ func (d Audited) SignOutEverywhere(ctx context.Context, s account.Session) error
 	return d.record(ctx, s.AccountID, "account.signed_out_everywhere")
 }
 
-// recovering records a recovery that a sign-in has applied or stopped.
+// recovering returns a function that records a recovery which a sign-in has applied or stopped, and returns its
+// arguments.
 func (d Audited) recovering(ctx context.Context) func(SignedIn, error) (SignedIn, error) {
 	return func(e SignedIn, err error) (SignedIn, error) {
 		if err != nil || e.Recovery == "" {
@@ -129,7 +130,7 @@ func (d Audited) entered(
 }
 
 // record writes the audit row of a completed change in each of the account's organisations. An account without
-// memberships gets none.
+// memberships gets no row.
 func (d Audited) record(ctx context.Context, accountID, action string) error {
 	all, err := d.deps.Accounts.Memberships(ctx, accountID)
 	if err != nil {

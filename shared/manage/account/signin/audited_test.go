@@ -30,7 +30,7 @@ func (memberOf) Memberships(_ context.Context, accountID string) ([]account.Memb
 	return []account.Membership{{OrgID: "alder", AccountID: accountID}, {OrgID: "birch", AccountID: accountID}}, nil
 }
 
-// TestAuditedRecordsChangeInEachOrganisation checks that a completed change is recorded, and a failed one is not.
+// TestAuditedRecordsChangeInEachOrganisation checks that a completed change is recorded, and that a failed one is not.
 func TestAuditedRecordsChangeInEachOrganisation(t *testing.T) {
 	t.Parallel()
 	h, log := newHouse(t), &auditRows{}

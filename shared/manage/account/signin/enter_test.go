@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestCodeSignsInItsAddress(t *testing.T) {
+func TestByCodeSignsInOwnerOfAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	first := h.enter(ada, signin.Browser{})
@@ -36,7 +36,7 @@ func TestCodeSignsInItsAddress(t *testing.T) {
 	}
 }
 
-func TestPlantedTokenIsNotSession(t *testing.T) {
+func TestSignInReplacesPlantedSessionToken(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	planted := secret.New(strings.Repeat("A", 43))
@@ -61,7 +61,7 @@ func TestCodeFailsForOtherAddress(t *testing.T) {
 	}
 }
 
-func TestCodeAllowsFiveTriesAndOneUse(t *testing.T) {
+func TestCodeAllowsFiveTriesAndIsSingleUse(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	sent, err := h.SendCode(t.Context(), ada, signin.Browser{})
@@ -86,7 +86,8 @@ func TestCodeAllowsFiveTriesAndOneUse(t *testing.T) {
 	}
 }
 
-// Strangers can have five codes an hour sent to an address without affecting its owner's own browser.
+// TestStrangersCannotLockOwnerOut checks that strangers who request five codes an hour for an address do not affect the
+// owner's own browser.
 func TestStrangersCannotLockOwnerOut(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -199,7 +200,7 @@ func TestSignInNotifiesOnlyOfNewBrowser(t *testing.T) {
 	}
 }
 
-func TestSignOutEndsChosenSessions(t *testing.T) {
+func TestSignOutEndsOneSessionAndSignOutEverywhereEndsAll(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	here := h.enter(ada, signin.Browser{})

@@ -17,17 +17,17 @@ import (
 
 const (
 	maxPasskeys = 10
-	maxName     = 60 // characters of a passkey's name
+	maxName     = 60 // maximum length of a passkey's name, in characters
 )
 
-// Offer is an authenticator app's secret, which is shown once.
+// Offer holds a new authenticator secret, which is shown once.
 type Offer struct {
-	Secret secret.Text // for typing
-	URI    secret.Text // for a QR code
+	Secret secret.Text // secret to type into the app
+	URI    secret.Text // URI for a QR code
 }
 
-// OfferTOTP creates a secret for an authenticator app. It takes effect once a code has confirmed it; until then the
-// account's present authenticator remains valid.
+// OfferTOTP creates a secret for an authenticator app. It takes effect when a code has confirmed it; until then the
+// account's current authenticator remains valid.
 func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, error) {
 	key := make([]byte, totp.Size)
 	if _, err := io.ReadFull(d.random, key); err != nil {
@@ -46,8 +46,8 @@ func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, er
 	return Offer{Secret: secret.New(totp.Base32(key)), URI: secret.New(totp.URI(key, product, a.Email))}, nil
 }
 
-// ConfirmTOTP activates the offered authenticator secret with one of its codes. Other sessions end, and the current one
-// is replaced by a new one.
+// ConfirmTOTP activates the offered authenticator secret with one of its codes. Other sessions end, and a new session
+// replaces the current one.
 func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	return d.recovery.addFactor(ctx, b, s, generatorFactor(), func(a *account.Account) error {
 		if a.TOTP.Offer == nil {
@@ -59,7 +59,7 @@ func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Sessio
 	})
 }
 
-// RemoveTOTP removes the authenticator app.
+// RemoveTOTP removes an account's authenticator app.
 func (d TOTPFactor) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (SignedIn, error) {
 	a, err := d.change(ctx, s.AccountID, func(a *account.Account) error {
 		if a.TOTP.Sealed == nil {
@@ -75,7 +75,7 @@ func (d TOTPFactor) RemoveTOTP(ctx context.Context, b Browser, s account.Session
 	return d.enter(ctx, a, b, false)
 }
 
-// RegisterPasskey begins the registration of a new passkey.
+// RegisterPasskey begins the registration of a new passkey for an account.
 func (d PasskeyFactor) RegisterPasskey(ctx context.Context, s account.Session) (account.Begun, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -92,7 +92,7 @@ func (d PasskeyFactor) RegisterPasskey(ctx context.Context, s account.Session) (
 	return begun, d.begin(ctx, begun, a.ID)
 }
 
-// AddPasskey completes a registration. Other sessions end, and the current one is replaced by a new one.
+// AddPasskey completes a passkey's registration. Other sessions end, and a new session replaces the current one.
 func (d PasskeyFactor) AddPasskey(ctx context.Context, b Browser, s account.Session, name string,
 	answer []byte,
 ) (SignedIn, error) {
@@ -120,8 +120,8 @@ func (d PasskeyFactor) AddPasskey(ctx context.Context, b Browser, s account.Sess
 	})
 }
 
-// addFactor adds a second factor and ends all other sessions. An account's first one comes with recovery codes,
-// stored in the same write.
+// addFactor adds a second factor and ends all other sessions. With an account's first second factor, it also creates
+// recovery codes in the same write.
 func (d RecoveryCodes) addFactor(ctx context.Context, b Browser, s account.Session, f factor,
 	add func(*account.Account) error,
 ) (SignedIn, error) {
@@ -152,7 +152,7 @@ func (d RecoveryCodes) addFactor(ctx context.Context, b Browser, s account.Sessi
 	return entered, err
 }
 
-// RemovePasskey removes a passkey.
+// RemovePasskey removes one of an account's passkeys.
 func (d PasskeyFactor) RemovePasskey(ctx context.Context, b Browser, s account.Session, id string) (SignedIn, error) {
 	a, err := d.change(ctx, s.AccountID, func(a *account.Account) error {
 		before := len(a.Passkeys)

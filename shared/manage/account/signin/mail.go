@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/platform/mailtext"
 )
 
-const language = "en" // of the dashboard
+const language = "en" // the dashboard's language
 
 func newDevice(dashboard string, at time.Time) mailtext.Message {
 	return mailtext.Message{
@@ -53,7 +53,7 @@ func addressBack(dashboard string, at time.Time) mailtext.Message {
 	}
 }
 
-// factor is a sign-in factor with the messages to its owner when it is added or removed.
+// factor names a sign-in factor, and holds the messages to its owner when it is added or removed.
 type factor struct{ name, added, removed string }
 
 func passkeyFactor() factor {

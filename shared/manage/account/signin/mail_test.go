@@ -13,10 +13,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// chance matches the random parts of mails: codes and links' tokens.
+// chance matches the random parts of emails: codes and the tokens in links.
 var chance = regexp.MustCompile(`\b\d{6}\b|restore/[^\s"]+`)
 
-// check compares the latest mail to an address with testdata.
+// check compares the latest email to an address with testdata.
 func (p *post) check(t *testing.T, name, to string) {
 	t.Helper()
 	m := p.last(to)
@@ -31,7 +31,7 @@ func (p *post) check(t *testing.T, name, to string) {
 	}
 }
 
-// An account's owner is notified once of every change to it.
+// TestOwnerIsNotifiedOfAccountChanges checks that an account's owner is notified once of every change to the account.
 func TestOwnerIsNotifiedOfAccountChanges(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -79,7 +79,7 @@ func TestOwnerIsNotifiedOfAccountChanges(t *testing.T) {
 	for _, m := range h.post.sent {
 		told = append(told, m.to+" "+strings.TrimPrefix(m.subject, "Recordbridge: "))
 	}
-	// three sign-in codes
+	// the three sign-in codes have equal texts
 	if want := 14; len(told) != want || len(slices.Compact(slices.Sorted(slices.Values(told)))) != want-2 {
 		t.Errorf("%d mails: %q", len(told), told)
 	}

@@ -34,7 +34,7 @@ const (
 	host      = "dash.recordbridge.example"
 )
 
-// house is a dashboard stored in DynamoDB, with a clock that tests can move.
+// house holds a dashboard stored in DynamoDB, with a clock that tests can advance.
 type house struct {
 	signin.Service
 
@@ -73,7 +73,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// enter signs in by e-mail.
+// enter signs a user in with a code sent by email.
 func (h *house) enter(email string, b signin.Browser) signin.SignedIn {
 	h.t.Helper()
 	sent, err := h.SendCode(h.t.Context(), email, b)
@@ -83,7 +83,7 @@ func (h *house) enter(email string, b signin.Browser) signin.SignedIn {
 	return entered
 }
 
-// isIn reports whether a token has an active session.
+// isIn reports whether token belongs to an active session.
 func (h *house) isIn(token secret.Text) bool {
 	h.t.Helper()
 	_, err := h.find.Session(h.t.Context(), token)
@@ -93,12 +93,12 @@ func (h *house) isIn(token secret.Text) bool {
 	return err == nil
 }
 
-// wait lets time pass.
+// wait advances the clock.
 func (h *house) wait(d time.Duration) { h.now = h.now.Add(d) }
 
 type sentMail struct{ to, subject, text, html string }
 
-// post records sent mails.
+// post records sent emails.
 type post struct {
 	mu   sync.Mutex
 	sent []sentMail
@@ -117,7 +117,7 @@ func (p *post) Send(_ context.Context, to []string, subject, text, html string) 
 
 var sixDigits = regexp.MustCompile(`\b\d{6}\b`)
 
-// code returns the code in the latest mail that contains one.
+// code returns the code in the latest email that contains one.
 func (p *post) code() string {
 	for _, m := range slices.Backward(p.sent) {
 		if code := sixDigits.FindString(m.text); code != "" {
@@ -127,7 +127,7 @@ func (p *post) code() string {
 	return ""
 }
 
-// last returns the latest mail to an address.
+// last returns the latest email to an address.
 func (p *post) last(to string) sentMail {
 	for _, m := range slices.Backward(p.sent) {
 		if m.to == to {

@@ -19,21 +19,21 @@ import (
 
 const (
 	recoveryCodes = 10
-	recoveryBytes = 10 // 80 random bits, 16 letters
+	recoveryBytes = 10 // 80 random bits, encoded as 16 letters
 	recoveryGroup = 4
-	// recoveryAlphabet is Crockford's base 32, which has no I, L, O or U.
+	// recoveryAlphabet is Crockford's base 32 alphabet, which has no I, L, O or U.
 	recoveryAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 
-// triesOfRecovery limits the tries of recovery codes, as triesOfTOTP does for the authenticator app.
+// triesOfRecovery returns the limit on tries of recovery codes, as triesOfTOTP does for the authenticator app.
 func triesOfRecovery() ratelimit.Limit {
 	return ratelimit.Limit{Name: "recovery", Quota: 10, Window: time.Hour}
 }
 
 const wrongRecoveryCode = "This recovery code is wrong or already used. Check it, or use another one."
 
-// MakeRecoveryCodes replaces an account's recovery codes and returns the new ones, which are stored as keyed hashes
-// only. It returns a fault.Conflict error if the account has no second factor.
+// MakeRecoveryCodes replaces an account's recovery codes and returns the new ones, which are stored only as keyed
+// hashes. It returns fault.Conflict if the account has no second factor.
 func (d RecoveryCodes) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]secret.Text, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -53,8 +53,8 @@ func (d RecoveryCodes) MakeRecoveryCodes(ctx context.Context, s account.Session)
 	return codes, nil
 }
 
-// RecoveryCodesLeft returns the number of an account's unused recovery codes. It is zero for an account without a
-// second factor, which needs none.
+// RecoveryCodesLeft returns the number of an account's unused recovery codes. It returns zero for an account without a
+// second factor, which needs no codes.
 func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account) (int, error) {
 	if !a.HasSecondFactor() {
 		return 0, nil
@@ -64,7 +64,7 @@ func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account)
 }
 
 // ByRecoveryCode completes a sign-in that waits for its second factor. Each code works once, even if several requests
-// submit it at once. A recovery code proves nothing else: it does not renew the proof of a complete session.
+// submit it concurrently. A recovery code proves nothing else: it does not renew the proof of a complete session.
 func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.Session,
 	typed string,
 ) (SignedIn, error) {
@@ -92,11 +92,12 @@ func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.
 	return d.enterComplete(ctx, a, b)
 }
 
-// useCode removes the code that message belongs to, and returns the number remaining. Concurrent use of another code
-// does not interfere.
+// useCode removes the recovery code to which message belongs, and returns the number of remaining codes. Concurrent use
+// of another code does not interfere.
 func (d RecoveryCodes) useCode(ctx context.Context, a account.Account, message []byte) (int, error) {
 	left := 0
-	err := retry.OnConflict(ctx, recoveryCodes, func() error { // each winner used a different code
+	// conflicts are bounded: each winner uses up a different code
+	err := retry.OnConflict(ctx, recoveryCodes, func() error {
 		held, err := d.heldCodes(ctx, a.ID)
 		if err != nil {
 			return err
@@ -115,7 +116,7 @@ func (d RecoveryCodes) useCode(ctx context.Context, a account.Account, message [
 	return left, err
 }
 
-// newCodes creates codes that replace an account's present ones once they are saved.
+// newCodes creates recovery codes. When saved, they replace the account's current ones.
 func (d RecoveryCodes) newCodes(ctx context.Context, accountID string) ([]secret.Text, account.RecoveryCodes, error) {
 	held, err := d.heldCodes(ctx, accountID)
 	if err != nil {
@@ -156,8 +157,8 @@ func (d RecoveryCodes) dropCodesSince(ctx context.Context, accountID string, sin
 	return nil
 }
 
-// codeMessage returns the text from which a code's mark is computed. A typed code may use other grouping or case, and
-// letters that look like digits.
+// codeMessage returns the text from which a recovery code's keyed hash is computed. A typed code may differ in grouping
+// and case, and may contain letters that look like digits.
 func codeMessage(accountID, typed string) []byte {
 	letters := strings.NewReplacer("-", "", "O", "0", "I", "1", "L",
 		"1").Replace(strings.ToUpper(strings.Join(strings.Fields(typed), "")))

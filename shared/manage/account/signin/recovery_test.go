@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// locked adds an authenticator app to an account, and returns its recovery codes with a session that waits for the
-// second factor.
+// locked adds an authenticator app to an account. It returns the account's recovery codes and a session that waits for
+// the second factor.
 func (h *house) locked(email string) (codes []secret.Text, pending signin.SignedIn) {
 	h.t.Helper()
 	_, with := h.generator(h.enter(email, signin.Browser{}))
@@ -132,7 +132,8 @@ func TestRecoveryCodeTriesAreLimited(t *testing.T) {
 	}
 }
 
-// A recovery code replaces the second factor and nothing else.
+// TestRecoveryCodeOnlyCompletesSignInOfItsAccount checks that a recovery code replaces the second factor of its account
+// and nothing else.
 func TestRecoveryCodeOnlyCompletesSignInOfItsAccount(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -185,8 +186,9 @@ func TestRecoveryCodesOfRemovedFactorAreReplacedWithNextFactor(t *testing.T) {
 	}
 }
 
-// An intruder who created recovery codes loses them with everything else.
-func TestRestoredAddressEndsRecoveryCodesMadeSince(t *testing.T) {
+// TestRestoreAddressRemovesRecoveryCodesCreatedSinceChange checks that an intruder loses the recovery codes that the
+// intruder created.
+func TestRestoreAddressRemovesRecoveryCodesCreatedSinceChange(t *testing.T) {
 	t.Parallel()
 	for name, remakes := range map[string]bool{"codes from before": false, "codes made since": true} {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,9 @@ import (
 
 const victim = "victim@cedar.example"
 
-// Codes for new addresses are stored separately for each account, so only the limits across all accounts bound them.
-func TestAskAddressIsLimitedAcrossAccounts(t *testing.T) {
+// TestRequestAddressChangeIsLimitedAcrossAccounts checks the limits across all accounts. They are the only limits on
+// codes for new addresses, which are stored separately for each account.
+func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	sent := 0
@@ -41,11 +42,11 @@ func TestAskAddressIsLimitedAcrossAccounts(t *testing.T) {
 	if sent != 15 {
 		t.Errorf("eight accounts have %d codes sent, want 15", sent)
 	}
-	h.enter(victim, signin.Browser{}) // sign-in codes have a reserve of their own
+	h.enter(victim, signin.Browser{}) // sign-in codes have a separate budget
 }
 
-// A sign-in works even if its owner can't be sent another notification. A change of address doesn't, because the former
-// address must be notified.
+// TestSecurityMailIsLimitedByMailbox checks that a sign-in works even if its owner can't be sent another notification.
+// A change of address does not, because the former address must be notified.
 func TestSecurityMailIsLimitedByMailbox(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Service signs users in. Each part implements one way to sign in or one kind of credential, and holds its
-// dependencies.
+// Service signs users in to the dashboard. Each embedded part implements one way to sign in or one kind of credential,
+// and holds its own dependencies.
 type Service struct {
 	AccountSessions
 	CodeSignIn
@@ -39,7 +39,7 @@ func New(d Deps) Service {
 	}
 }
 
-// post sends e-mails to the addresses of accounts.
+// post sends email to the addresses of accounts.
 type post struct {
 	mailer    verification.Mailer
 	limits    maillimit.Limiter
@@ -47,7 +47,7 @@ type post struct {
 	now       func() time.Time
 }
 
-// entrance starts sessions, and changes accounts in ways that end the other sessions.
+// entrance starts sessions, and makes the account changes that end all other sessions.
 type entrance struct {
 	post
 
@@ -56,25 +56,25 @@ type entrance struct {
 	random   io.Reader
 }
 
-// codeProof sends codes to addresses and checks them.
+// codeProof sends codes to email addresses and checks them.
 type codeProof struct {
 	codes   verification.Sender
 	checker verification.Checker
 	proofs  verification.Proofs
 }
 
-// AccountSessions reads the account of a session, and ends sessions.
+// AccountSessions reads a session's account, and ends sessions.
 type AccountSessions struct{ entrance }
 
-// CodeSignIn signs users in by codes sent to their addresses.
+// CodeSignIn signs users in with codes sent to their email addresses.
 type CodeSignIn struct {
 	entrance
 	codeProof
 
-	newID ids.Source // of accounts
+	newID ids.Source // generates account IDs
 }
 
-// PasskeyFactor signs users in by passkeys, and adds and removes passkeys.
+// PasskeyFactor signs users in with passkeys, and adds and removes passkeys.
 type PasskeyFactor struct {
 	entrance
 
@@ -82,7 +82,7 @@ type PasskeyFactor struct {
 	recovery RecoveryCodes
 }
 
-// TOTPFactor proves second factors by authenticator app, and adds and removes authenticators.
+// TOTPFactor verifies second factors from an authenticator app, and adds and removes authenticators.
 type TOTPFactor struct {
 	entrance
 
@@ -91,7 +91,7 @@ type TOTPFactor struct {
 	recovery RecoveryCodes
 }
 
-// RecoveryCodes creates recovery codes, which come with an account's first second factor, and signs users in by them.
+// RecoveryCodes creates recovery codes along with an account's first second factor, and signs users in with them.
 type RecoveryCodes struct {
 	entrance
 
@@ -99,7 +99,7 @@ type RecoveryCodes struct {
 	hashing secret.Keyring
 }
 
-// Addresses changes the addresses of accounts.
+// Addresses changes the email addresses of accounts.
 type Addresses struct {
 	entrance
 	codeProof

@@ -1,5 +1,6 @@
-// Package signin owns signing in to the dashboard and maintaining the account: codes by e-mail, passkeys, authenticator
-// apps, sessions, and changes of address (docs/adr/0036-the-dashboard.md). It depends on no HTTP, no AWS and no store.
+// Package signin implements signing in to the dashboard and maintaining the account: codes sent by email, passkeys,
+// authenticator apps, sessions, and changes of address (docs/adr/0036-the-dashboard.md). It does not depend on HTTP,
+// AWS or the store.
 package signin
 
 import (
@@ -22,13 +23,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// product is the issuer's name in e-mails and authenticator apps.
+// product is the issuer's name in emails and authenticator apps.
 const product = "Recordbridge"
 
-// SecretPurpose is the purpose under which authenticator secrets are sealed (kms.Sealer).
+// SecretPurpose is the purpose in the encryption context of sealed authenticator secrets (kms.Sealer).
 const SecretPurpose = "account"
 
-// Deps holds the dependencies for signing in. Every field is required except Mailer.
+// Deps holds the dependencies of signing in. Every field is required except Mailer.
 type Deps struct {
 	Accounts  Accounts
 	Sessions  Sessions
@@ -38,10 +39,10 @@ type Deps struct {
 	Proofs    verification.Proofs
 	Passkeys  Passkeys
 	Vault     Vault
-	Mailer    verification.Mailer // nil: this stack sends no e-mails
+	Mailer    verification.Mailer // nil if this stack sends no email
 	Limits    maillimit.Limiter
-	Dashboard string         // its URL
-	Hashing   secret.Keyring // for recovery codes
+	Dashboard string         // URL of the dashboard
+	Hashing   secret.Keyring // keys for hashing recovery codes
 	Random    io.Reader
 	NewID     ids.Source
 	Now       func() time.Time
@@ -50,58 +51,61 @@ type Deps struct {
 // Accounts stores accounts (store.Accounts).
 type Accounts interface {
 	account.Rows
-	// AccountAt returns the account that an email address belongs to; fault.NotFound.
+	// AccountAt returns the account to which an email address belongs. It returns fault.NotFound if there is none.
 	AccountAt(ctx context.Context, address string) (account.AddressOwner, error)
-	// CreateAccount stores an account at its address; fault.Conflict if the address has one.
+	// CreateAccount stores an account at its email address. It returns fault.Conflict if the address already has one.
 	CreateAccount(ctx context.Context, a account.Account) error
-	// SaveAccount stores an account, except for its address, if it is unchanged since it was read; else fault.Conflict.
+	// SaveAccount stores an account, except for its email address. It returns fault.Conflict if the account changed since
+	// it was read.
 	SaveAccount(ctx context.Context, a account.Account) error
-	// MoveAccount is SaveAccount with a new address, and reserves the former one for the account. It also returns
-	// fault.Conflict if the new address has an account.
+	// MoveAccount is like SaveAccount, but also changes the email address and reserves the former one for the account. It
+	// also returns fault.Conflict if the new address has an account.
 	MoveAccount(ctx context.Context, a account.Account) error
-	// MoveAccountBack restores an account's former address and frees the other one; fault.Conflict.
+	// MoveAccountBack restores an account's former email address and frees the other address, left. It returns
+	// fault.Conflict if the account or an address changed since it was read.
 	MoveAccountBack(ctx context.Context, a account.Account, left string) error
-	// RecoveryCodes reads an account's recovery codes; fault.NotFound. SaveRecoveryCodes stores them if they are unchanged
-	// since they were read; else fault.Conflict.
+	// RecoveryCodes reads an account's recovery codes. It returns fault.NotFound if there are none. SaveRecoveryCodes
+	// stores them, and returns fault.Conflict if they changed since they were read.
 	RecoveryCodes(ctx context.Context, accountID string) (account.RecoveryCodes, error)
 	SaveRecoveryCodes(ctx context.Context, accountID string, codes account.RecoveryCodes) error
-	// SaveFirstFactor saves an account and its recovery codes in one write; fault.Conflict if either
-	// changed since it was read.
+	// SaveFirstFactor saves an account and its recovery codes in one write. It returns fault.Conflict if either changed
+	// since it was read.
 	SaveFirstFactor(ctx context.Context, a account.Account, codes account.RecoveryCodes) error
 	account.RecoveryRows
-	// SaveRecovered saves an account and its recovery in one write; fault.Conflict if either changed since it was read.
+	// SaveRecovered saves an account and its recovery in one write. It returns fault.Conflict if either changed since it
+	// was read.
 	SaveRecovered(ctx context.Context, a account.Account, r account.Recovery) error
-	// Memberships returns the memberships of an account.
+	// Memberships returns an account's memberships.
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
 }
 
 // Sessions stores sessions, devices and ceremonies (store.Flow).
 type Sessions interface {
-	// StartSession stores a session in place of another one, if there is one.
+	// StartSession stores a session. If replaced is not empty, it removes the session with that hash.
 	StartSession(ctx context.Context, started account.Session, replaced string) error
 	// EndSession removes a session if it exists.
 	EndSession(ctx context.Context, hash string) error
-	// RememberDevice remembers a browser for an address, and IsDevice reports whether it is known.
+	// RememberDevice remembers a browser for an email address. IsDevice reports whether a browser is remembered.
 	RememberDevice(ctx context.Context, hash string, until time.Time) error
 	IsDevice(ctx context.Context, hash string, now time.Time) (bool, error)
-	// BeginCeremony stores a ceremony under the hash of its challenge. TakeCeremony removes and returns it, once;
-	// fault.NotFound.
+	// BeginCeremony stores a ceremony under its challenge's hash. TakeCeremony removes and returns a ceremony, and returns
+	// fault.NotFound if there is none.
 	BeginCeremony(ctx context.Context, hash string, c account.Ceremony) error
 	TakeCeremony(ctx context.Context, hash string, now time.Time) (account.Ceremony, error)
 }
 
-// Buckets counts tries (store.Flow).
+// Buckets counts sign-in tries against limits (store.Flow).
 type Buckets interface {
 	Take(ctx context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
 }
 
-// Vault seals and opens an account's private data (kms.Sealer).
+// Vault encrypts and decrypts an account's private data (kms.Sealer).
 type Vault interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// Passkeys performs the ceremonies of the dashboard's host (passkey.Party).
+// Passkeys creates and verifies passkey ceremonies for the dashboard's host (passkey.Party).
 type Passkeys interface {
 	Register(a account.Account) (account.Begun, error)
 	Registered(a account.Account, state, answer []byte) (account.Passkey, error)
@@ -110,28 +114,28 @@ type Passkeys interface {
 	Prove(a account.Account, state, answer []byte) (account.Passkey, error)
 }
 
-// Browser holds the earlier state of a browser that signs in.
+// Browser holds the existing state of a browser in which a user signs in.
 type Browser struct {
-	Session secret.Text // token of a session that ends now, whether complete or pending; empty for none
+	Session secret.Text // token of the complete or pending session to end; empty if there is none
 	Device  secret.Text // device token; empty if the browser is new
-	Network string      // its network, for counting codes
+	Network string      // the browser's network, for limiting codes
 }
 
-// SignedIn is a new session. The tokens belong only in the browser's cookies.
+// SignedIn holds a new session's tokens. They may be sent only in the browser's cookies.
 type SignedIn struct {
 	Token   secret.Text
 	Device  secret.Text
 	Session account.Session
 	// Recovery is the sign-in's effect on an operator's recovery of the account: Recovered, Stopped or "".
 	Recovery string
-	// RecoveryCodes holds the codes that came with the account's first second factor, to be shown once.
+	// RecoveryCodes holds the codes created with the account's first second factor. They are shown once.
 	RecoveryCodes []secret.Text
 }
 
-// DeviceLife is the time for which a browser is remembered.
+// DeviceLife is the period for which a browser is remembered.
 const DeviceLife = 180 * 24 * time.Hour
 
-// SignOut ends a session.
+// SignOut ends one session of an account.
 func (d AccountSessions) SignOut(ctx context.Context, s account.Session) error {
 	if err := d.sessions.EndSession(ctx, s.Hash); err != nil {
 		return fmt.Errorf("end session: %w", err)
@@ -145,7 +149,7 @@ func (d AccountSessions) SignOutEverywhere(ctx context.Context, s account.Sessio
 	return err
 }
 
-// Account returns the account of a session and its memberships.
+// Account returns a session's account and the account's memberships.
 func (d AccountSessions) Account(ctx context.Context,
 	s account.Session,
 ) (account.Account, []account.Membership, error) {
@@ -163,7 +167,7 @@ func (d AccountSessions) Account(ctx context.Context,
 	return a, all, nil
 }
 
-// enter starts a session. If the account has not been used in the browser before, its owner is notified.
+// enter starts a session. If the account is used for the first time in this browser, enter notifies its owner.
 func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pending bool) (SignedIn, error) {
 	token, err := account.NewToken(d.random)
 	if err != nil {
@@ -189,8 +193,8 @@ func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pendi
 	return entered, err
 }
 
-// know remembers a browser. A device's token works for the addresses with which it was used, and is bound to each of
-// them.
+// know remembers a browser. A device's token works for the email addresses with which it was used, and is bound to each
+// of them.
 func (d entrance) know(ctx context.Context, a account.Account, device secret.Text) (secret.Text, error) {
 	now, known := d.now(), false
 	var err error
@@ -210,7 +214,7 @@ func (d entrance) know(ctx context.Context, a account.Account, device secret.Tex
 	return device, nil
 }
 
-// tell sends an e-mail that is not essential: a failure to send it stops nothing, and is logged.
+// tell sends a non-essential email. A failure to send it is logged and has no other effect.
 func (d post) tell(ctx context.Context, address string, l mailtext.Message) {
 	if err := d.mail(ctx, address, l); err != nil {
 		logx.Add(ctx, slog.Bool("mail_failed", true))
@@ -237,12 +241,13 @@ func (d post) mail(ctx context.Context, address string, l mailtext.Message) erro
 }
 
 // deviceHash returns the form in which a device is stored. Because the device's token is secret, the hash does not
-// reveal which address it is for.
+// reveal the email address.
 func deviceHash(device secret.Text, address string) string {
 	return account.Hash(secret.New(device.Reveal() + "\x00" + account.Fold(address)))
 }
 
-// change modifies an account and ends its sessions, so that earlier users must prove the factors that are required now.
+// change modifies an account and ends its sessions, so that every user of it must prove the factors that are now
+// required.
 func (d entrance) change(ctx context.Context, id string, change func(*account.Account) error) (account.Account, error) {
 	a, err := d.accounts.Account(ctx, id)
 	if err != nil {
@@ -258,7 +263,8 @@ func (d entrance) change(ctx context.Context, id string, change func(*account.Ac
 	return a, nil
 }
 
-// refused returns a client error with the public text if a row was missing or had changed, and err otherwise.
+// refused returns a client error with the public text if err means that a row was missing or had changed. Otherwise it
+// returns err.
 func refused(err error, public string) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
 		return fault.BadRequest(public).Because(err)

@@ -1,5 +1,5 @@
-// Package totp implements codes that change every 30 seconds (RFC 6238), as authenticator apps show them: six digits,
-// SHA-1. It stores nothing; its caller remembers the step of the last accepted code.
+// Package totp implements the six-digit, SHA-1 codes of authenticator apps, which change every 30 seconds (RFC 6238).
+// It stores nothing; its caller remembers the step of the last accepted code.
 package totp
 
 import (
@@ -34,11 +34,11 @@ func Code(secret []byte, number int64) string {
 	return fmt.Sprintf("%06d", binary.BigEndian.Uint32(sum[offset:])&0x7fffffff%digits)
 }
 
-// Step returns the time step of a time.
+// Step returns the time step that contains a time.
 func Step(at time.Time) int64 { return at.Unix() / int64(step/time.Second) }
 
-// Match returns the step later than after whose code was typed; ok is false if there is none. All steps take the same
-// time to check.
+// Match returns the step later than after whose code was typed. ok is false if there is none. Checking takes the same
+// time for every step.
 func Match(secret []byte, typed string, now time.Time, after int64) (found int64, ok bool) {
 	for number := Step(now) - skew; number <= Step(now)+skew; number++ {
 		right := subtle.ConstantTimeCompare([]byte(Code(secret, number)), []byte(typed)) == 1
@@ -49,12 +49,12 @@ func Match(secret []byte, typed string, now time.Time, after int64) (found int64
 	return found, ok
 }
 
-// Base32 returns a secret in the form in which a person types it into an authenticator app.
+// Base32 returns a secret in the form that users type into an authenticator app.
 func Base32(secret []byte) string {
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)
 }
 
-// URI returns a secret in the form that an authenticator app reads from a QR code
+// URI returns a secret as the URI that an authenticator app reads from a QR code
 // (https://github.com/google/google-authenticator/wiki/Key-Uri-Format).
 func URI(secret []byte, issuer, owner string) string {
 	query := url.Values{"secret": {Base32(secret)}, "issuer": {issuer}}

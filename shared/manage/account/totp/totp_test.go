@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/manage/account/totp"
 )
 
-// The vectors of RFC 6238 appendix B for SHA-1, shortened from eight digits to six.
+// TestCodeMatchesRFC6238Vectors uses the vectors of RFC 6238 appendix B for SHA-1, shortened from eight digits to six.
 func TestCodeMatchesRFC6238Vectors(t *testing.T) {
 	t.Parallel()
 	secret := []byte("12345678901234567890")

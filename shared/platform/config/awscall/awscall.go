@@ -1,7 +1,7 @@
-// Package awscall sends a signed request to an AWS service without the service's SDK client. An SDK client links every
-// operation of its service, which adds more than a megabyte to a function that needs only one
-// (docs/adr/0017-one-operation-without-its-client.md). The package handles URL, signature and retries; callers handle
-// the contents of requests and responses.
+// Package awscall sends signed requests to AWS services without their SDK clients. An SDK client links all operations
+// of its service, which adds more than a megabyte to a function that needs only one
+// (docs/adr/0017-one-operation-without-its-client.md). The package handles the URL, signing and retries; callers encode
+// requests and decode responses.
 package awscall
 
 import (
@@ -23,25 +23,26 @@ import (
 )
 
 const (
-	// attemptTimeout limits one attempt, including its response.
+	// attemptTimeout limits each attempt, including reading the response.
 	attemptTimeout = 20 * time.Second
-	maxAnswer      = 1 << 20 // bytes
+	maxAnswer      = 1 << 20 // in bytes
 )
 
-// Call is one operation of a service: a POST to its endpoint.
+// Call describes one operation of a service, a POST to the service's endpoint.
 type Call struct {
-	Service string // signing name and first label of the host: "ssm"
-	SDKID   string // as in AWS_ENDPOINT_URL_<SDKID>: "SSM"
+	Service string // signing name and first label of the host, such as "ssm"
+	SDKID   string // suffix of AWS_ENDPOINT_URL_<SDKID>, such as "SSM"
 	Header  map[string]string
 	Body    string
-	// Read handles a response. If it returns a RefusedError, the call is retried if the configuration's retryer allows it.
+	// Read processes a response. If it returns a RefusedError, the configuration's retryer decides whether to retry the
+	// call.
 	Read func(status int, answer []byte) error
 }
 
-// RefusedError is an error response of the service. Its methods are those that the SDK's retryers look for.
+// RefusedError is an error response from the service. It has the methods that the SDK's retryers look for.
 type RefusedError struct {
 	Status        int
-	Code, Message string // from the service; both empty if the response came from something else
+	Code, Message string // from the service; empty if something else responded
 }
 
 func (r *RefusedError) Error() string {
@@ -54,11 +55,11 @@ func (r *RefusedError) Error() string {
 // ErrorCode returns the service's error code.
 func (r *RefusedError) ErrorCode() string { return r.Code }
 
-// HTTPStatusCode returns the response's HTTP status.
+// HTTPStatusCode returns the HTTP status of the response.
 func (r *RefusedError) HTTPStatusCode() int { return r.Status }
 
-// Do sends the call as often as the configuration's retryer allows, or once if there is none. now provides the signing
-// time.
+// Do sends the call and retries it as the configuration's retryer allows, or not at all without a retryer. now returns
+// the signing time.
 func Do(ctx context.Context, cfg aws.Config, now func() time.Time, call Call) error {
 	var attempts aws.Retryer = aws.NopRetryer{}
 	if cfg.Retryer != nil {
@@ -123,7 +124,7 @@ func signed(ctx context.Context, cfg aws.Config, now time.Time, call Call) (*htt
 	return request, nil
 }
 
-// addressOf returns the URL that the service's SDK client would use.
+// addressOf returns the URL that the service's SDK client would call.
 func addressOf(ctx context.Context, cfg aws.Config, call Call) (string, error) {
 	for _, source := range cfg.ConfigSources {
 		own, ok := source.(interface {
@@ -146,7 +147,7 @@ func addressOf(ctx context.Context, cfg aws.Config, call Call) (string, error) {
 	return "https://" + call.Service + "." + cfg.Region + "." + domain + "/", nil
 }
 
-// unsent wraps err as the SDK does if there was no response, which its retryers look for.
+// unsent wraps the error of a call without a response in the same way as the SDK, because its retryers look for that.
 func unsent(ctx context.Context, call Call, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("call of %s: %w", call.Service, &smithy.CanceledError{Err: err})

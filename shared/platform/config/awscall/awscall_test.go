@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/platform/config/awscall"
 )
 
-// transport responds in place of a service.
+// transport is an aws.HTTPClient that responds in place of a service.
 type transport func(r *http.Request) (int, string, error)
 
 // Do implements aws.HTTPClient.
@@ -28,7 +28,7 @@ func (t transport) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body))}, err
 }
 
-// endpoints resolves the URLs of single services.
+// endpoints returns the URLs of individual services.
 type endpoints map[string]string
 
 func (e endpoints) GetServiceBaseEndpoint(_ context.Context, sdkID string) (string, bool, error) {
@@ -75,7 +75,7 @@ func TestDoSignsWithGivenClock(t *testing.T) {
 	}
 }
 
-// TestDoFailsWithWrongSecret checks that the embedded AWS verifies signatures as AWS does.
+// TestDoFailsWithWrongSecret checks that the embedded AWS verifies signatures like the real one.
 func TestDoFailsWithWrongSecret(t *testing.T) {
 	t.Parallel()
 	cloud, err := embedded.New(embedded.Options{URL: "http://127.0.0.1", SecretKey: "right"})
@@ -92,7 +92,7 @@ func TestDoFailsWithWrongSecret(t *testing.T) {
 	}
 }
 
-func TestDoUsesEndpointOfSDKClient(t *testing.T) {
+func TestDoUsesSameEndpointAsSDKClient(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		region, all string
@@ -134,7 +134,7 @@ func TestDoRetriesTemporaryFailures(t *testing.T) {
 		status int
 		body   string
 		err    error
-		want   int // number of attempts
+		want   int // expected number of attempts
 	}{
 		"throttled":         {http.StatusBadRequest, `{"__type":"ThrottlingException"}`, nil, 3},
 		"failure":           {http.StatusInternalServerError, `{"__type":"InternalServerError","message":"m"}`, nil, 3},
@@ -161,7 +161,7 @@ func TestDoRetriesTemporaryFailures(t *testing.T) {
 	}
 }
 
-func TestDoEndsWithContext(t *testing.T) {
+func TestDoReturnsWhenContextEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	attempts := 0

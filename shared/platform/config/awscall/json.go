@@ -11,14 +11,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// Operation is an operation of a service that uses the AWS JSON 1.1 protocol.
+// Operation is an operation of a service with the AWS JSON 1.1 protocol.
 type Operation struct {
-	Service string // as in Call
-	SDKID   string // as in Call
-	Target  string // including the service's prefix: "AmazonSSM.GetParameter"
+	Service string // see Call.Service
+	SDKID   string // see Call.SDKID
+	Target  string // operation with the service's prefix, such as "AmazonSSM.GetParameter"
 }
 
-// JSON sends in to an operation and decodes its response into out.
+// JSON calls an operation with in as its input and decodes the response into out.
 func JSON(ctx context.Context, cfg aws.Config, now func() time.Time, op Operation, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -36,13 +36,13 @@ func JSON(ctx context.Context, cfg aws.Config, now func() time.Time, op Operatio
 	})
 }
 
-// refusal parses an error response. The error type may have the service's namespace as a prefix (AWS JSON 1.1 protocol,
-// "Operation error serialization"). The error contains nothing else from the response, because a response may contain a
-// secret.
+// refusal parses an error response. The error type may be prefixed with the service's namespace (AWS JSON 1.1 protocol,
+// "Operation error serialization"). The returned error contains nothing else from the response, because responses may
+// contain secrets.
 func refusal(status int, answer []byte) error {
 	var said struct {
 		Type    string `json:"__type"`
-		Message string // in either spelling; Go's decoder ignores case
+		Message string // "message" or "Message"; Go's decoder ignores case
 	}
 	if status == http.StatusOK || json.Unmarshal(answer, &said) != nil {
 		return &RefusedError{Status: status}

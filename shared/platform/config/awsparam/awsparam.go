@@ -1,6 +1,6 @@
-// Package awsparam reads parameters from SSM Parameter Store, such as the public base URL that the template stores
+// Package awsparam reads parameters from SSM Parameter Store, such as the public base URL, which the template stores
 // there. It is separate from package config so that only functions that need it link it. It caches nothing: callers
-// read once per cold start.
+// read each parameter once per cold start.
 package awsparam
 
 import (
@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/platform/config/awscall"
 )
 
-// Read returns the value of a parameter (Systems Manager API Reference, GetParameter). An empty value is an error,
-// because no function works without it.
+// Read returns a parameter's value (Systems Manager API Reference, GetParameter). An empty value is an error, because
+// no function works without a value.
 func Read(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (string, error) {
 	var out struct{ Parameter struct{ Value string } }
 	get := awscall.Operation{Service: "ssm", SDKID: "SSM", Target: "AmazonSSM.GetParameter"}
@@ -29,7 +29,7 @@ func Read(ctx context.Context, cfg aws.Config, now func() time.Time, name string
 	return out.Parameter.Value, nil
 }
 
-// IsMissing reports whether err means that the parameter given to Read does not exist.
+// IsMissing reports whether an error from Read means that the parameter does not exist.
 func IsMissing(err error) bool {
 	refused, ok := errors.AsType[*awscall.RefusedError](err)
 	return ok && refused.Code == "ParameterNotFound"

@@ -1,5 +1,5 @@
-// Package awssecret reads secrets from Secrets Manager. It is separate from package config so that only functions that
-// have a secret link it. It caches nothing: callers read once per cold start.
+// Package awssecret reads secrets from Secrets Manager. It is separate from package config so that only functions with
+// a secret link it. It caches nothing: callers read each secret once per cold start.
 package awssecret
 
 import (
@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Text reads the value of the secret with the given name or ARN (Secrets Manager API Reference, GetSecretValue). The
-// error never contains any of it.
+// Text returns the value of the secret with the given name or ARN (Secrets Manager API Reference, GetSecretValue).
+// Errors never contain any part of the value.
 func Text(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (secret.Text, error) {
 	var out struct{ SecretString string }
 	get := awscall.Operation{Service: "secretsmanager", SDKID: "SECRETS_MANAGER", Target: "secretsmanager.GetSecretValue"}
@@ -24,7 +24,7 @@ func Text(ctx context.Context, cfg aws.Config, now func() time.Time, name string
 	return secret.New(out.SecretString), nil
 }
 
-// Keyring reads a keyring from the secret with the given name or ARN; see secret.ParseKeyring for its format.
+// Keyring returns the keyring stored in the secret with the given name or ARN. See secret.ParseKeyring for the format.
 func Keyring(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (secret.Keyring, error) {
 	text, err := Text(ctx, cfg, now, name)
 	if err != nil {

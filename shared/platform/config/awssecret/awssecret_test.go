@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/platform/config/awssecret"
 )
 
-// holding returns the configuration of a Secrets Manager with one secret.
+// holding returns the configuration for a Secrets Manager that contains one secret.
 func holding(t *testing.T, name, value string) awssdk.Config {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{URL: "http://127.0.0.1"})
@@ -40,7 +40,7 @@ func TestKeyringReadsSecret(t *testing.T) {
 	}
 }
 
-func TestKeyringErrorHidesContent(t *testing.T) {
+func TestKeyringErrorOmitsSecret(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ held, asked string }{
 		"unknown":    {"SENTINEL", "other"},

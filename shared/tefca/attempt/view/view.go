@@ -1,5 +1,5 @@
-// Package view renders an attempt of TEFCA mode for the page that created it (docs/openapi.yaml, TEFCARecords). It is a
-// separate package because two endpoints return it and package attempt is independent of JSON.
+// Package view renders a TEFCA attempt for the page that created it (docs/openapi.yaml, TEFCARecords). It is a separate
+// package because two endpoints return this view and package attempt is independent of JSON.
 package view
 
 import (
@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Records is an attempt's progress.
+// Records describes an attempt's progress.
 type Records struct {
 	AttemptID         string           `json:"attempt_id"`
 	Status            attempt.Status   `json:"status"`
@@ -19,7 +19,7 @@ type Records struct {
 	Error             *binding.Failure `json:"error,omitempty"`
 }
 
-// Facility is a facility that the network reported.
+// Facility describes a facility reported by the network.
 type Facility struct {
 	DirectoryID string          `json:"tefca_directory_id"`
 	Name        string          `json:"name"`
@@ -31,7 +31,7 @@ type Facility struct {
 	Connection  *Connection     `json:"connection,omitempty"`
 }
 
-// Connection has the fields of the event patient.connection_success.
+// Connection has the same fields as the event patient.connection_success.
 type Connection struct {
 	OrgConnectionID  string            `json:"org_connection_id"`
 	ConnectionStatus connection.Status `json:"connection_status"`
@@ -44,7 +44,7 @@ type Connection struct {
 	TEFCADirectoryID string            `json:"tefca_directory_id"`
 }
 
-// Of returns p in the API's form.
+// Of converts p to the API's representation.
 func Of(p attempt.Progress) Records {
 	out := Records{
 		AttemptID: p.Attempt.ID, Status: p.Status, IdentityExpiresAt: timestamp.Of(p.Attempt.IdentityEnds),

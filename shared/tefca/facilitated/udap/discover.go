@@ -15,42 +15,42 @@ import (
 )
 
 const (
-	// maxClockSkew is the maximum difference between clocks.
+	// maxClockSkew is the tolerated difference between the clocks of client and server.
 	maxClockSkew = time.Minute
 	// longestMetadata is the maximum lifetime of signed metadata: one year, including leap years.
 	longestMetadata = 366 * 24 * time.Hour
-	// maxWords limits the number of list items that are read.
+	// maxWords is the maximum number of list items that are read.
 	maxWords = 500
 )
 
-// The required values in metadata (UDAP Server Metadata section 1).
+// Values that metadata must contain (UDAP Server Metadata section 1).
 const (
 	version           = "1"
 	clientCredentials = "client_credentials"
 	keyAuthentication = "private_key_jwt"
 )
 
-// The flaws of a server's metadata.
+// Flaws in a server's metadata.
 const (
-	errMetadata  = flaw("metadata")           // violates the guide, such as by lacking a signature
-	errClaims    = flaw("metadata_claims")    // signed for another server, or not valid now
-	errEndpoints = flaw("metadata_endpoints") // an endpoint has an unknown origin
-	// the server lacks a required capability, or requires an unsupported one
+	errMetadata  = flaw("metadata")           // violates the guide, for example by lacking a signature
+	errClaims    = flaw("metadata_claims")    // signed for another server, or not currently valid
+	errEndpoints = flaw("metadata_endpoints") // an endpoint's origin is not allowed
+	// The server lacks a required capability or requires an unsupported one.
 	errUnable = flaw("unsupported")
 )
 
-// Server is a FHIR server and its authorization server, as described in verified metadata.
+// Server describes a FHIR server and its authorization server, according to verified metadata.
 type Server struct {
-	Base         string    // FHIR base URL, as spelled in the metadata
-	Token        string    // token endpoint
-	Registration string    // registration endpoint
+	Base         string    // FHIR base URL, spelled as in the metadata
+	Token        string    // URL of the token endpoint
+	Registration string    // URL of the registration endpoint
 	Extensions   []string  // supported authorization extensions
 	Required     []string  // extensions required in every token request
-	Scopes       []string  // supported scopes; empty if not listed
+	Scopes       []string  // supported scopes; empty if the server does not list them
 	Until        time.Time // expiry of the metadata
 }
 
-// metadata is the document at .well-known/udap. Its unsigned copies of the endpoints are not read.
+// metadata is the document at .well-known/udap. Its unsigned copies of the endpoints are ignored.
 type metadata struct {
 	Versions       []string `json:"udap_versions_supported"`
 	Profiles       []string `json:"udap_profiles_supported"`
@@ -64,7 +64,7 @@ type metadata struct {
 	Signed         string   `json:"signed_metadata"`
 }
 
-// claims holds the claims of signed_metadata.
+// claims holds the claims in signed_metadata.
 type claims struct {
 	Issuer       string  `json:"iss"`
 	Subject      string  `json:"sub"`
@@ -75,8 +75,9 @@ type claims struct {
 	Registration string  `json:"registration_endpoint"`
 }
 
-// Discover reads and verifies the metadata of the FHIR server at base, which is compared character by character. Its
-// endpoints must have the base's origin, or one of origins ("https://auth.example.org").
+// Discover fetches and verifies the metadata of the FHIR server at base. base must equal the URL in the metadata
+// character by character. Each endpoint must have the origin of base or one of origins, such as
+// "https://auth.example.org".
 func (c Client) Discover(ctx context.Context, base string, origins []string) (Server, error) {
 	server, err := c.discover(ctx, base, origins)
 	return server, at(fault.StepDiscovery, base, err)
@@ -120,7 +121,7 @@ func unreadable(why error) error { return fmt.Errorf("%w: %w", tefca.ErrContent,
 
 func bounded(words []string) []string { return words[:min(len(words), maxWords)] }
 
-// check compares the signed claims with the request (UDAP Server Metadata section 3).
+// check verifies that the signed claims match the request (UDAP Server Metadata section 3).
 func (c Client) check(signed claims, base string, origins []string) error {
 	now := c.Now()
 	issued, expires := time.Unix(int64(signed.IssuedAt), 0), time.Unix(int64(signed.Expires), 0)
@@ -144,8 +145,8 @@ func (c Client) check(signed claims, base string, origins []string) error {
 	return nil
 }
 
-// isSupported reports whether the server supports this client's capabilities. An empty list means that a capability is
-// not supported (the guide, "Required UDAP Metadata").
+// isSupported reports whether the server supports the capabilities that this client uses. An empty list means that a
+// capability is not supported (the guide, "Required UDAP Metadata").
 func (c Client) isSupported(m metadata) bool {
 	profiles := slices.Contains(m.Profiles, "udap_dcr") && slices.Contains(m.Profiles, "udap_authn") &&
 		slices.Contains(m.Profiles, "udap_authz")
@@ -153,14 +154,13 @@ func (c Client) isSupported(m metadata) bool {
 		c.Member.signs(m.TokenSigning) && c.Member.signs(m.Registering) && len(m.Certifications) == 0
 }
 
-// Origin returns the scheme, host and port of an absolute URL (RFC 6454); ok is false for a URL that must not be
-// requested.
+// Origin returns an absolute URL's scheme, host and port (RFC 6454). ok is false for a URL that must not be requested.
 func Origin(address string) (text string, ok bool) {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.Fragment != "" || parsed.Opaque != "" {
 		return "", false
 	}
-	if parsed.Scheme != "https" && parsed.Scheme != "http" { // http reaches only allowed ranges (safehttp)
+	if parsed.Scheme != "https" && parsed.Scheme != "http" { // safehttp allows http for configured ranges only
 		return "", false
 	}
 	port := map[string]string{"http": ":80", "https": ":443"}[parsed.Scheme]

@@ -69,8 +69,9 @@ func TestDiscoverAcceptsTrustedMetadata(t *testing.T) {
 	}
 }
 
-// A client that lacks the one check named in the case would accept the metadata.
-func TestDiscoverRefusesForgedMetadata(t *testing.T) {
+// TestDiscoverRejectsForgedMetadata uses metadata that a client would accept if it lacked the one check that the case
+// names.
+func TestDiscoverRejectsForgedMetadata(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)
 	strangers := newCommunity(t)
@@ -161,7 +162,7 @@ func alone(t *testing.T) string {
 	return signed(t, jose.RS256, self.key, header(x5c(self)), claims(nil))
 }
 
-// none returns metadata with the algorithm "none".
+// none returns metadata that uses the algorithm "none".
 func none(t *testing.T, chain []string) string {
 	t.Helper()
 	head, err := json.Marshal(map[string]any{"alg": "none", "x5c": chain})
@@ -175,7 +176,7 @@ func none(t *testing.T, chain []string) string {
 	return base64.RawURLEncoding.EncodeToString(head) + "." + base64.RawURLEncoding.EncodeToString(body) + "."
 }
 
-func TestDiscoverRefusesClaimsOfOtherServerOrTime(t *testing.T) {
+func TestDiscoverRejectsClaimsForOtherServerOrTime(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)
 	for name, changes := range map[string]map[string]any{
@@ -215,7 +216,7 @@ func TestDiscoverRefusesClaimsOfOtherServerOrTime(t *testing.T) {
 	}
 }
 
-func TestDiscoverRefusesUnsupportedServer(t *testing.T) {
+func TestDiscoverRejectsUnsupportedServer(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)
 	token := signed(t, jose.RS256, c.server.key, header(x5c(c.server, c.between)), claims(nil))

@@ -23,16 +23,16 @@ var (
 	errName = errors.New("udap: the first certificate does not name the client's URI")
 )
 
-// Member is the service's identity in a trust community.
+// Member is the service's identity within a trust community.
 type Member struct {
 	uri       string
-	chain     []string // x5c: DER in base64, leaf first
+	chain     []string // x5c: base64 of DER, leaf first
 	key       crypto.Signer
 	algorithm jose.SignatureAlgorithm
 }
 
-// NewMember returns a Member. uri must be in the certificate. certificates holds it and its intermediates, and key its
-// private key, all in PEM.
+// NewMember returns a Member. certificates holds the member's certificate, which must contain uri, and its
+// intermediates. key is the private key. Both are in PEM.
 func NewMember(uri, certificates string, key secret.Text) (Member, error) {
 	var chain []*x509.Certificate
 	for block, rest := pem.Decode([]byte(certificates)); block != nil; block, rest = pem.Decode(rest) {
@@ -82,7 +82,7 @@ func parseKey(key secret.Text) (crypto.Signer, jose.SignatureAlgorithm, bool) {
 	return nil, "", false
 }
 
-// names reports whether a certificate contains a URI. URIs are compared character by character (RFC 7519 section 2).
+// names reports whether certificate contains uri. URIs are compared character by character (RFC 7519 section 2).
 func names(certificate *x509.Certificate, uri string) bool {
 	for _, one := range certificate.URIs {
 		if one.String() == uri {
@@ -92,12 +92,12 @@ func names(certificate *x509.Certificate, uri string) bool {
 	return false
 }
 
-// signs reports whether a server accepts the member's signature algorithm.
+// signs reports whether algorithms includes the member's signature algorithm.
 func (m Member) signs(algorithms []string) bool {
 	return slices.Contains(algorithms, string(m.algorithm))
 }
 
-// sign returns a signed JWT with the member's certificates in its header.
+// sign returns a signed JWT whose header contains the member's certificates.
 func (m Member) sign(claims any) (string, error) {
 	return jws.Sign(m.algorithm, m.key, map[jose.HeaderKey]any{"x5c": m.chain}, claims)
 }

@@ -11,18 +11,18 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// life is the lifetime of created JWTs. It is a minute below the guide's maximum of five, to allow for clock
+// life is the lifetime of the client's JWTs. It is one minute below the guide's maximum of five, to allow for clock
 // differences.
 const life = 4 * time.Minute
 
-// maxClientID is the maximum length of a client id in bytes.
+// maxClientID is the maximum length of a client ID in bytes.
 const maxClientID = 512
 
-// Application holds the service's details for registration.
+// Application describes the service for client registration.
 type Application struct {
 	Name     string
-	Contacts []string // URIs, one of them a mailto
-	Scope    string   // all scopes that will be requested
+	Contacts []string // URIs, including a mailto
+	Scope    string   // all scopes that will ever be requested
 }
 
 // statement is a software statement (UDAP Dynamic Client Registration section 2).
@@ -40,8 +40,8 @@ type statement struct {
 	Scope          string   `json:"scope"`
 }
 
-// Register registers the service with a server and returns its client id. Registering again returns the same id, or one
-// that replaces it (the guide, "Modifying and Cancelling Registrations").
+// Register registers the service at a server and returns its client ID. Repeating the registration returns the same ID
+// or one that replaces it (the guide, "Modifying and Cancelling Registrations").
 func (c Client) Register(ctx context.Context, server Server, us Application) (clientID string, err error) {
 	clientID, err = c.register(ctx, server, us)
 	return clientID, at(fault.StepToken, server.Registration, err)
@@ -81,7 +81,7 @@ func (c Client) register(ctx context.Context, server Server, us Application) (st
 	return registered.ClientID, nil
 }
 
-// visible reports whether text consists of one to most visible ASCII characters.
+// visible reports whether text consists of visible ASCII characters, at least one and at most most.
 func visible(text string, most int) bool {
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {

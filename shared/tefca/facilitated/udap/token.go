@@ -15,23 +15,24 @@ import (
 
 const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-	// Lifetimes of an access token: the default if the server states none, and the maximum that the guide allows.
+	// defaultLife is the lifetime of an access token if the server states none. The second value is the maximum that the
+	// guide allows.
 	defaultLife = 5 * time.Minute
 	maxLife     = time.Hour
 	maxToken    = 64 << 10
 	maxScope    = 8 << 10
 )
 
-// Granted is a token endpoint's grant.
+// Granted holds the values that a token endpoint granted.
 type Granted struct {
 	Access  secret.Text
-	Scope   string        // the requested scope if the server states none
-	Patient string        // FHIR id of the patient that the server names, or empty
-	Life    time.Duration // at most an hour
+	Scope   string        // the requested scope if the response states none
+	Patient string        // FHIR ID of the patient named in the response; may be empty
+	Life    time.Duration // lifetime of the token, at most an hour
 }
 
-// assertion proves the client's identity and the purpose of the request (the guide, "Constructing an Authentication
-// Token").
+// assertion is a JWT that proves the client's identity and states the purpose of the request (the guide, "Constructing
+// an Authentication Token").
 type assertion struct {
 	Issuer     string         `json:"iss"`
 	Subject    string         `json:"sub"`
@@ -42,7 +43,7 @@ type assertion struct {
 	Extensions map[string]any `json:"extensions"`
 }
 
-// AccessToken requests a token by client credentials (the guide, "Client credentials workflow").
+// AccessToken requests a token with the client credentials grant (the guide, "Client credentials workflow").
 func (c Client) AccessToken(ctx context.Context, server Server, clientID, scope string,
 	extensions map[string]any,
 ) (Granted, error) {
@@ -75,7 +76,7 @@ func (c Client) accessToken(ctx context.Context, server Server, clientID, scope 
 	return readAnswer(status, body, scope)
 }
 
-// readAnswer parses a token endpoint's response. Unused members are ignored, whatever their type.
+// readAnswer parses a token endpoint's response. It ignores unused members, whatever their type.
 func readAnswer(status int, body []byte, asked string) (Granted, error) {
 	var answer struct {
 		Access  string          `json:"access_token"`
@@ -100,7 +101,7 @@ func readAnswer(status int, body []byte, asked string) (Granted, error) {
 	return granted, nil
 }
 
-// lifeOf parses expires_in, which servers send as a number or as a string.
+// lifeOf parses expires_in, which may be a number or a string.
 func lifeOf(raw json.RawMessage) time.Duration {
 	var seconds json.Number
 	if json.Unmarshal(raw, &seconds) != nil {

@@ -22,7 +22,7 @@ import (
 
 var server = udap.Server{Base: base, Token: "https://ehr.example/token", Registration: "https://ehr.example/register"}
 
-// said returns the contents of the client's JWT after verifying it with the certificate in its header.
+// said verifies the client's JWT with the certificate in its header and returns its contents.
 func said(t *testing.T, token string) (header, claims map[string]any) {
 	t.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[0])
@@ -136,7 +136,7 @@ func TestAccessTokenAssertionIsBoundToTokenEndpoint(t *testing.T) {
 	}
 }
 
-func TestAccessTokenLimitsAndClassifiesResponses(t *testing.T) {
+func TestAccessTokenValidatesResponse(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status int

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// maxChain is the maximum number of certificates in a header, and maxCertificate the maximum size of one in bytes.
+	// maxChain is the maximum number of certificates in a header, and maxCertificate is the maximum size of each in bytes.
 	maxChain       = 5
 	maxCertificate = 8 << 10
-	// maxJWT is the maximum length of a JWT in bytes; its certificates are base64-encoded twice.
+	// maxJWT is the maximum length of a JWT in bytes. Certificates in its header are base64-encoded twice.
 	maxJWT = 2 * maxChain * maxCertificate
 )
 
@@ -24,17 +24,17 @@ func verifier() jws.Verifier {
 	return jws.Verifier{Algorithms: []jose.SignatureAlgorithm{jose.RS256, jose.ES256}, MaxBytes: maxJWT}
 }
 
-// The flaws of a JWT.
+// Flaws of a JWT.
 const (
-	errJWT       = flaw("jwt")                 // not signed by RS256 or ES256 with its certificate's key
-	errChain     = flaw("certificate_chain")   // x5c is not a single certificate chain
-	errUntrusted = flaw("certificate_trust")   // the certificate is not trusted, or not valid now
-	errHolder    = flaw("certificate_subject") // the certificate belongs to someone else
+	errJWT       = flaw("jwt")                 // not signed with its certificate's key by RS256 or ES256
+	errChain     = flaw("certificate_chain")   // x5c does not contain exactly one certificate chain
+	errUntrusted = flaw("certificate_trust")   // the certificate is not trusted or not currently valid
+	errHolder    = flaw("certificate_subject") // the certificate was issued to another holder
 )
 
-// verify returns the payload of a JWT signed with the key of a certificate that the trust community has issued and that
-// names holder. No other key is used: jwk, jku and kid are ignored, and the accepted algorithms are fixed here (RFC
-// 8725 sections 3.1 and 3.10).
+// verify returns the payload of a JWT. The JWT must be signed with the key of a certificate that was issued by the
+// trust community and names holder. No other key is used: jwk, jku and kid are ignored, and the accepted algorithms are
+// fixed here (RFC 8725 sections 3.1 and 3.10).
 func (c Client) verify(token, holder string) (payload []byte, err error) {
 	signed, err := verifier().Parse(secret.New(token))
 	if err != nil {
@@ -65,8 +65,8 @@ func (c Client) verify(token, holder string) (payload []byte, err error) {
 	return payload, nil
 }
 
-// parseChain parses x5c of a compact JWS (RFC 7515 section 4.1.6). It must be a single chain, leaf first, because other
-// software could interpret a header with further contents differently.
+// parseChain parses the x5c header of a compact JWS (RFC 7515 section 4.1.6). It must contain a single chain, leaf
+// first, because other software might interpret anything else differently.
 func parseChain(token string) ([]*x509.Certificate, error) {
 	encoded, _, _ := strings.Cut(token, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(encoded)
@@ -94,7 +94,7 @@ func parseChain(token string) ([]*x509.Certificate, error) {
 	return chain, nil
 }
 
-// inOrder reports whether each certificate is signed by the next one.
+// inOrder reports whether each certificate is signed by the next.
 func inOrder(chain []*x509.Certificate) bool {
 	for i := 1; i < len(chain); i++ {
 		if chain[i-1].CheckSignatureFrom(chain[i]) != nil {

@@ -1,12 +1,12 @@
-// Package udap is a UDAP client for FHIR servers without a prior relationship (HL7 "Security for Scalable Registration,
-// Authentication, and Authorization" STU2, http://hl7.org/fhir/us/udap-security; udap.org). It verifies a server's
-// signed metadata, registers the service, and gets tokens by client credentials. It decides the proof that a
-// certificate must give before anything is sent, and sends data only to endpoints that the metadata's signature covers,
-// at known origins. It stores nothing, does not retry, and does not handle patients: callers provide the extensions of
-// a token request.
+// Package udap is a UDAP client for FHIR servers that the service has no prior relationship with (HL7 "Security for
+// Scalable Registration, Authentication, and Authorization" STU2, http://hl7.org/fhir/us/udap-security; udap.org). It
+// verifies a server's signed metadata, registers the service, and obtains tokens with client credentials. It checks a
+// server's certificate before sending anything, and sends data only to endpoints at known origins that are covered by
+// the metadata's signature. It stores nothing, does not retry, and does not handle patients: callers provide the
+// extensions for token requests.
 //
-// Not implemented: certificate revocation (OCSP, CRL) is not checked, although the guide requires it; client
-// certifications are not supported, so the service does not register with a server that requires one.
+// Two features are not implemented. Certificate revocation (OCSP, CRL) is not checked, although the guide requires it.
+// Client certifications are not supported, so the service does not register at servers that require one.
 package udap
 
 import (
@@ -26,36 +26,36 @@ import (
 // maxAnswer is the maximum size of a response in bytes.
 const maxAnswer = 256 << 10
 
-// Doer sends one request and returns the response whatever its status. It must not follow redirects. In production it
-// is *safehttp.Client.
+// Doer sends a request and returns the response, whatever its status. It must not follow redirects. In production it is
+// *safehttp.Client.
 type Doer interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
-// Client is a member of a trust community. All fields are required. It is safe for concurrent use. Its errors wrap
-// those of package tefca, contain their fault.Spot, and quote nothing from a request or response. A refusal with an
-// OAuth error code is a *RefusalError.
+// Client is a UDAP client that belongs to a trust community. All fields are required. It is safe for concurrent use.
+// Its errors wrap package tefca's errors, contain a fault.Spot, and never quote a request or response. A refusal with
+// an OAuth error code is a *RefusalError.
 type Client struct {
 	Doer    Doer
 	Member  Member
-	Anchors *x509.CertPool // trust anchors of the community
+	Anchors *x509.CertPool // the community's trust anchors
 	Now     func() time.Time
-	NewID   func() string // generates the jti of a JWT
+	NewID   func() string // generates the jti claim of JWTs
 }
 
-// RefusalError is an error response of an authorization server (RFC 6749 section 5.2, RFC 7591 section 3.2.2).
+// RefusalError is an error response from an authorization server (RFC 6749 section 5.2, RFC 7591 section 3.2.2).
 type RefusalError struct {
-	Code   string // a standard error code, or "other"
+	Code   string // standard OAuth error code, or "other"
 	Status int    // HTTP status
 }
 
 // Error implements error.
 func (r *RefusalError) Error() string { return "udap: refused: " + r.Code }
 
-// Failure returns the class for a log line (fault.Spot).
+// Failure returns the class and status for a log line (fault.Spot).
 func (r *RefusalError) Failure() (class string, status int) { return r.Code, r.Status }
 
-// flaw is the flaw of a response, as a word for log lines.
+// flaw names what is wrong with a response, as a word for log lines.
 type flaw string
 
 // Error implements error.
@@ -64,14 +64,14 @@ func (f flaw) Error() string { return "udap: " + string(f) }
 // Failure returns the class for a log line (fault.Spot).
 func (f flaw) Failure() (class string, status int) { return string(f), 0 }
 
-// InvalidClient is the error code for a client that is not, or no longer, registered.
+// InvalidClient is the error code for a client that is not registered or no longer registered.
 const InvalidClient = "invalid_client"
 
-// invalidGrant is the error code for a rejected identity.
+// invalidGrant is the error code for an identity that the server rejected.
 const invalidGrant = "invalid_grant"
 
-// refusal returns the error for an error response. Failures of the server itself may be temporary; all others refuse
-// this client.
+// refusal converts an error response to an error. Server errors may be temporary; all other responses mean that the
+// server refuses this client.
 func refusal(status int, code string) error {
 	switch code {
 	case invalidGrant, InvalidClient, "invalid_request", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
@@ -93,14 +93,14 @@ func refusal(status int, code string) error {
 	return fmt.Errorf("%w: %w", tefca.ErrRefused, refused)
 }
 
-// exchange sends a request and reads the response. It does not follow redirects, so only the given URL receives the
-// request.
+// exchange sends a request and reads the response. It does not follow redirects, so the request reaches only the given
+// URL.
 func (c Client) exchange(ctx context.Context, method, address, contentType string,
 	body io.Reader,
 ) (status int, answer []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
-		return 0, nil, tefca.ErrContent // the underlying error contains the URL
+		return 0, nil, tefca.ErrContent // err is not wrapped, because it contains the URL
 	}
 	request.Header.Set("Accept", "application/json")
 	if contentType != "" {
@@ -120,7 +120,7 @@ func (c Client) exchange(ctx context.Context, method, address, contentType strin
 	return response.StatusCode, answer, nil
 }
 
-// unanswered drops every cause that might contain a URL.
+// unanswered returns the error for a request without a response. It drops any cause that might contain a URL.
 func unanswered(err error) error {
 	if known, ok := errors.AsType[*safehttp.Error](err); ok {
 		return fmt.Errorf("%w: %w", tefca.ErrUnavailable, known)
@@ -133,7 +133,7 @@ func unanswered(err error) error {
 	return tefca.ErrUnavailable
 }
 
-// at adds the step and host to an error.
+// at adds the step and the host to an error.
 func at(step fault.Step, address string, err error) error {
 	return fault.Spot{Step: step, Host: fault.HostOf(address)}.Failed(err)
 }

@@ -35,7 +35,8 @@ const (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// keys is created once: an RSA key for the server, one for another party, and a short one.
+// keys returns keys that are generated only once: an RSA key for the server, one for another party, and one that is too
+// short.
 var keys = sync.OnceValue(func() (made struct{ server, other, short *rsa.PrivateKey }) {
 	made.server, _ = rsa.GenerateKey(rand.Reader, 2048)
 	made.other, _ = rsa.GenerateKey(rand.Reader, 2048)
@@ -43,13 +44,13 @@ var keys = sync.OnceValue(func() (made struct{ server, other, short *rsa.Private
 	return made
 })
 
-// holder is a certificate with its key.
+// holder is a certificate and its private key.
 type holder struct {
 	certificate *x509.Certificate
 	key         crypto.Signer
 }
 
-// made creates a certificate issued by another; with a zero holder it is self-signed.
+// made creates a certificate issued by another holder. If by is zero, the certificate is self-signed.
 func made(t *testing.T, by holder, key crypto.Signer, change func(*x509.Certificate)) holder {
 	t.Helper()
 	template := &x509.Certificate{
@@ -71,7 +72,7 @@ func made(t *testing.T, by holder, key crypto.Signer, change func(*x509.Certific
 
 func authority(c *x509.Certificate) { c.IsCA, c.KeyUsage = true, x509.KeyUsageCertSign }
 
-// named adds a URI to a certificate.
+// named returns a function that adds a URI to a certificate.
 func named(uri string) func(*x509.Certificate) {
 	return func(c *x509.Certificate) {
 		parsed, err := url.Parse(uri)
@@ -88,7 +89,7 @@ func curve(t *testing.T, c elliptic.Curve) *ecdsa.PrivateKey {
 	return key
 }
 
-// community is a trust community with a server in it.
+// community is a trust community that contains one server.
 type community struct{ anchor, between, server holder }
 
 func newCommunity(t *testing.T) community {
@@ -106,7 +107,7 @@ func x5c(chain ...holder) []string {
 	return texts
 }
 
-// signed returns a JWT with the given header besides alg.
+// signed returns a JWT whose header contains alg and the given headers.
 func signed(t *testing.T, algorithm jose.SignatureAlgorithm, key any, headers map[jose.HeaderKey]any,
 	claims map[string]any,
 ) string {
@@ -126,7 +127,7 @@ func signed(t *testing.T, algorithm jose.SignatureAlgorithm, key any, headers ma
 	return token
 }
 
-// claims returns the claims of valid metadata with changes; nil removes a claim.
+// claims returns valid metadata claims with changes applied. A nil value removes a claim.
 func claims(changes map[string]any) map[string]any {
 	all := map[string]any{
 		"iss": base, "sub": base, "jti": "1", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
@@ -137,7 +138,7 @@ func claims(changes map[string]any) map[string]any {
 	return all
 }
 
-// metadata returns a valid document with signed metadata, with changes.
+// metadata returns a valid metadata document that contains token as signed_metadata, with changes applied.
 func metadata(t *testing.T, token string, changes map[string]any) string {
 	t.Helper()
 	all := map[string]any{
@@ -146,7 +147,7 @@ func metadata(t *testing.T, token string, changes map[string]any) string {
 		"grant_types_supported":                                  []string{"client_credentials"},
 		"token_endpoint_auth_signing_alg_values_supported":       []string{"RS256", "ES256"},
 		"registration_endpoint_jwt_signing_alg_values_supported": []string{"RS256", "ES256"}, "signed_metadata": token,
-		// unsigned, therefore ignored
+		// these members are unsigned and must be ignored
 		"token_endpoint": "https://evil.example/token", "registration_endpoint": "https://evil.example/register",
 	}
 	maps.Copy(all, changes)
@@ -155,7 +156,7 @@ func metadata(t *testing.T, token string, changes map[string]any) string {
 	return string(text)
 }
 
-// answers is a server that gives the same response to every request.
+// answers is a server that returns the same response to every request.
 type answers struct {
 	status int
 	body   string
@@ -176,7 +177,7 @@ func (a *answers) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader([]byte(a.body)))}, nil
 }
 
-// client returns a client that trusts an anchor and has a certificate issued by it.
+// client returns a client that trusts anchor and has a certificate issued by it.
 func client(t *testing.T, anchor holder, doer udap.Doer) udap.Client {
 	t.Helper()
 	key := curve(t, elliptic.P256())

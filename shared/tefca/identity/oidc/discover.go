@@ -15,31 +15,31 @@ import (
 )
 
 const (
-	// knownLife is the time for which a warm function caches a provider's metadata and keys. It limits how long patients
-	// are sent to an outdated URL, and how long a revoked key is trusted.
+	// knownLife is how long a warm function caches a provider's metadata and keys. It limits how long patients are
+	// redirected to an outdated URL and how long a revoked key is trusted.
 	knownLife = 10 * time.Minute
-	// keyPause is the minimum time before a warm function fetches keys again because a token names an unknown key.
-	// Otherwise forged tokens could trigger any number of requests to a provider.
+	// keyPause is the minimum interval at which a warm function fetches keys again because a token refers to an unknown
+	// key. Without it, forged tokens could cause any number of requests to a provider.
 	keyPause = 30 * time.Second
 )
 
-// configuration holds the validated part of a provider's discovery document that is used (OpenID Connect Discovery 1.0
-// section 3).
+// configuration holds the validated members of a provider's discovery document (OpenID Connect Discovery 1.0 section
+// 3).
 type configuration struct {
 	authorize   string
 	token       string
 	keys        string
-	push        string // RFC 9126; empty if requests are not pushed
-	issRequired bool   // RFC 9207
+	push        string // pushed authorization request endpoint (RFC 9126); may be empty
+	issRequired bool   // whether responses contain iss (RFC 9207)
 }
 
-// maxKnown limits the memory of a warm function. The number of providers is set by the operator's configuration.
+// maxKnown limits a warm function's memory use. The operator's configuration determines the number of providers.
 const maxKnown = 64
 
-// memory caches providers' metadata and keys.
+// memory caches the metadata and keys of providers.
 type memory struct {
-	discovered *cache.Cache[string, configuration] // by issuer
-	keys       *cache.Cache[string, dated]         // by URL
+	discovered *cache.Cache[string, configuration] // metadata, by issuer
+	keys       *cache.Cache[string, dated]         // key sets, by URL
 }
 
 type dated struct {
@@ -60,7 +60,7 @@ var (
 	errS256     = errors.New("oidc: the provider does not take PKCE with S256")
 )
 
-// discover returns a provider's metadata, cached for knownLife. Failures are not cached.
+// discover returns a provider's metadata, cached for knownLife. It does not cache failures.
 func (p RelyingParty) discover(ctx context.Context, provider identity.Provider) (configuration, error) {
 	return p.memory.discovered.Load(provider.Issuer, func() (configuration, error) {
 		address := strings.TrimSuffix(provider.Issuer, "/") + "/.well-known/openid-configuration"
@@ -77,8 +77,8 @@ func (p RelyingParty) discover(ctx context.Context, provider identity.Provider) 
 	})
 }
 
-// configure parses a discovery document. Its issuer must be exactly the requested one (OpenID Connect Discovery 1.0
-// section 4.3).
+// configure parses a discovery document. The document's issuer must equal the configured one exactly (OpenID Connect
+// Discovery 1.0 section 4.3).
 func configure(provider identity.Provider, document []byte) (configuration, error) {
 	var read answer
 	if json.Unmarshal(document, &read) != nil {
@@ -102,8 +102,8 @@ func configure(provider identity.Provider, document []byte) (configuration, erro
 	return found, nil
 }
 
-// keys returns a key set, cached for knownLife. A set that lacks the wanted key is fetched again sooner, but at the
-// earliest after keyPause.
+// keys returns a key set, cached for knownLife. If the set lacks the wanted key, it is fetched again sooner, but not
+// within keyPause.
 func (p RelyingParty) keys(ctx context.Context, address, wanted string) (jws.Keys, error) {
 	if known, ok := p.memory.keys.Get(address); ok && (known.keys.Has(wanted) || p.now().Sub(known.at) < keyPause) {
 		return known.keys, nil

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestBeginRefusesUntrustedDiscovery(t *testing.T) {
+func TestBeginRejectsUntrustedDiscoveryDocument(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(p *provider){
 		"another issuer":          func(p *provider) { p.discovery["issuer"] = "https://id.example" },
@@ -64,9 +64,9 @@ func TestDiscoveryIsCachedForTenMinutes(t *testing.T) {
 	}
 }
 
-// TestNewKeysAreFetchedOncePerPause checks that a provider can rotate its keys without failed sign-ins, and that
-// tokens with unknown keys cannot trigger unlimited requests.
-func TestNewKeysAreFetchedOncePerPause(t *testing.T) {
+// TestUnknownKeyRefetchesKeysOncePerInterval checks that a provider can rotate its keys without failed sign-ins, and
+// that tokens with unknown keys can't cause unlimited requests.
+func TestUnknownKeyRefetchesKeysOncePerInterval(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	party := p.party()

@@ -1,7 +1,7 @@
-// Package oidc is an OpenID Connect relying party for identity providers. A RelyingParty discovers a provider's
-// metadata, creates the URL to which a patient is sent, and exchanges the returned code for a verified identity. It
-// decides which data is sent to which endpoint; package identity decides which responses are trusted. It stores nothing
-// and does not retry, except that keys are fetched again if a token names an unknown key.
+// Package oidc implements an OpenID Connect relying party. A RelyingParty discovers an identity provider's metadata,
+// builds the URL that a patient is redirected to, and exchanges the returned code for a verified identity. It decides
+// which data is sent to which endpoint; package identity decides which responses are trusted. It stores nothing, and
+// its only retry is to fetch keys again if a token refers to an unknown key.
 package oidc
 
 import (
@@ -25,26 +25,26 @@ import (
 )
 
 const (
-	// answerTime is the time that a provider has for one response.
+	// answerTime is the time that a provider has for each response.
 	answerTime = 10 * time.Second
 	// maxAnswer is the maximum size of a response in bytes.
 	maxAnswer = 256 << 10
 )
 
-// Doer sends one request and returns the response whatever its status. It must not follow redirects. In production it
-// is *safehttp.Client.
+// Doer sends a request and returns the response, whatever its status. It must not follow redirects. In production it is
+// *safehttp.Client.
 type Doer interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
-// Clients authenticates the service's client at a provider (clientauth.Registry).
+// Clients authenticates the service's client to a provider (clientauth.Registry).
 type Clients interface {
-	// Authenticate adds client authentication to a request's form or header. It alone decides whether client_id is in the
-	// form, and whether the URL may receive the credentials. Its error must not contain a secret.
+	// Authenticate adds client authentication to a request's form or header. It decides whether the form contains
+	// client_id and whether the credentials may be sent to the URL. Its errors must not contain secrets.
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
-// RelyingParty is the service as a relying party. It caches providers' metadata and is safe for concurrent use.
+// RelyingParty is an OpenID Connect relying party. It caches providers' metadata and is safe for concurrent use.
 type RelyingParty struct {
 	doer    Doer
 	clients Clients
@@ -57,8 +57,8 @@ func NewRelyingParty(doer Doer, clients Clients, now func() time.Time) RelyingPa
 	return RelyingParty{doer: doer, clients: clients, now: now, memory: newMemory(now)}
 }
 
-// Begin returns the URL at the provider to which the browser is sent, and the data to store for its return. If the
-// provider accepts pushed requests (RFC 9126), the URL contains no details of the request. It returns the errors of
+// Begin returns the provider's URL to redirect the browser to, and the data to store until the browser returns. If the
+// provider supports pushed requests (RFC 9126), the URL reveals no details of the request. It returns errors from
 // package identity.
 func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 	request identity.Request,
@@ -91,7 +91,7 @@ func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 	if err != nil {
 		return "", identity.Authority{}, identity.Unavailable(err)
 	}
-	for name, values := range address.Query() { // the endpoint's own parameters are preserved
+	for name, values := range address.Query() { // preserve the endpoint's own parameters
 		if !query.Has(name) {
 			query[name] = values
 		}
@@ -100,8 +100,8 @@ func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 	return address.String(), pinned, nil
 }
 
-// Exchange exchanges a return for the identity. The code goes to the token endpoint that was pinned when the browser
-// left, and is used up even if the exchange fails. It returns the errors of package identity.
+// Exchange exchanges a return for the person's identity. The code is sent to the token endpoint that was pinned when
+// the browser was redirected, and is used up even if the exchange fails. It returns errors from package identity.
 func (p RelyingParty) Exchange(
 	ctx context.Context, pinned identity.Authority, back identity.Return,
 ) (tefca.Assertion, error) {
@@ -119,7 +119,7 @@ func (p RelyingParty) Exchange(
 	return who, fault.Spot{Step: fault.StepIdentity, Host: fault.HostOf(pinned.Provider.Issuer)}.Failed(err)
 }
 
-// push sends the request directly to the provider, and returns the parameters that remain for the URL.
+// push sends the authorization request directly to the provider and returns the parameters that the URL still needs.
 func (p RelyingParty) push(ctx context.Context, pinned identity.Authority, address string,
 	form url.Values,
 ) (url.Values, error) {
@@ -137,7 +137,7 @@ func (p RelyingParty) push(ctx context.Context, pinned identity.Authority, addre
 	return url.Values{"client_id": {pinned.Provider.ClientID}, "request_uri": {reference}}, nil
 }
 
-// assert verifies an id_token with the pinned issuer's keys.
+// assert verifies an id_token with the keys of the pinned issuer.
 func (p RelyingParty) assert(ctx context.Context, pinned identity.Authority, text secret.Text,
 	nonceHash string,
 ) (tefca.Assertion, error) {
@@ -155,11 +155,11 @@ func (p RelyingParty) assert(ctx context.Context, pinned identity.Authority, tex
 	return pinned.Assert(token, keys, nonceHash, p.now())
 }
 
-// answer is a provider's JSON object. Members are read individually, so that a member of an unexpected type affects
-// only itself.
+// answer is a JSON object from a provider. Members are parsed individually, so that one of an unexpected type does not
+// affect the others.
 type answer map[string]json.RawMessage
 
-// text returns a string member, or "".
+// text returns a string member, or "" if it is missing or not a string.
 func (a answer) text(name string) string {
 	var text string
 	if json.Unmarshal(a[name], &text) != nil {
@@ -168,7 +168,7 @@ func (a answer) text(name string) string {
 	return text
 }
 
-// words returns a member that is a list of strings.
+// words returns the strings in a member that is a list of strings.
 func (a answer) words(name string) []string {
 	var words []string
 	if json.Unmarshal(a[name], &words) != nil {
@@ -177,22 +177,22 @@ func (a answer) words(name string) []string {
 	return words
 }
 
-// is reports whether a member is true.
+// is reports whether the named member is true.
 func (a answer) is(name string) bool { return string(a[name]) == "true" }
 
 var errAnswer = errors.New("oidc: unreadable response")
 
-// statusError is a response with an error status. Nothing else of it is retained, because its text may name the
-// patient.
+// statusError is the error for a response with an error status. It retains nothing else from the response, because the
+// text may name the patient.
 type statusError int
 
 // Error implements error.
 func (s statusError) Error() string { return fmt.Sprintf("oidc: answered with status %d", int(s)) }
 
-// Failure returns the class for a log line (fault.Spot).
+// Failure returns the class and status for a log line (fault.Spot).
 func (s statusError) Failure() (class string, status int) { return "status", int(s) }
 
-// post sends a form with client authentication and reads the response. It does not follow redirects, which would
+// post sends a form with client authentication and reads the response. It does not follow redirects, because they would
 // disclose codes and credentials.
 func (p RelyingParty) post(
 	ctx context.Context, pinned identity.Authority, address string, form url.Values,
@@ -207,8 +207,8 @@ func (p RelyingParty) post(
 			return nil, identity.Unproven(err)
 		}
 	}
-	if use.AuthID == "" || form.Has("response_type") { // a public client sends only its id (RFC 6749 section 3.2.1)
-		form.Set("client_id", use.ClientID) // and a pushed request always names its client (RFC 9126 section 2.1)
+	if use.AuthID == "" || form.Has("response_type") { // a public client sends only its ID (RFC 6749 section 3.2.1)
+		form.Set("client_id", use.ClientID) // a pushed request always identifies its client (RFC 9126 section 2.1)
 	}
 	header.Set("Content-Type", "application/x-www-form-urlencoded")
 	status, body, err := p.send(ctx, http.MethodPost, address, form.Encode(), header)
@@ -230,7 +230,7 @@ func (p RelyingParty) post(
 	return read, nil
 }
 
-// get reads a public JSON document.
+// get fetches a public JSON document.
 func (p RelyingParty) get(ctx context.Context, address string) ([]byte, error) {
 	status, body, err := p.send(ctx, http.MethodGet, address, "", http.Header{})
 	if err == nil && status != http.StatusOK {
@@ -246,7 +246,7 @@ func (p RelyingParty) send(ctx context.Context, method, address, body string,
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
-		return 0, nil, errAnswer // the underlying error contains the URL
+		return 0, nil, errAnswer // err is not wrapped, because it contains the URL
 	}
 	header.Set("Accept", "application/json")
 	request.Header = header

@@ -46,7 +46,7 @@ func back() identity.Return {
 	}
 }
 
-// begun starts a sign-in at the provider.
+// begun calls Begin and returns the parameters of the authorization request and the pinned Authority.
 func begun(t *testing.T, party oidc.RelyingParty) (url.Values, identity.Authority) {
 	t.Helper()
 	left, pinned, err := party.Begin(t.Context(), configured(), request())
@@ -63,7 +63,7 @@ func begun(t *testing.T, party oidc.RelyingParty) (url.Values, identity.Authorit
 	return parsed.Query(), pinned
 }
 
-func TestBeginPutsRequestInURLWithoutPush(t *testing.T) {
+func TestBeginPutsRequestInURLWhenPushIsUnsupported(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	query, pinned := begun(t, p.party())
@@ -148,7 +148,7 @@ func TestExchangeAuthenticatesClient(t *testing.T) {
 			p.headers[path].Get("Authorization") != "Basic proof" {
 			t.Errorf("%s: %q, want %q; %v", path, got, want, p.headers[path])
 		}
-		// only in a pushed request, even with client authentication
+		// Only pushed requests contain client_id, even with client authentication.
 		if named := p.forms[path].Get("client_id") != ""; named != (path == "/par") {
 			t.Errorf("%s: the client is named: %t", path, named)
 		}
@@ -161,7 +161,7 @@ func TestExchangeAuthenticatesClient(t *testing.T) {
 	}
 }
 
-func TestExchangeRefusesOtherProvidersReturn(t *testing.T) {
+func TestExchangeRejectsReturnFromOtherProvider(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	p.discovery["authorization_response_iss_parameter_supported"] = true
@@ -183,7 +183,7 @@ func TestExchangeRefusesOtherProvidersReturn(t *testing.T) {
 	}
 }
 
-func TestExchangeReturnsCauseOfTokenError(t *testing.T) {
+func TestExchangeClassifiesTokenErrors(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	party := p.party()

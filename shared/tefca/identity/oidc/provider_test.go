@@ -25,15 +25,15 @@ import (
 
 type object = map[string]any
 
-// provider is an in-process identity provider with configurable responses. It records its requests.
+// provider is an in-process identity provider that records requests and returns configurable responses.
 type provider struct {
 	mu        sync.Mutex
 	at        time.Time
 	discovery object
-	status    map[string]int    // by path; 200 by default
-	body      map[string]string // by path, instead of the default
+	status    map[string]int    // by path; defaults to 200
+	body      map[string]string // by path; replaces the default response
 	keys      []jose.JSONWebKey
-	asked     []string // method and path
+	asked     []string // method and path of each request
 	forms     map[string]url.Values
 	headers   map[string]http.Header
 	proof     error
@@ -99,7 +99,7 @@ func (p *provider) Do(request *http.Request) (*http.Response, error) {
 func (p *provider) Authenticate(_ context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
 	header http.Header,
 ) error {
-	form.Del("client_id") // as with HTTP Basic
+	form.Del("client_id") // as HTTP Basic authentication does
 	form.Set("client_assertion", fmt.Sprintf("%s of %s for %s at %s, %v", use.AuthID, use.ClientID, use.TokenEndpoint,
 		use.Address, tenant))
 	header.Set("Authorization", "Basic proof")
@@ -125,7 +125,7 @@ func (p *provider) usual(path string) string {
 	return string(raw)
 }
 
-// signed returns an id_token signed by one of the keys.
+// signed returns an id_token signed with one of the keys.
 func (p *provider) signed(by string, changes object) string {
 	claims := object{
 		"iss": issuer, "sub": "s", "aud": "client-1", "nonce": nonce, "iat": p.at.Unix(), "exp": p.at.Add(time.Minute).Unix(),
@@ -162,7 +162,7 @@ func (p *provider) party() oidc.RelyingParty {
 
 func (p *provider) pass(d time.Duration) { p.mu.Lock(); p.at = p.at.Add(d); p.mu.Unlock() }
 
-// times returns the number of requests of a kind.
+// times returns the number of requests of the given kind.
 func (p *provider) times(what string) int {
 	n := 0
 	for _, one := range p.asked {

@@ -24,7 +24,7 @@ func (p Problem) observation(text node) node {
 		p.Noted.author())
 }
 
-// dischargeDiagnoses returns the problems that a stay was for: those that began during it.
+// dischargeDiagnoses returns a section with the problems treated during a stay, which are those that began during it.
 func (d Document) dischargeDiagnoses() section {
 	s := section{
 		root: "2.16.840.1.113883.10.20.22.2.24", version: "2015-08-01",
@@ -93,7 +93,7 @@ func (d Document) medications() section {
 	return s
 }
 
-// dischargeMedications returns the medications that continue after the stay.
+// dischargeMedications returns a section with the medications that continue after a stay.
 func (d Document) dischargeMedications() section {
 	s := medicationSection("2.16.840.1.113883.10.20.22.2.11.1", "2015-08-01",
 		Code{LOINC, "10183-2", "Hospital discharge medications"})
@@ -138,7 +138,7 @@ func (m Medication) activity(text node) node {
 			template("2.16.840.1.113883.10.20.22.4.25", "2014-06-09"), assertion().node("code"), m.Reason.value()))))
 }
 
-// part returns the id of a part of a statement.
+// part returns the ID of a part of a statement.
 func (id ID) part(name string) node { return ID{id.Root, name}.node() }
 
 func subject(n node) node { return el("entryRelationship", pairs{"typeCode", "SUBJ"}, n) }
@@ -147,7 +147,7 @@ func concern() Code { return Code{actClass, "CONC", "Concern"} }
 
 func assertion() Code { return Code{actCode, "ASSERTION", "Assertion"} }
 
-// running returns the status of a fact, which depends on whether it has ended.
+// running returns the status of a fact, given its end date, which may be empty.
 func running(to string) string {
 	if to == "" {
 		return "active"

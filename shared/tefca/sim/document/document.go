@@ -1,6 +1,6 @@
 // Package document writes C-CDA R2.1 documents (HL7 Implementation Guide: Consolidated CDA Templates for Clinical
 // Notes) for the simulated network: continuity of care documents, discharge summaries and progress notes. It contains
-// their templates and texts but no patients. The same facts give the same bytes.
+// templates and texts but no patients. The same facts always produce the same bytes.
 package document
 
 import (
@@ -11,22 +11,22 @@ import (
 // Kind is the type of a document.
 type Kind string
 
-// The kinds.
+// Kinds of documents.
 const (
-	Summary   Kind = "summary"   // Continuity of Care Document: everything up to a visit
-	Discharge Kind = "discharge" // Discharge Summary of a stay
-	Progress  Kind = "progress"  // Progress Note of a visit
+	Summary   Kind = "summary"   // Continuity of Care Document: everything up to the visit
+	Discharge Kind = "discharge" // Discharge Summary: one stay
+	Progress  Kind = "progress"  // Progress Note: one visit
 )
 
-// Document holds the contents of a document.
+// Document holds the facts to be written in one document.
 type Document struct {
 	ID       ID
 	Kind     Kind
-	Made     string // date and time
+	Made     string // date and time of creation
 	Patient  Patient
 	Facility Facility
 	Author   Clinician
-	Visit    Visit // the visit that it documents
+	Visit    Visit // the visit that the document is about
 
 	Problems      []Problem
 	Allergies     []Allergy
@@ -40,29 +40,29 @@ type Document struct {
 	Note          Note
 }
 
-// Patient is the subject of a document.
+// Patient is the patient that a document is about.
 type Patient struct {
-	IDs           []ID // at the facility
+	IDs           []ID // IDs at the facility
 	Given, Family string
-	Sex           string // female, male, or any other text
+	Sex           string // "female" or "male"; any other text means unknown
 	BirthDate     string
-	Addresses     []Address // the first is the current one
+	Addresses     []Address // current address first
 	Email         string
 }
 
 // Address is a postal address.
 type Address struct{ Street, City, State, PostalCode, Country string }
 
-// Facility is the author of a document.
+// Facility is the organisation that authors a document.
 type Facility struct {
 	OID, NPI string
 	Name     string
 	Address  Address
 	Phone    string
-	Ward     Code // type of location (HSLOC)
+	Ward     Code // type of care location (HSLOC)
 }
 
-// Title returns the title of a document.
+// Title returns the title for documents of this kind.
 func (k Kind) Title() string { return k.code().Name }
 
 func (k Kind) code() Code {
@@ -87,7 +87,7 @@ func (k Kind) template() string {
 	return "2.16.840.1.113883.10.20.22.1.2"
 }
 
-// Write returns the document as XML.
+// Write encodes the document as XML.
 func Write(d Document) []byte {
 	sections := d.summary()
 	switch d.Kind {
@@ -111,8 +111,8 @@ func Write(d Document) []byte {
 	return out.Bytes()
 }
 
-// summary returns the sections that a Continuity of Care Document requires, even if empty, and those that US Core
-// requires.
+// summary returns the sections of a Continuity of Care Document: those that it must contain, even if empty, and those
+// that US Core requires.
 func (d Document) summary() []section {
 	sections := []section{
 		d.allergies(), d.medications(), d.problems(), d.procedures(), d.results(), d.vitals(),
@@ -138,5 +138,5 @@ func (d Document) progress() []section {
 	}
 }
 
-// day formats a date in HL7's format (TS).
+// day converts a date to HL7's format (TS).
 func day(date string) string { return strings.ReplaceAll(date, "-", "") }

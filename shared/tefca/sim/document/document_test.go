@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/tefca/sim/document"
 )
 
-// TestWriteEscapesText checks that any text in a name gives a valid document with that name.
+// TestWriteEscapesText checks that a document is valid and preserves the patient's name, whatever characters the name
+// contains.
 func TestWriteEscapesText(t *testing.T) {
 	t.Parallel()
 	const odd = `"><x a='1'>&amp;]]>` + "\u00e4"

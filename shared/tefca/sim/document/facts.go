@@ -1,6 +1,6 @@
 package document
 
-// The code systems that documents use, by their OIDs.
+// OIDs of the code systems used in documents.
 const (
 	SNOMED  = "2.16.840.1.113883.6.96"
 	LOINC   = "2.16.840.1.113883.6.1"
@@ -14,23 +14,23 @@ const (
 	npi      = "2.16.840.1.113883.4.6"
 )
 
-// Code is a concept of a code system, with its common name.
+// Code is a concept from a code system, with its usual name.
 type Code struct{ System, Code, Name string }
 
-// ID is an instance identifier (II). Facts with the same id in two documents are the same fact.
+// ID is an instance identifier (II). Facts with the same ID in different documents are the same fact.
 type ID struct{ Root, Extension string }
 
-// Dates are YYYY-MM-DD. Moments are YYYYMMDDhhmm with an offset (+hhmm), in the sender's local time. Empty means
-// unknown, or not yet.
+// Dates are formatted as YYYY-MM-DD. Times are formatted as YYYYMMDDhhmm with an offset (+hhmm), in the sender's local
+// time. An empty value means unknown or not yet.
 
-// Clinician is the person who treats the patient and writes documents.
+// Clinician treats the patient and writes documents.
 type Clinician struct {
 	NPI           string
 	Given, Family string
 	Specialty     Code
 }
 
-// Noted states who recorded a fact and when. It is the same wherever the fact is repeated.
+// Noted states who recorded a fact and when. It stays the same wherever the fact is repeated.
 type Noted struct {
 	By Clinician
 	At string // date and time
@@ -44,7 +44,7 @@ type Problem struct {
 	Noted         Noted
 }
 
-// Allergy is an allergy to a substance; Nothing states that there is none.
+// Allergy is an allergy to a substance. If Nothing is set, it states that the patient has no known allergies.
 type Allergy struct {
 	ID                        ID
 	Nothing                   bool
@@ -59,29 +59,29 @@ type Medication struct {
 	ID         ID
 	Drug       Code
 	Words      string // instructions
-	Dose, Unit string // a UCUM unit
-	EveryHours string // empty: as needed
+	Dose, Unit string // Unit is a UCUM unit
+	EveryHours string // empty if taken as needed
 	Route      Code
 	Reason     Code
 	From, To   string // dates
 	Noted      Noted
 }
 
-// Immunization is a given vaccine.
+// Immunization is an administered vaccine.
 type Immunization struct {
 	ID      ID
 	Vaccine Code
 	Noted   Noted
 }
 
-// Procedure is a performed procedure.
+// Procedure is a procedure that was performed.
 type Procedure struct {
 	ID    ID
 	Code  Code
 	Noted Noted
 }
 
-// Visit is an encounter. One that lasts more than a day is a stay.
+// Visit is an encounter. A visit that lasts more than one day is a stay.
 type Visit struct {
 	ID        ID
 	Code      Code
@@ -92,7 +92,7 @@ type Visit struct {
 	At        Facility
 }
 
-// Panel holds values measured together: vital signs, or a laboratory report.
+// Panel holds values that were measured together, such as vital signs or a laboratory report.
 type Panel struct {
 	ID       ID
 	Code     Code
@@ -100,15 +100,15 @@ type Panel struct {
 	Noted    Noted
 }
 
-// Measured is a value with its reference range, if there is one.
+// Measured is a measured value, with its reference range if there is one.
 type Measured struct {
 	ID               ID
 	Code             Code
-	Value, Unit      string // a UCUM unit
-	Low, High, Usual string // numbers; N, L or H
+	Value, Unit      string // Unit is a UCUM unit
+	Low, High, Usual string // Low and High are numbers; Usual is N, L or H
 }
 
-// Smoking is the smoking status at one time.
+// Smoking is a patient's smoking status at a point in time.
 type Smoking struct {
 	ID    ID
 	Code  Code

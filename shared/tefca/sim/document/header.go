@@ -1,6 +1,6 @@
 package document
 
-// header returns the US Realm Header with the additions of the document's kind.
+// header returns the US Realm Header, with additions for the document's kind.
 func (d Document) header() node {
 	const version = "2015-08-01"
 	return group(
@@ -51,7 +51,7 @@ func (d Document) recordTarget() node {
 	))
 }
 
-// serviceEvent states who cares for the patient, and for which period up to the visit.
+// serviceEvent states who provides care and the period of care, which ends with the visit.
 func (d Document) serviceEvent() node {
 	from := d.Visit.From
 	if d.Kind == Summary && len(d.Visits) > 0 {
@@ -94,7 +94,7 @@ func (c Code) node(name string, children ...node) node {
 	return el(name, pairs{"code", c.Code, "codeSystem", c.System, "displayName", c.Name}, children...)
 }
 
-// value returns the code as an observation's value.
+// value returns the code in the form of an observation's value.
 func (c Code) value(children ...node) node {
 	return el("value", pairs{"xsi:type", "CD", "code", c.Code, "codeSystem", c.System, "displayName", c.Name}, children...)
 }
@@ -111,10 +111,10 @@ func (f Facility) node(name string) node {
 		el("telecom", pairs{"use", "WP", "value", "tel:" + f.Phone}), f.Address.node("WP"))
 }
 
-// place returns the id of the building.
+// place returns the ID of the facility's building.
 func (f Facility) place() node { return ID{f.OID + ".4", "MAIN"}.node() }
 
-// assigned returns a clinician in a role for a facility. Without a name, only the identifiers are included.
+// assigned returns a clinician in a role at a facility. If name is empty, it includes only identifiers.
 func (c Clinician) assigned(name string, of Facility) node {
 	return el(name, nil,
 		ID{npi, c.NPI}.node(), c.Specialty.node("code"),
@@ -126,14 +126,14 @@ func (c Clinician) assigned(name string, of Facility) node {
 	)
 }
 
-// author returns the author of a fact.
+// author returns the author element for a fact.
 func (n Noted) author() node {
 	return el("author", nil,
 		el("templateId", pairs{"root", "2.16.840.1.113883.10.20.22.4.119"}), el("time", pairs{"value", n.At}),
 		n.By.assigned("assignedAuthor", Facility{}))
 }
 
-// between returns an interval, which is open if it has no end.
+// between returns an interval. If to is empty, the interval is open.
 func between(from, to string) node {
 	return el("effectiveTime", nil, el("low", pairs{"value", from}), when(to != "", el("high", pairs{"value", to})))
 }

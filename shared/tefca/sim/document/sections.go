@@ -2,18 +2,18 @@ package document
 
 import "strconv"
 
-// section is a part of the body. Its narrative is a table, and its entries refer to the table's rows.
+// section is a section of the document's body. Its narrative is a table, and its entries refer to rows of that table.
 type section struct {
 	root, version string
 	code          Code
-	name          string // prefix of its row ids
+	name          string // prefix of the row IDs
 	heads         []string
 	rows          [][]string
 	entries       []node
-	words         string // text instead of a table
+	words         string // text that replaces the table
 }
 
-// add adds an entry and its table row; entry receives a reference to the row.
+// add adds an entry and its table row. entry receives a reference to the row.
 func (s *section) add(entry func(text node) node, cells ...string) {
 	s.rows = append(s.rows, cells)
 	reference := el("text", nil, el("reference", pairs{"value", "#" + s.row(len(s.rows))}))
@@ -55,7 +55,7 @@ func prose(root, version string, code Code, text string) section {
 	return section{root: root, version: version, code: code, words: text}
 }
 
-// course returns the section about the course of a stay.
+// course returns the section about the course of a stay in hospital.
 func (d Document) course() section {
 	return prose("1.3.6.1.4.1.19376.1.5.3.1.3.5", "", Code{LOINC, "8648-8", "Hospital course"}, d.Note.Words)
 }
@@ -69,7 +69,7 @@ func (d Document) plan() section {
 		"Continue as before, and return in three months.")
 }
 
-// notes returns the section with the clinician's note.
+// notes returns the section that contains the clinician's note.
 func (d Document) notes() section {
 	s := section{
 		root: "2.16.840.1.113883.10.20.22.2.65", version: "2016-11-01", code: Code{LOINC, "11506-3", "Progress note"},
@@ -96,7 +96,7 @@ func statement(name, mood string, children ...node) node {
 	return el(name, pairs{"classCode", class, "moodCode", mood}, children...)
 }
 
-// shown formats a date or moment for readers.
+// shown formats a date or a time as human-readable text.
 func shown(date string) string {
 	if len(date) >= len("20060102") && date[4] != '-' {
 		return date[:4] + "-" + date[4:6] + "-" + date[6:8]

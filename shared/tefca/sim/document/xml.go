@@ -5,7 +5,7 @@ import (
 	"encoding/xml"
 )
 
-// node is an element. Without a name it is text; without name and text it is replaced by its children.
+// node is an XML element. A node without a name is text. A node without a name and text is replaced by its children.
 type node struct {
 	name     string
 	pairs    pairs
@@ -13,7 +13,7 @@ type node struct {
 	children []node
 }
 
-// pairs holds attributes as alternating names and values. Attributes with an empty value are omitted.
+// pairs holds attributes as alternating names and values. Attributes with empty values are omitted.
 type pairs []string
 
 func el(name string, attributes pairs, children ...node) node {
@@ -24,7 +24,7 @@ func words(text string) node { return node{words: text} }
 
 func group(children ...node) node { return node{children: children} }
 
-// each converts each item of a list to a node.
+// each converts every item in list to a node.
 func each[T any](list []T, one func(T) node) node {
 	var all node
 	for _, item := range list {
@@ -33,7 +33,7 @@ func each[T any](list []T, one func(T) node) node {
 	return all
 }
 
-// when returns the node if the condition holds, or else an empty one.
+// when returns n if condition is true, and an empty node otherwise.
 func when(condition bool, n node) node {
 	if condition {
 		return n
@@ -41,7 +41,8 @@ func when(condition bool, n node) node {
 	return group()
 }
 
-// write appends a node. Each element begins on a new line, except in narratives, whose white space is part of the text.
+// write appends the node's XML to a buffer. Each element starts on a new line, except in narratives, where white space
+// is significant.
 func (n node) write(to *bytes.Buffer) {
 	if n.name == "" {
 		escape(to, n.words)
@@ -80,5 +81,5 @@ func isInline(name string) bool {
 	return false
 }
 
-// escape writes escaped text. Writing to a buffer cannot fail.
+// escape writes text with XML escapes. Writing to a buffer can't fail.
 func escape(to *bytes.Buffer, text string) { _ = xml.EscapeText(to, []byte(text)) }

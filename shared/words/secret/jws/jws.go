@@ -1,5 +1,5 @@
-// Package jws verifies and signs JSON Web Signatures in compact form (RFC 7515 section 7.1) with go-jose. Each Verifier
-// fixes the algorithms it accepts; neither a token nor a key can add one (RFC 8725 section 3.1).
+// Package jws verifies and signs JSON Web Signatures in compact form (RFC 7515 section 7.1), using go-jose. A Verifier
+// accepts a fixed set of algorithms, which neither a token nor a key can extend (RFC 8725 section 3.1).
 package jws
 
 import (
@@ -9,44 +9,44 @@ import (
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/json" // refuses objects with duplicate members and matches names by case
+	"github.com/go-jose/go-jose/v4/json" // rejects objects with duplicate members and matches names case-sensitively
 
 	"recordbridge/shared/words/secret"
 )
 
-// FlawError is the reason why a token is refused: a stable word without any content of the token.
+// FlawError is the reason for rejecting a token: a stable word that contains nothing from the token.
 type FlawError string
 
-// The flaws of tokens, all of type FlawError.
+// Reasons for rejecting a token, all of type FlawError.
 const (
 	ErrOversized  FlawError = "size"
-	ErrEncrypted  FlawError = "encrypted" // a JWE (RFC 7516)
+	ErrEncrypted  FlawError = "encrypted" // the token is a JWE (RFC 7516)
 	ErrMalformed  FlawError = "form"
 	ErrAlgorithm  FlawError = "algorithm" // not one of the Verifier's algorithms
-	ErrCritical   FlawError = "critical"  // critical headers, none of which is supported (RFC 7515 section 4.1.11)
-	ErrUnknownKey FlawError = "key"       // no key in the set has the token's key id
+	ErrCritical   FlawError = "critical"  // unsupported critical headers; none is supported (RFC 7515 section 4.1.11)
+	ErrUnknownKey FlawError = "key"       // no key in the set has the token's key ID
 	ErrForged     FlawError = "signature"
 )
 
 // Error implements error.
 func (f FlawError) Error() string { return "signed token: " + string(f) }
 
-// Verifier accepts tokens that use one of its algorithms and have at most MaxBytes.
+// Verifier accepts tokens of at most MaxBytes that are signed with one of its algorithms.
 type Verifier struct {
-	Algorithms []jose.SignatureAlgorithm // of RS256, RS384, ES256 and ES384
+	Algorithms []jose.SignatureAlgorithm // a subset of RS256, RS384, ES256 and ES384
 	MaxBytes   int
 }
 
 // Token is a parsed token whose signature has not been verified.
 type Token struct {
 	Header map[string]any
-	KeyID  string // empty if the token names no key
+	KeyID  string // empty if the token has no key ID
 
 	text      secret.Text
 	algorithm jose.SignatureAlgorithm
 }
 
-// Parse parses a token without verifying its signature. It refuses a token that no key could verify, with a FlawError.
+// Parse parses a token without verifying its signature. It returns a FlawError for a token that no key could verify.
 func (v Verifier) Parse(token secret.Text) (Token, error) {
 	text := token.Reveal()
 	parts := strings.SplitN(text, ".", 6)
@@ -71,22 +71,22 @@ func (v Verifier) Parse(token secret.Text) (Token, error) {
 	return Token{Header: header, KeyID: keyID, text: token, algorithm: algorithm}, nil
 }
 
-// isEncoded reports whether part is canonical base64url. Decoders also accept other spellings, such
-// as one with line breaks.
+// isEncoded reports whether part is canonical base64url. Decoders also accept other encodings, such as those with line
+// breaks.
 func isEncoded(part string) bool {
 	raw, err := base64.RawURLEncoding.DecodeString(part)
 	return err == nil && base64.RawURLEncoding.EncodeToString(raw) == part
 }
 
-// object decodes a part of a token that is a JSON object.
+// object decodes a token part that must be a JSON object.
 func object(part string) (map[string]any, bool) {
 	text, err := base64.RawURLEncoding.DecodeString(part)
 	var read map[string]any
 	return read, err == nil && isEncoded(part) && json.Unmarshal(text, &read) == nil && read != nil
 }
 
-// Verify returns the payload of a token signed by one of keys. Only keys with the token's key id are tried; if the
-// token names none, all are. The error is a FlawError.
+// Verify returns the payload of a token signed by one of keys. It tries only keys with the token's key ID, or all keys
+// if the token has none. The error is a FlawError.
 func (t Token) Verify(keys Keys) ([]byte, error) {
 	flaw := ErrUnknownKey
 	for _, key := range keys.known {
@@ -104,7 +104,7 @@ func (t Token) Verify(keys Keys) ([]byte, error) {
 	return nil, flaw
 }
 
-// VerifyWith returns the payload of a token signed with the private half of key. The error is a FlawError.
+// VerifyWith returns the payload of a token signed with the private key that belongs to key. The error is a FlawError.
 func (t Token) VerifyWith(key crypto.PublicKey) ([]byte, error) {
 	if !fits(t.algorithm, key) {
 		return nil, ErrForged

@@ -12,13 +12,13 @@ import (
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/json" // refuses objects with duplicate members and matches names by case
+	"github.com/go-jose/go-jose/v4/json" // rejects objects with duplicate members and matches names case-sensitively
 )
 
 const (
-	// maxKeys limits the number of keys read from a set.
+	// maxKeys is the maximum number of keys read from a set.
 	maxKeys = 64
-	// minModulus is the length in bits of the shortest accepted RSA key. go-jose accepts at most 4096.
+	// minModulus is the minimum length of an RSA key in bits. go-jose accepts at most 4096 bits.
 	minModulus = 2048
 )
 
@@ -27,8 +27,8 @@ var errKeys = errors.New("not a key set")
 // Keys holds the public keys of a JWK set.
 type Keys struct{ known []jose.JSONWebKey }
 
-// ParseKeys reads a JWK set (RFC 7517 section 5). It skips keys that are unreadable, serve other purposes, or fit none
-// of the Verifier's algorithms.
+// ParseKeys reads a JWK set (RFC 7517 section 5). It skips keys that are malformed, have another purpose, or don't
+// match any of the Verifier's algorithms.
 func (v Verifier) ParseKeys(document []byte) (Keys, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -45,17 +45,17 @@ func (v Verifier) ParseKeys(document []byte) (Keys, error) {
 	return found, nil
 }
 
-// Has reports whether a key has this id.
+// Has reports whether the set contains a key with this ID.
 func (k Keys) Has(id string) bool {
 	return slices.ContainsFunc(k.known, func(key jose.JSONWebKey) bool { return key.KeyID == id })
 }
 
-// Accepts reports whether a key is public, strong enough, and of a kind that one of the algorithms uses.
+// Accepts reports whether key is a public key that is strong enough and usable with one of the Verifier's algorithms.
 func (v Verifier) Accepts(key crypto.PublicKey) bool {
 	return slices.ContainsFunc(v.Algorithms, func(algorithm jose.SignatureAlgorithm) bool { return fits(algorithm, key) })
 }
 
-// fits reports whether an algorithm verifies with a key of this kind (RFC 7518 section 3.1).
+// fits reports whether algorithm uses keys of this type (RFC 7518 section 3.1).
 func fits(algorithm jose.SignatureAlgorithm, key crypto.PublicKey) bool {
 	switch public := key.(type) {
 	case *rsa.PublicKey:
@@ -67,8 +67,8 @@ func fits(algorithm jose.SignatureAlgorithm, key crypto.PublicKey) bool {
 	return false
 }
 
-// jwk has the members of a public key that are read (RFC 7517 section 4, RFC 7518 section 6). Others, such as
-// certificates, are ignored, because go-jose would refuse a key over them.
+// jwk declares the members of a public key that are used (RFC 7517 section 4, RFC 7518 section 6). Other members, such
+// as certificates, are ignored, because invalid ones would make go-jose reject the key.
 type jwk struct {
 	Type      string          `json:"kty"`
 	KeyID     string          `json:"kid"`
@@ -82,7 +82,8 @@ type jwk struct {
 	Private   json.RawMessage `json:"d,omitempty"`
 }
 
-// parseKey parses a public key. A key published with its private half proves nothing, so it is skipped.
+// parseKey parses a public key. It rejects a key published along with its private part, because signatures with such a
+// key prove nothing.
 func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 	var read jwk
 	if json.Unmarshal(raw, &read) != nil || read.Private != nil {
@@ -95,7 +96,7 @@ func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 	return key, err == nil && key.UnmarshalJSON(document) == nil
 }
 
-// padded returns a coordinate at the full length of its curve (RFC 7518 section 6.2.1.2). Some servers omit leading
+// padded returns a coordinate padded to its curve's full length (RFC 7518 section 6.2.1.2). Some servers omit leading
 // zeros or add an extra one.
 func padded(coordinate, curve string) string {
 	size := map[string]int{"P-256": 32, "P-384": 48}[curve]

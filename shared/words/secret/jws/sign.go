@@ -10,8 +10,9 @@ import (
 	"github.com/go-jose/go-jose/v4/cryptosigner"
 )
 
-// Sign returns claims as a token signed by key. header is added to the token's header besides alg. The private key can
-// be remote, such as in KMS: key.Sign gets a digest and returns elliptic signatures in ASN.1.
+// Sign returns a token with the given claims, signed by key. header is added to the token's header, which also contains
+// alg. The private key may be remote, for example in KMS: key.Sign receives a digest and returns ECDSA signatures in
+// ASN.1.
 func Sign(algorithm jose.SignatureAlgorithm, key crypto.Signer, header map[jose.HeaderKey]any,
 	claims any,
 ) (string, error) {

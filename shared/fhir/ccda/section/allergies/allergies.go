@@ -69,7 +69,7 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 			}
 		}
 	}
-	if r.Reaction == nil && reactionSeverity(severity) != "" { // the severity applies to no named reaction
+	if r.Reaction == nil && reactionSeverity(severity) != "" { // severity without a named reaction
 		r.Reaction = []r4.AllergyReaction{
 			{Manifestation: []r4.CodeableConcept{*datatype.AbsentConcept(nil)}, Severity: reactionSeverity(severity)},
 		}
@@ -77,8 +77,8 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 	c.Add(r, append(told, status, criticality, statement.SeverityOf(n), statement.SeverityOf(act))...)
 }
 
-// unnamedAllergy returns the code of an allergy without a coded substance: a value that states the absence of
-// allergies, otherwise the document's words for the substance.
+// unnamedAllergy returns the code for an allergy without a coded substance: a value that states the absence of
+// allergies, or otherwise the document's words for the substance.
 func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	if cda.Has(n.At("value"), "716186003", "409137002", "429625007", "428607008", "1003774007", "160244002") {
 		return c.Read.Concept(n.At("value"))
@@ -86,7 +86,7 @@ func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	return c.Read.InWords(n, n.At("participant", "participantRole", "playingEntity", "code"))
 }
 
-// setAllergyKind sets type and category, and keeps the codes and words of the value, which are more specific (C-CDA on
+// setAllergyKind sets type and category. It also stores the value's codes and words, which are more specific (C-CDA on
 // FHIR, "Allergies", row value).
 func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.Node) {
 	kind, category, _ := strings.Cut(kinds.Of(cda.CodeOf(value)), " ")
@@ -102,7 +102,7 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 		case concept.Text == "":
 		case r.Type != "":
 			r.TypeText = r4.Original(concept.Text)
-		default: // a code is required to have a value
+		default: // a code element must have a value
 			r.Note = append(r.Note, r4.Annotation{Text: concept.Text})
 		}
 	}
@@ -110,9 +110,9 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 
 const statusRoot = "2.16.840.1.113883.10.20.22.4.28"
 
-// allergyStatus returns the clinical status: that of the status observation, regardless of the end, otherwise that of
-// the concern and the end (C-CDA on FHIR, "Allergies", rows statusCode, effectiveTime/high and Allergy Status). FHIR
-// requires one (ait-1): an allergy without any status is active, since C-CDA states an end if there is one.
+// allergyStatus returns the clinical status: that of the status observation, regardless of the end, or otherwise that
+// of the concern and the end (C-CDA on FHIR, "Allergies", rows statusCode, effectiveTime/high and Allergy Status). FHIR
+// requires a status (ait-1). An allergy without one is active, because C-CDA states an end if there is one.
 func allergyStatus(c *statement.Context, n, act *cda.Node) string {
 	value, denied := statement.StatusIn(n, statusRoot)
 	code := statuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
@@ -129,8 +129,8 @@ func setAllergyStatus(r *r4.AllergyIntolerance, code string) {
 	r.ClinicalStatus = r4.Concept(statement.AllergyClinical, code, strings.ToUpper(code[:1])+code[1:])
 }
 
-// negateAllergy marks an allergy as negated (C-CDA on FHIR, "Allergies", rows participant). The negation of a kind of
-// allergy, or of an allergy to certain substances, has a code of its own; for any other substance the allergy is
+// negateAllergy records a negated allergy (C-CDA on FHIR, "Allergies", rows participant). FHIR has codes for the
+// absence of a kind of allergy, or of an allergy to certain substances. For any other substance, the allergy is
 // refuted.
 func negateAllergy(r *r4.AllergyIntolerance, value *cda.Node) {
 	if datatype.IsUnnamed(r.Code) || len(r.Code.Coding) == 0 {
@@ -153,14 +153,14 @@ func negateAllergy(r *r4.AllergyIntolerance, value *cda.Node) {
 	setAllergyStatus(r, "inactive") // ait-1 requires a status, and a negated allergy can't be active
 }
 
-// noKnown returns the concept of a SNOMED CT code and its display.
+// noKnown returns the concept for a SNOMED CT code and its display.
 func noKnown(of string) *r4.CodeableConcept {
 	code, display, _ := strings.Cut(of, " ")
 	return r4.Concept("http://snomed.info/sct", code, display)
 }
 
-// nameNone adds the code of "no known allergy" to an allergy whose words state that, as some senders do in place of a
-// substance.
+// nameNone adds a "no known allergy" code to an allergy whose words state that, because some senders write it in the
+// substance field.
 func nameNone(r *r4.AllergyIntolerance) {
 	of := noneInWords.Of(datatype.Normalized(r.Code.Text))
 	for _, coding := range r.Code.Coding {
@@ -174,7 +174,7 @@ func nameNone(r *r4.AllergyIntolerance) {
 	}
 }
 
-// readReaction reads one reaction. Its treatment becomes a separate resource.
+// readReaction converts one reaction. A treatment of the reaction becomes a separate resource.
 func readReaction(c *statement.Context, n, severity *cda.Node) r4.AllergyReaction {
 	manifestation := c.Read.Concept(n.At("value"))
 	if manifestation == nil {
@@ -187,8 +187,8 @@ func readReaction(c *statement.Context, n, severity *cda.Node) r4.AllergyReactio
 	}
 }
 
-// reactionSeverity maps the SNOMED CT severity (ConceptMap of "C-CDA on FHIR" for Severity; a value between two counts
-// as the higher one).
+// reactionSeverity maps the SNOMED CT severity (ConceptMap of "C-CDA on FHIR" for Severity). A value between two levels
+// maps to the higher one.
 func reactionSeverity(n *cda.Node) string {
 	value := n.At("value")
 	return cmp.Or(severities.Of(cda.CodeOf(value)), severityWords.Of(strings.ToLower(value.Attr("displayName"))))

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/allergies", Sections: sections(), Entries: entries()}
 }
@@ -23,7 +23,7 @@ func sections() []statement.Section {
 			"2.16.840.1.113883.10.20.22.2.6", "2.16.840.1.113883.10.20.1.2", "1.3.6.1.4.1.19376.1.5.3.1.3.13",
 			"2.16.840.1.113883.3.88.11.83.102",
 		},
-		// acts of CCD and IHE for both problems and allergies, and observations about either
+		// acts in CCD and IHE used for both problems and allergies, and observations about either
 		Shared: []string{
 			"2.16.840.1.113883.10.20.1.27", "1.3.6.1.4.1.19376.1.5.3.1.4.5.1", "2.16.840.1.113883.10.20.1.28",
 			"1.3.6.1.4.1.19376.1.5.3.1.4.5",
@@ -35,7 +35,7 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

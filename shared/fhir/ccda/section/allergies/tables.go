@@ -2,8 +2,8 @@ package allergies
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// kinds maps the value of the observation to type and category: C-CDA on FHIR, ConceptMaps CF-AllergyIntoleranceType
-// and CF-AllergyIntoleranceCategory, and the older value set 2.16.840.1.113883.3.88.12.3221.6.2. A hyphen means none.
+// kinds maps the observation's value to type and category: C-CDA on FHIR, ConceptMaps CF-AllergyIntoleranceType and
+// CF-AllergyIntoleranceCategory, and the older value set 2.16.840.1.113883.3.88.12.3221.6.2. A hyphen means none.
 const kinds terms.Table = `
 416098002 allergy medication
 414285001 allergy food
@@ -28,7 +28,7 @@ ENAINT intolerance environment
 `
 
 // statuses maps the value of an Allergy Status Observation to allergyintolerance-clinical (C-CDA on FHIR, ConceptMap
-// CF-AllergyStatus), including the words of older documents.
+// CF-AllergyStatus), including the words used in older documents.
 const statuses terms.Table = `
 55561003 active
 active active
@@ -38,9 +38,9 @@ inactive inactive
 resolved resolved
 `
 
-// none maps the negated kind of allergy to the code and the display of "no known allergy" (C-CDA on FHIR, ConceptMap
-// CF-NoKnownAllergies, and codes with the same meaning that it omits or that older documents use). Any other kind means
-// no allergy at all.
+// none maps the kind of a negated allergy to a "no known allergy" code and its display (C-CDA on FHIR, ConceptMap
+// CF-NoKnownAllergies, plus equivalent codes that it omits or that older documents use). Any other kind means that
+// there is no known allergy at all.
 const none terms.Table = `
 416098002 409137002 No known drug allergy
 419511003 409137002 No known drug allergy
@@ -55,8 +55,8 @@ FALG 429625007 No known food allergy
 EALG 428607008 No known environmental allergy
 `
 
-// noneOf maps a negated substance to the code and the display of "no known allergy" to it (C-CDA on FHIR, "Allergies",
-// row participant: latex). It includes classes of substances that older documents name in place of a nullFlavor.
+// noneOf maps a negated substance to the code and display for "no known allergy" to it (C-CDA on FHIR, "Allergies", row
+// participant: latex). It includes classes of substances that older documents use instead of a nullFlavor.
 const noneOf terms.Table = `
 111088007 1003774007 No known latex allergy
 105590001 716186003 No known allergy
@@ -66,8 +66,8 @@ const noneOf terms.Table = `
 762766007 429625007 No known food allergy
 `
 
-// noneInWords maps the words in place of a substance, with underscores for spaces, to the code and the display of "no
-// known allergy".
+// noneInWords maps text in the substance field to a "no known allergy" code and its display, with underscores for
+// spaces.
 const noneInWords terms.Table = `
 no_known_allergies 716186003 No known allergy
 no_known_allergy 716186003 No known allergy
@@ -85,8 +85,8 @@ no_known_environmental_allergy 428607008 No known environmental allergy
 no_known_latex_allergy 1003774007 No known latex allergy
 `
 
-// criticalities maps the value of a Criticality Observation to allergy-intolerance-criticality (C-CDA on FHIR,
-// ConceptMap CF-Criticality).
+// criticalities maps a Criticality Observation's value to allergy-intolerance-criticality (C-CDA on FHIR, ConceptMap
+// CF-Criticality).
 const criticalities terms.Table = `
 CRITH high
 CRITL low
@@ -94,7 +94,7 @@ CRITU unable-to-assess
 `
 
 // severities maps the value of a Severity Observation to reaction-event-severity (C-CDA on FHIR, ConceptMap
-// CF-Severity). A value between two counts as the higher one.
+// CF-Severity). A value between two levels maps to the higher one.
 const severities terms.Table = `
 255604002 mild
 6736007 moderate
@@ -104,7 +104,7 @@ const severities terms.Table = `
 399166001 severe
 `
 
-// severityWords maps the display name of a severity whose code is not in the table above.
+// severityWords maps the display name of a severity whose code is not in the table severities.
 const severityWords terms.Table = `
 mild mild
 moderate moderate

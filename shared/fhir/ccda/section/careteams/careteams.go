@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// team creates a CareTeam for an organizer with its members (US Core CareTeam), or for a single member without an
+// team creates a CareTeam from an organizer and its members (US Core CareTeam), or from a single member without an
 // organizer.
 func team(c *statement.Context, n *cda.Node) {
 	t := &r4.CareTeam{
@@ -47,7 +47,8 @@ func teamName(c *statement.Context, n *cda.Node) string {
 	return name
 }
 
-// addMembers adds the performers of a member's act, each with their function, and a place if no person is named.
+// addMembers adds the performers of a member's act, each with their function. If no person is named, it adds a
+// location.
 func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 	for p := range act.Each("performer") {
 		who := c.Make.Party(p)
@@ -62,7 +63,7 @@ func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 		if member.Member == nil {
 			continue
 		}
-		if member.Role == nil { // US Core requires one
+		if member.Role == nil { // US Core requires a role
 			member.Role = []r4.CodeableConcept{*datatype.AbsentConcept(p.At("functionCode"))}
 		}
 		t.Participant = append(t.Participant, member)
@@ -70,7 +71,7 @@ func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 	addOthers(c, t, act)
 }
 
-// addOthers adds the other participants: the leader of the team (PPRF), and people who are not professionals (IND).
+// addOthers adds the remaining participants: the team's leader (PPRF), and people who are not professionals (IND).
 func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 	for p := range n.Each("participant") {
 		who := c.Make.Party(p).As("Practitioner", "PractitionerRole", "RelatedPerson", "Patient", "Organization")
@@ -89,7 +90,8 @@ func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 	}
 }
 
-// teamStatus maps ActStatus to CareTeamStatus; "" if none is stated. A team whose time has ended is not active.
+// teamStatus maps ActStatus to CareTeamStatus. It returns "" if no status is stated. A team whose period has ended is
+// not active.
 func teamStatus(c *statement.Context, n *cda.Node) string {
 	status := statuses.Of(cda.StatusOf(n))
 	if status == "active" && c.Document.IsPast(n.At("effectiveTime", "high")) {

@@ -1,11 +1,11 @@
 // Package careteams converts the Care Teams Section (2.16.840.1.113883.10.20.22.2.500) to CareTeams.
 //
-// C-CDA on FHIR has no page for it: the rules follow US Core CareTeam.
+// C-CDA on FHIR does not cover this section, so the rules follow US Core CareTeam.
 package careteams
 
 import "recordbridge/shared/fhir/ccda/statement"
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/careteams", Sections: sections(), Entries: entries()}
 }
@@ -26,7 +26,7 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{Roots: []string{careTeamRoot}, Name: "Care Team Organizer", Target: "CareTeam", Convert: team},

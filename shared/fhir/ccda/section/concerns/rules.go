@@ -1,7 +1,7 @@
-// Package concerns converts the Health Concerns Section (2.16.840.1.113883.10.20.22.2.58) and those of indications and
-// nutrition to Conditions and Observations.
+// Package concerns converts the Health Concerns Section (2.16.840.1.113883.10.20.22.2.58) and the indications and
+// nutrition sections to Conditions and Observations.
 //
-// C-CDA on FHIR has no page for them: the rules follow US Core Condition Problems and Health Concerns.
+// C-CDA on FHIR does not cover these sections, so the rules follow US Core Condition Problems and Health Concerns.
 package concerns
 
 import (
@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/concerns", Sections: sections(), Entries: entries()}
 }
@@ -19,7 +19,7 @@ const healthConcernRoot = "2.16.840.1.113883.10.20.22.4.132"
 
 const riskConcernRoot = "2.16.840.1.113883.10.20.22.4.136"
 
-const healthConcernName = "Health Concerns" // name of the section, for the category of its Conditions
+const healthConcernName = "Health Concerns" // section name, for the category of its Conditions
 
 // sections returns the rules for the section types.
 func sections() []statement.Section {
@@ -47,7 +47,7 @@ func sections() []statement.Section {
 	}
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// directives converts the directives in an organizer; the first one also covers the organizer.
+// directives converts the directives in an organizer. The first one also covers the organizer.
 func directives(c *statement.Context, n *cda.Node) {
 	around := n
 	for part := range n.Each("component") {
@@ -22,9 +22,9 @@ func directives(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// directive creates a Consent for a treatment that a patient wants or refuses (FHIR consent.html, advance care
-// directives; C-CDA Advance Directive Observation), with its source document. A value that is not a code is an answer
-// and becomes an Observation.
+// directive creates a Consent, with its source document, for a treatment that a patient wants or refuses (FHIR
+// consent.html, advance care directives; C-CDA Advance Directive Observation). A value that is not a code is the answer
+// to a question and becomes an Observation.
 func directive(c *statement.Context, n, organizer *cda.Node) {
 	told := []*cda.Node{n}
 	if organizer != nil {
@@ -49,7 +49,7 @@ func directive(c *statement.Context, n, organizer *cda.Node) {
 			*r4.Concept("http://terminology.hl7.org/CodeSystem/consentcategorycodes", "acd", "Advance Directive"),
 		},
 		PolicyRule: &r4.CodeableConcept{Text: "As the advance directive says"},
-		Performer:  r4.Listed(by.As("Patient", "RelatedPerson")), // any other author does not consent
+		Performer:  r4.Listed(by.As("Patient", "RelatedPerson")), // only the patient or a related person can consent
 	}
 	r.Category = append(r.Category, r4.Listed(c.Read.Concept(n.At("code")))...)
 	provision := r4.ConsentProvision{
@@ -74,7 +74,7 @@ func directive(c *statement.Context, n, organizer *cda.Node) {
 	c.Add(r, told...)
 }
 
-// agent returns the party that verified a directive (VRF) or decides for the patient (CST).
+// agent returns the party that verified a directive (VRF) or makes decisions for the patient (CST).
 func agent(c *statement.Context, p *cda.Node) *r4.Reference {
 	return c.Make.Party(p).As("Practitioner", "PractitionerRole", "RelatedPerson", "Patient", "Organization")
 }

@@ -1,7 +1,7 @@
 // Package directives converts the Advance Directives Section (2.16.840.1.113883.10.20.22.2.21) to Consents and
 // Observations.
 //
-// C-CDA on FHIR has no page for it: the rules follow the advance care directives of FHIR R4 (consent.html).
+// C-CDA on FHIR does not cover this section, so the rules follow the advance care directives of FHIR R4 (consent.html).
 package directives
 
 import (
@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/directives", Sections: sections(), Entries: entries()}
 }
@@ -34,7 +34,7 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

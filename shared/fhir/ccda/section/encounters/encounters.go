@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// isNamedAgain reports whether another statement has the id of this one.
+// isNamedAgain reports whether another statement has the same id as this one.
 func isNamedAgain(c *statement.Context, n *cda.Node) bool {
 	count := 0
 	for range c.Document.Acts(cda.RealID(n), nil) {
@@ -21,11 +21,11 @@ func isNamedAgain(c *statement.Context, n *cda.Node) bool {
 	return false
 }
 
-// encounterActivity creates an Encounter, or completes the one with the same id in the header (C-CDA on FHIR,
+// encounterActivity creates an Encounter, or completes the header's Encounter with the same id (C-CDA on FHIR,
 // "Encounters").
 func encounterActivity(c *statement.Context, n *cda.Node) {
 	if n.At("code") == nil && n.At("effectiveTime") == nil && isNamedAgain(c, n) {
-		c.Emit.Take(n) // it only refers to the encounter of another statement
+		c.Emit.Take(n) // the statement only refers to another statement's encounter
 		return
 	}
 	e := encounter.New(c, n)
@@ -60,8 +60,8 @@ func encounterActivity(c *statement.Context, n *cda.Node) {
 	diagnoses(c, ref, n)
 }
 
-// addEncounter adds an encounter that the header may already have stated in less detail. Definite facts of the header
-// are kept.
+// addEncounter adds an encounter that the header may already have stated in less detail. Definite facts from the header
+// take precedence.
 func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.Reference {
 	if before := emit.ResourceOf[r4.Encounter](c.Emit, e.Reference()); before != nil &&
 		(isBefore(before.Period, e.Period) || isBefore(e.Period, before.Period)) {
@@ -86,7 +86,7 @@ func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.
 	return ref
 }
 
-// isBefore reports whether a period ended on a day before the other one started.
+// isBefore reports whether one period ended on a day before the other started.
 func isBefore(a, b *r4.Period) bool {
 	if a == nil || b == nil || a.End == "" || b.Start == "" {
 		return false
@@ -95,13 +95,14 @@ func isBefore(a, b *r4.Period) bool {
 	return a.End[:n] < b.Start[:n]
 }
 
-// correct updates an encounter with the better information of a later statement. An encounter that was over stays so.
+// correct updates an encounter with more reliable information from a later statement. An encounter that had ended
+// remains so.
 func correct(before, e *r4.Encounter, stated, isOver bool) {
 	if before.Class.Code == "UNK" {
 		before.Class = e.Class
 	}
 	if len(before.Type) == 1 && len(before.Type[0].Coding) == 1 && before.Type[0].Coding[0].Code == before.Class.Code {
-		before.Type = nil // the entry has it among its other codes
+		before.Type = nil // the entry's own codings include it
 	}
 	if stated || before.Status == "unknown" || before.Status == "in-progress" && e.Status == "finished" {
 		before.Status = e.Status
@@ -115,8 +116,8 @@ func correct(before, e *r4.Encounter, stated, isOver bool) {
 	}
 }
 
-// diagnoses creates Conditions for the diagnoses of an encounter (Encounter Diagnosis,
-// 2.16.840.1.113883.10.20.22.4.80), and links both.
+// diagnoses creates Conditions for an encounter's diagnoses (Encounter Diagnosis, 2.16.840.1.113883.10.20.22.4.80) and
+// links them to the encounter.
 func diagnoses(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	e := emit.ResourceOf[r4.Encounter](c.Emit, ref)
 	if e == nil {
@@ -125,7 +126,7 @@ func diagnoses(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	c.Named("Encounters", func() { convertDiagnoses(c, e, n) })
 }
 
-// convertDiagnoses creates the Conditions of the encounter e.
+// convertDiagnoses creates the Conditions for the encounter e.
 func convertDiagnoses(c *statement.Context, e *r4.Encounter, n *cda.Node) {
 	for rel := range n.Each("entryRelationship") {
 		var found []r4.Reference
@@ -146,7 +147,8 @@ func convertDiagnoses(c *statement.Context, e *r4.Encounter, n *cda.Node) {
 	}
 }
 
-// linkDiagnosis links an encounter and a Condition. A refuted Condition was only suspected and is not a diagnosis.
+// linkDiagnosis links a Condition to an encounter as a diagnosis. A refuted Condition was only suspected and is not
+// linked.
 func linkDiagnosis(c *statement.Context, e *r4.Encounter, condition r4.Reference) {
 	told := emit.ResourceOf[r4.Condition](c.Emit, &condition)
 	if told != nil && told.Encounter == nil {

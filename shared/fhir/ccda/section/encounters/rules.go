@@ -6,7 +6,7 @@ package encounters
 
 import "recordbridge/shared/fhir/ccda/statement"
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/encounters", Sections: sections(), Entries: entries()}
 }
@@ -25,7 +25,7 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// supply creates a SupplyDelivery for equipment that the patient has received, with its Device. C-CDA on FHIR has no
-// page for it: US Core requires the Device, and the rest of the statement corresponds to a FHIR delivery
+// supply creates a SupplyDelivery, with its Device, for equipment that the patient has received. C-CDA on FHIR does not
+// cover it. US Core requires the Device, and the rest of the statement corresponds to a FHIR delivery
 // (supplydelivery.html).
 func supply(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
@@ -42,7 +42,7 @@ func supply(c *statement.Context, n *cda.Node) {
 	c.Add(s, n)
 }
 
-// deliveryStatus maps ActStatus; "" if there is none.
+// deliveryStatus maps ActStatus. It returns "" if there is no status.
 func deliveryStatus(n *cda.Node) string {
 	if cda.IsNegated(n) {
 		return "abandoned"

@@ -60,7 +60,7 @@ func TestEquipment(t *testing.T) {
 	})
 }
 
-func TestSupplyOfTwoDocumentsIsMergedWhenDeviceIsSame(t *testing.T) {
+func TestSuppliesFromTwoDocumentsAreMergedWhenDeviceIsSame(t *testing.T) {
 	t.Parallel()
 	supplied := func(device string) string {
 		return ccdatest.Document(ccdatest.SomePatient,

@@ -1,7 +1,8 @@
 // Package equipment converts the Medical Equipment Section (2.16.840.1.113883.10.20.22.2.23) to SupplyDeliveries and
 // Devices.
 //
-// C-CDA on FHIR has no page for it: the rules follow US Core Implantable Device and FHIR R4 (supplydelivery.html).
+// C-CDA on FHIR does not cover this section, so the rules follow US Core Implantable Device and FHIR R4
+// (supplydelivery.html).
 package equipment
 
 import (
@@ -9,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/equipment", Sections: sections(), Entries: entries()}
 }
@@ -31,7 +32,7 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

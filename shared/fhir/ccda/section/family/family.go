@@ -12,8 +12,8 @@ import (
 )
 
 // familyMember creates a FamilyMemberHistory for a relative and their conditions (FHIR familymemberhistory-mappings,
-// CDA), or for a single observation outside an organizer. Negated conditions become separate resources, since FHIR
-// can't negate a condition of a relative.
+// CDA), or for a single observation outside an organizer. Negated conditions become separate resources, because FHIR
+// can't negate a relative's condition.
 func familyMember(c *statement.Context, n *cda.Node) {
 	h := &r4.FamilyMemberHistory{
 		Header: c.Emit.Header("FamilyMemberHistory", n), Identifier: datatype.Identifiers(n), Status: historyStatus(n),
@@ -41,7 +41,7 @@ func familyMember(c *statement.Context, n *cda.Node) {
 	c.Add(h, told...)
 }
 
-// setRelative reads the relative (RelatedSubject). The code states the relationship to the patient, which FHIR
+// setRelative converts the relative (RelatedSubject). The code states the relationship to the patient, which FHIR
 // requires.
 func setRelative(c *statement.Context, h *r4.FamilyMemberHistory, relative *cda.Node) {
 	who := relative.At("subject")
@@ -58,8 +58,9 @@ func setRelative(c *statement.Context, h *r4.FamilyMemberHistory, relative *cda.
 	}
 }
 
-// familyCondition adds a relative's condition, the age at its onset, and whether they died of it (Family History Death
-// Observation, 2.16.840.1.113883.10.20.22.4.47; Age Observation, …4.31). It returns the statements that it has used.
+// familyCondition adds a relative's condition, with the age at onset and whether it was the cause of death (Family
+// History Death Observation, 2.16.840.1.113883.10.20.22.4.47; Age Observation, …4.31). It returns the statements it has
+// covered.
 func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Node) []*cda.Node {
 	var told []*cda.Node
 	condition := r4.FamilyCondition{Code: c.Read.ConceptOr(o.At("value")), Note: c.Comments(o)}
@@ -72,7 +73,7 @@ func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Nod
 			told = append(told, age)
 		}
 	}
-	if condition.OnsetAge == nil { // FHIR allows one onset; Provenance has the observation's time
+	if condition.OnsetAge == nil { // FHIR allows one onset; Provenance holds the observation's time
 		condition.OnsetPeriod = c.Read.Period(o.At("effectiveTime"))
 	}
 	death := cmp.Or(cda.EntryOf(o, "2.16.840.1.113883.10.20.22.4.47"), cda.EntryOf(o, "2.16.840.1.113883.10.20.1.42"))
@@ -81,7 +82,7 @@ func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Nod
 	return told
 }
 
-// setDeathOf records that a relative has died, whether this condition was the cause, and at what age.
+// setDeathOf records that a relative has died, at what age, and whether the condition was the cause.
 func setDeathOf(h *r4.FamilyMemberHistory, condition *r4.FamilyCondition, death *cda.Node) []*cda.Node {
 	if death == nil {
 		return nil
@@ -107,7 +108,7 @@ func ageObservation(n *cda.Node) *cda.Node {
 	)
 }
 
-// historyStatus maps ActStatus to FamilyHistoryStatus. A history with an unknown status may be partial.
+// historyStatus maps ActStatus to FamilyHistoryStatus. A history with an unknown status is treated as partial.
 func historyStatus(n *cda.Node) string {
 	if cda.HasNoStatus(n) {
 		return "completed"

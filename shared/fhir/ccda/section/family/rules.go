@@ -1,11 +1,11 @@
 // Package family converts the Family History Section (2.16.840.1.113883.10.20.22.2.15) to FamilyMemberHistories.
 //
-// C-CDA on FHIR has no page for it: the rules follow FHIR R4 (familymemberhistory-mappings.html, CDA).
+// C-CDA on FHIR does not cover this section, so the rules follow FHIR R4 (familymemberhistory-mappings.html, CDA).
 package family
 
 import "recordbridge/shared/fhir/ccda/statement"
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/family", Sections: sections(), Entries: entries()}
 }
@@ -31,7 +31,7 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// statusKind is the subject of a status, as a category of US Core (us-core-category).
+// statusKind is the subject of a status, as a US Core category (us-core-category).
 type statusKind string
 
 const (
@@ -22,8 +22,8 @@ func (k statusKind) category() *r4.CodeableConcept {
 	return r4.Concept(observation.USCoreCategory, string(k), "Functional Status")
 }
 
-// statusObservation returns the rule for an observation of a kind (US Core Simple Observation). The scales used to
-// determine it become its members.
+// statusObservation returns the rule for an observation of a kind (US Core Simple Observation). The scales used for the
+// assessment become its members.
 func statusObservation(kind statusKind) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := observation.NewIn(c, n, kind.category())
@@ -42,7 +42,7 @@ func statusObservation(kind statusKind) func(*statement.Context, *cda.Node) {
 	}
 }
 
-// statusPanel returns the rule for an organizer of a kind: a panel with its observations.
+// statusPanel returns the rule for an organizer of a kind, which becomes a panel of its observations.
 func statusPanel(kind statusKind) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := observation.Panel(c, n, &statement.Section{
@@ -61,7 +61,7 @@ func rootOf(kind statusKind) string {
 }
 
 // assessment creates an Observation for a scale or questionnaire (US Core Screening Assessment). Answers become
-// components, or members if they have a time or an author of their own.
+// components, or members if they have their own time or author.
 func assessment(c *statement.Context, n *cda.Node) {
 	o := observation.NewIn(c, n, r4.Concept(observation.Category, "survey", "Survey"))
 	if c.Within == "Social History" {

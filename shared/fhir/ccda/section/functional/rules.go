@@ -1,8 +1,8 @@
 // Package functional converts the Functional Status (2.16.840.1.113883.10.20.22.2.14) and Mental Status
 // (2.16.840.1.113883.10.20.22.2.56) Sections to Observations.
 //
-// C-CDA on FHIR has no page for them: the rules follow its page for results (CF-results.html) and US Core Simple
-// Observation.
+// C-CDA on FHIR does not cover these sections, so the rules follow its page for results (CF-results.html) and US Core
+// Simple Observation.
 package functional
 
 import (
@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/functional", Sections: sections(), Entries: entries()}
 }
@@ -41,7 +41,7 @@ func sections() []statement.Section {
 	}
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	rule := func(name string, convert func(*statement.Context, *cda.Node), roots ...string) statement.Entry {
 		return statement.Entry{Roots: roots, Name: name, Target: "Observation", Convert: convert}

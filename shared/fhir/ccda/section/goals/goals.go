@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// goal creates a Goal (US Core Goal). Its code is the measure, its value the target; a value of only words is the
-// description. A time after that of the document, or the center of an interval, is the due date, and any other time the
-// start.
+// goal creates a Goal (US Core Goal). The goal's code becomes the measure, and its value the target; a value that is
+// only text becomes the description. A time after the document's, or the center of an interval, is the due date. Any
+// other time is the start.
 func goal(c *statement.Context, n *cda.Node) {
 	g := &r4.Goal{
 		Header: c.Emit.Header("Goal", n), Identifier: datatype.Identifiers(n), Lifecycle: goalStatus(n),
@@ -43,7 +43,7 @@ func goal(c *statement.Context, n *cda.Node) {
 	c.Emit.After(ref, n, func(n *cda.Node) { relateGoal(c, ref, n) })
 }
 
-// goalDates returns the start day and the due day of a goal.
+// goalDates returns the start and due dates of a goal.
 func goalDates(c *statement.Context, when *cda.Node) (start, due string) {
 	start = c.Read.Date(when.At("low"))
 	if high := when.At("high"); high.Attr("value") != "" {
@@ -61,7 +61,7 @@ func goalDates(c *statement.Context, when *cda.Node) (start, due string) {
 	return start, due
 }
 
-// goalTarget returns a target with the goal's code as its measure, which FHIR requires with a value (gol-1).
+// goalTarget returns a target whose measure is the goal's code. FHIR requires a measure with a value (gol-1).
 func goalTarget(c *statement.Context, n *cda.Node, v r4.Value, due string) r4.GoalTarget {
 	t := r4.GoalTarget{
 		Measure: c.Read.ConceptOr(n.At("code")), Quantity: v.ValueQuantity, Range: v.ValueRange,
@@ -77,7 +77,7 @@ func goalTarget(c *statement.Context, n *cda.Node, v r4.Value, due string) r4.Go
 	return t
 }
 
-// describeGoal sets the description of a goal if its code has no words or is meaningless.
+// describeGoal sets the goal's description if its code has no words or is meaningless.
 func describeGoal(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	code := n.At("code")
 	if g.Description.Text != "" {
@@ -97,7 +97,7 @@ func describeGoal(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	}
 }
 
-// setGoalAuthor records the person who set the goal, preferring the patient, and when.
+// setGoalAuthor records who set the goal and when, giving preference to the patient.
 func setGoalAuthor(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	types := []string{"Patient", "Practitioner", "PractitionerRole", "RelatedPerson"}
 	g.ExpressedBy = c.Make.Author(n).As(types...)
@@ -118,7 +118,7 @@ func goalStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "proposed")
 }
 
-// relateGoal adds the reasons for the goal, and its priority.
+// relateGoal adds the goal's reasons and priority.
 func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	g := emit.ResourceOf[r4.Goal](c.Emit, ref)
 	if g == nil {
@@ -136,15 +136,15 @@ func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	for _, other := range r4.Without(r4.OfType(all, "Goal"), ref) {
 		statement.PertainsToGoal(&g.Header, other)
 	}
-	for _, to := range r4.OfType(all, "MedicationRequest") { // Goal.addresses does not allow it
+	for _, to := range r4.OfType(all, "MedicationRequest") { // Goal.addresses does not allow MedicationRequest
 		if head := c.Emit.Head(&to); head != nil {
 			statement.PertainsToGoal(head, *ref)
 		}
 	}
 }
 
-// preference creates an Observation of the importance of a statement to the patient or to a provider, with that
-// statement as its focus.
+// preference creates an Observation of a statement's importance to the patient or a provider, with the statement as its
+// focus.
 func preference(c *statement.Context, n *cda.Node) {
 	o := surveyed(c, n)
 	o.Component = append(o.Component, priorityComponent(c, n)...)
@@ -164,7 +164,7 @@ func priorityComponent(c *statement.Context, n *cda.Node) []r4.Component {
 	}
 }
 
-// outcome creates an Observation of an intervention's outcome, and records it in the goal that it evaluates.
+// outcome creates an Observation for an intervention's outcome and adds it to the goal that it evaluates.
 func outcome(c *statement.Context, n *cda.Node) {
 	ref := c.Add(surveyed(c, n), n)
 	c.Emit.After(ref, n, func(n *cda.Node) {
@@ -184,12 +184,12 @@ func outcome(c *statement.Context, n *cda.Node) {
 	})
 }
 
-// progress creates an Observation of the progress toward a goal, unless a goal has already taken it.
+// progress creates an Observation for the progress toward a goal, unless a goal already covers it.
 func progress(c *statement.Context, n *cda.Node) {
 	c.Add(surveyed(c, n), n)
 }
 
-// surveyed reads an opinion about the enclosing statement, which becomes its focus.
+// surveyed converts an opinion about the enclosing statement, which becomes its focus.
 func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.New(c, n)
 	o.Category = []r4.CodeableConcept{
@@ -201,7 +201,8 @@ func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// achievement adds the GoalAchievementStatus for the progress toward a goal to the code of the document.
+// achievement returns the code in the document for the progress toward a goal, and adds the GoalAchievementStatus to
+// it.
 func achievement(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	concept := c.Read.Concept(n.At("value"))
 	if concept == nil {

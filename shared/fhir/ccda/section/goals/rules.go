@@ -1,12 +1,12 @@
-// Package goals converts the Goals Section (2.16.840.1.113883.10.20.22.2.60) and the section of outcomes
+// Package goals converts the Goals Section (2.16.840.1.113883.10.20.22.2.60) and the outcomes section
 // (2.16.840.1.113883.10.20.22.2.61) to Goals and Observations.
 //
-// C-CDA on FHIR has no page for them: the rules follow US Core Goal.
+// C-CDA on FHIR does not cover these sections, so the rules follow US Core Goal.
 package goals
 
 import "recordbridge/shared/fhir/ccda/statement"
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/goals", Sections: sections(), Entries: entries()}
 }
@@ -39,7 +39,7 @@ func sections() []statement.Section {
 
 const outcomeRoot = "2.16.840.1.113883.10.20.22.4.144"
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{Roots: []string{statement.GoalRoot}, Name: "Goal Observation", Target: "Goal", Convert: goal},

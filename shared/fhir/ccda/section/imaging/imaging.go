@@ -13,8 +13,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// study creates an ImagingStudy for a study act with its series and their objects (DICOM PS3.20; FHIR
-// imagingstudy-mappings).
+// study creates an ImagingStudy for a study act with its series and objects (DICOM PS3.20; FHIR imagingstudy-mappings).
 func study(c *statement.Context, n *cda.Node) {
 	s := &r4.ImagingStudy{
 		Header: c.Emit.HeaderWith(
@@ -46,7 +45,7 @@ func study(c *statement.Context, n *cda.Node) {
 	c.Add(s, told...)
 }
 
-// series reads a series act. Its modality, which FHIR requires, is a qualifier of its code.
+// series converts a series act. The modality, which FHIR requires, is a qualifier of the act's code.
 func series(c *statement.Context, act *cda.Node) (r4.ImagingSeries, []*cda.Node) {
 	s := r4.ImagingSeries{
 		UID: dicomUID(act), Description: c.Read.Text(act.At("text")), Started: c.Read.Start(act.At("effectiveTime")),
@@ -77,8 +76,8 @@ func series(c *statement.Context, act *cda.Node) (r4.ImagingSeries, []*cda.Node)
 	return s, objects
 }
 
-// dicomUID returns the UID of a study, series or object: its id, if it is an OID. FHIR allows up to 64 characters, as
-// DICOM does.
+// dicomUID returns the UID of a study, series or object, which is its id if that is an OID. Both FHIR and DICOM allow
+// up to 64 characters.
 func dicomUID(n *cda.Node) string {
 	root := n.At("id").Attr("root")
 	if extension := n.At("id").Attr("extension"); extension != "" && strings.Trim(extension, ".0123456789") == "" {
@@ -90,12 +89,13 @@ func dicomUID(n *cda.Node) string {
 	return root
 }
 
-// images holds the objects that the studies of a document list.
+// images indexes the objects that a document's studies list.
 type images struct {
-	byUID map[string]int32 // numbers of their statements; nil until needed
+	byUID map[string]int32 // statement numbers by UID; nil until needed
 }
 
-// convert converts an object outside its series: the enclosing statement is derived from the object's study.
+// convert converts an object outside its series by deriving the enclosing Observation from the object's study
+// (derivedFrom).
 func (all *images) convert(c *statement.Context, n *cda.Node) {
 	number, isListed := all.of(c.Document.Root)[dicomUID(n)]
 	if !isListed {
@@ -122,7 +122,7 @@ func (all *images) convert(c *statement.Context, n *cda.Node) {
 	})
 }
 
-// of returns the objects of a document by their UIDs.
+// of returns a document's objects by UID.
 func (all *images) of(document *cda.Node) map[string]int32 {
 	if all.byUID != nil {
 		return all.byUID
@@ -152,7 +152,7 @@ func imagingObservation(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// imagingProcedure converts a procedure that the report states as performed.
+// imagingProcedure converts a procedure that was performed according to the report.
 func imagingProcedure(c *statement.Context, n *cda.Node) {
 	c.Rules.ConvertBy(statement.ProcedureActRoot, n)
 }

@@ -1,7 +1,8 @@
 // Package imaging converts the sections of a Diagnostic Imaging Report (2.16.840.1.113883.10.20.22.1.5) to
 // ImagingStudies and Observations.
 //
-// C-CDA on FHIR has no page for them: the rules follow DICOM PS3.20 and FHIR R4 (imagingstudy-mappings.html).
+// C-CDA on FHIR does not cover these sections, so the rules follow DICOM PS3.20 and FHIR R4
+// (imagingstudy-mappings.html).
 package imaging
 
 import (
@@ -9,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/imaging", Sections: sections(), Entries: entries()}
 }
@@ -48,7 +49,7 @@ func sections() []statement.Section {
 
 const imagingTextRoot = "2.16.840.1.113883.10.20.6.2.12"
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	listed := &images{}
 	return []statement.Entry{

@@ -10,13 +10,13 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// setDosage reads the amount, frequency and route (C-CDA on FHIR, "Medications": timing and frequency).
+// setDosage converts the amount, frequency and route (C-CDA on FHIR, "Medications": timing and frequency).
 func setDosage(c *statement.Context, m *activity) {
 	n, d := m.n, &m.dosage
 	d.Timing = timing(c, n)
 	d.Route, d.Site = c.Read.Concept(n.At("routeCode")), c.Read.Concept(n.At("approachSiteCode"))
 	d.Method = c.Read.Concept(n.At("code"))
-	if cda.Has(n.At("code"), "DRUG", "76662-6") { // the kind of act, not a method
+	if cda.Has(n.At("code"), "DRUG", "76662-6") { // a kind of act, not a method
 		d.Method = nil
 	}
 	dose := r4.DoseAndRate{}
@@ -37,7 +37,7 @@ func setDosage(c *statement.Context, m *activity) {
 	if d.Text == "" {
 		d.Text = c.Read.Text(n.At("text"))
 	}
-	// MedicationAdministration has no timing
+	// MedicationAdministration has no member for the timing.
 	if d.Timing != nil && d.Timing.Code != nil && c.Within == medicationsAdministered {
 		d.Text = datatype.Joined(d.Text, d.Timing.Code.Text)
 	}
@@ -45,7 +45,7 @@ func setDosage(c *statement.Context, m *activity) {
 	case repeat == nil:
 	case *repeat <= 0:
 		c.Emit.Drop("repeatNumber", "none or fewer")
-	default: // how often it may be, or has been, given
+	default: // number of times that it may be, or has been, given
 		if d.Timing == nil {
 			d.Timing = &r4.Timing{}
 		}
@@ -71,7 +71,7 @@ func setUncounted(c *statement.Context, d *r4.Dosage, n *cda.Node) {
 	}
 }
 
-// amount reads a PQ or an IVL_PQ: a quantity, or a range if it has two bounds.
+// amount converts a PQ or IVL_PQ to a quantity, or to a range if it has two bounds.
 func amount(n *cda.Node) (*r4.Quantity, *r4.Range) {
 	if q := datatype.Quantity(cmp.Or(n.At("center"), n)); q != nil {
 		return q, nil
@@ -79,7 +79,7 @@ func amount(n *cda.Node) (*r4.Quantity, *r4.Range) {
 	return nil, datatype.Span(n)
 }
 
-// setFormUnit uses the form as the unit of a dose (2 puffs).
+// setFormUnit uses the dose form as a dose's unit, as in 2 puffs.
 func setFormUnit(q *r4.Quantity, form *r4.CodeableConcept) {
 	if form == nil {
 		return
@@ -93,7 +93,7 @@ func setFormUnit(q *r4.Quantity, form *r4.CodeableConcept) {
 	}
 }
 
-// setAsNeeded reads the condition for taking it (Precondition for Substance Administration,
+// setAsNeeded converts the condition for taking a medication (Precondition for Substance Administration,
 // 2.16.840.1.113883.10.20.22.4.25).
 func setAsNeeded(c *statement.Context, d *r4.Dosage, n *cda.Node) {
 	for p := range n.Each("precondition") {

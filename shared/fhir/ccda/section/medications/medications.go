@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// medicationAct converts the medication in the act that wraps it in a hospital's list.
+// medicationAct converts the medication inside a wrapping act in a hospital's medication list.
 func medicationAct(c *statement.Context, act *cda.Node) {
 	var told *r4.Header
 	for r := range act.Each("entryRelationship") {
@@ -44,12 +44,12 @@ func medication(c *statement.Context, n *cda.Node) {
 // isEvent reports whether a statement describes a past or current event (mood EVN).
 func isEvent(n *cda.Node) bool { return cda.IsOneOf(n.Attr("moodCode"), "", "EVN") }
 
-// activity holds the content of a medication activity, whichever resource it becomes.
+// activity holds the content of a medication activity, regardless of the target resource.
 type activity struct {
 	n        *cda.Node
-	status   string // status of FHIR's medication resources
+	status   string // status in FHIR's medication resources
 	concept  *r4.CodeableConcept
-	product  *r4.Reference // replaces concept if it has more details than a code
+	product  *r4.Reference // replaces concept if the product has more details than a code
 	moment   string
 	period   *r4.Period
 	dosage   r4.Dosage
@@ -75,7 +75,7 @@ func readMedication(c *statement.Context, n *cda.Node) activity {
 	return m
 }
 
-// readPart reads a statement in a medication activity. Statements of other kinds become separate resources.
+// readPart converts a statement nested in a medication activity. Statements of other kinds become separate resources.
 func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	switch {
 	case n.Name == "observation" && !cda.IsNegated(n) && (cda.IsTemplate(n, statement.IndicationRoot) ||
@@ -106,8 +106,8 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	}
 }
 
-// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). Without one, or with a negated
-// status observation, the status is unknown. An active medication whose end is before the document's time is completed
+// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). If there is no status, or a negated
+// status observation, the result is unknown. An active medication that ended before the document's time is completed
 // ("Medications": medication status).
 func medicationStatus(c *statement.Context, n *cda.Node) string {
 	status := cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
@@ -120,8 +120,8 @@ func medicationStatus(c *statement.Context, n *cda.Node) string {
 	return status
 }
 
-// medicationRequest creates a MedicationRequest. An event (EVN) is a report and not an order: it has no requester, and
-// names its informant. Provenance names its author.
+// medicationRequest creates a MedicationRequest. An event (EVN) is a report rather than an order, so it names its
+// informant and has no requester. Provenance names the author.
 func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
@@ -156,7 +156,8 @@ func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 	return r
 }
 
-// medicationIntent maps a mood (C-CDA on FHIR, ConceptMap CF-MedActivityMood); in a plan, INT means plan.
+// medicationIntent maps a mood to an intent (C-CDA on FHIR, ConceptMap CF-MedActivityMood). In a plan, the mood INT
+// means plan.
 func medicationIntent(n *cda.Node) string {
 	switch n.Attr("moodCode") {
 	case "", "EVN":
@@ -184,7 +185,7 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 	if a.Effective == "" && a.EffectivePeriod == nil {
 		a.EffectiveAbsent = datatype.Absent(boundsOf(m.n))
 	}
-	if words := schedule(m.dosage.Timing); words != "" { // R4 has no member for the frequency of administration
+	if words := schedule(m.dosage.Timing); words != "" { // MedicationAdministration has no member for the frequency in R4
 		a.Note = append(a.Note, r4.Annotation{Text: words})
 	}
 	for _, who := range c.Make.Performers(m.n) {
@@ -204,14 +205,15 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 		a.Dosage = &given
 		return a
 	}
-	if given.Text != "" { // mad-1: no dosage without a dose or rate
+	if given.Text != "" { // mad-1: a dosage requires a dose or rate
 		a.Note = append(a.Note, r4.Annotation{Text: given.Text})
 	}
 	a.Tag(r4.Codings(r4.Listed(given.Route, given.Site, given.Method))...)
 	return a
 }
 
-// administrationStatus returns the status of a MedicationAdministration: "active" in a list means in progress.
+// administrationStatus returns the status of a MedicationAdministration. An "active" medication in a list is in
+// progress.
 func administrationStatus(m activity) string {
 	switch {
 	case cda.IsNegated(m.n):

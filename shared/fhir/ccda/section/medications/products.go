@@ -10,13 +10,13 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// product reads the medication of a statement (Medication Information, 2.16.840.1.113883.10.20.22.4.23): as a concept,
-// or as a Medication if its manufacturer, package or vehicle is also known.
+// product converts a statement's medication (Medication Information, 2.16.840.1.113883.10.20.22.4.23) to a concept, or
+// to a Medication if its manufacturer, package or vehicle is also known.
 func product(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Reference) {
 	made := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	material := cmp.Or(made.At("manufacturedMaterial"), made.At("manufacturedLabeledDrug"))
 	concept := productName(c, n, material)
-	if cda.IsNegated(n) { // it was not given, so it has no package or manufacturer
+	if cda.IsNegated(n) { // a medication that was not given has no package or manufacturer
 		for _, part := range []*cda.Node{material.At("lotNumberText"), made.At("manufacturerOrganization")} {
 			if part != nil {
 				c.Emit.DropUnstated(part.Name, cda.PartOfDenied)
@@ -56,7 +56,7 @@ func vehicles(m *r4.Medication) string {
 	return strings.Join(list, "\x00")
 }
 
-// productName reads the code and the name of a product. If it has neither, the statement's words become the name.
+// productName converts a product's code and name. If it has neither, the statement's words become the name.
 func productName(c *statement.Context, n, material *cda.Node) *r4.CodeableConcept {
 	name := material.At("name").Words()
 	if name == "" && c.Read.Concept(material.At("code")) == nil {

@@ -1,12 +1,12 @@
-// Package medications converts the Medications Section (2.16.840.1.113883.10.20.22.2.1) and those of admission,
-// discharge and administration to MedicationRequests, MedicationAdministrations and MedicationDispenses.
+// Package medications converts the Medications Section (2.16.840.1.113883.10.20.22.2.1) and the admission, discharge
+// and administration sections to MedicationRequests, MedicationAdministrations and MedicationDispenses.
 //
 // C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-medications.html.
 package medications
 
 import "recordbridge/shared/fhir/ccda/statement"
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/medications", Sections: sections(), Entries: entries()}
 }
@@ -51,10 +51,10 @@ func sections() []statement.Section {
 	}
 }
 
-// medicationsAdministered is the section for medication that was given by the document's author.
+// medicationsAdministered is the name of the section for medication administered by the document's author.
 const medicationsAdministered = "Medications Administered"
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

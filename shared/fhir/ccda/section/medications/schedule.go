@@ -7,7 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// schedule describes how often medication was given, with FHIR's codes for units and events; "" if that is not stated.
+// schedule describes how often medication was given, using FHIR's codes for units and events. It returns "" if the
+// document does not state this.
 func schedule(t *r4.Timing) string {
 	if t == nil || t.Repeat == nil {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// supplyOrder creates a MedicationRequest for an ordered supply that is not part of a medication order: one in a
-// medication report, or without a medication.
+// supplyOrder creates a MedicationRequest for an ordered supply that is not part of a medication order: it is in a
+// medication report, or has no enclosing medication.
 func supplyOrder(c *statement.Context, n *cda.Node) {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", n), Identifier: datatype.Identifiers(n),
@@ -32,7 +32,7 @@ func supplyOrder(c *statement.Context, n *cda.Node) {
 	c.Add(r, told...)
 }
 
-// supplyIntent returns the intent of the medication; order if the mood states none.
+// supplyIntent returns the intent of the medication. The default is order, if the mood states none.
 func supplyIntent(n *cda.Node) string {
 	if cda.IsOneOf(n.Attr("moodCode"), "", "EVN") {
 		return "order"
@@ -52,7 +52,7 @@ func supplyInstruction(c *statement.Context, n *cda.Node) (string, *cda.Node) {
 	return "", nil
 }
 
-// suppliedProduct returns the product of a supply, otherwise that of the enclosing medication.
+// suppliedProduct returns a supply's product, or otherwise that of the enclosing medication.
 func suppliedProduct(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Reference) {
 	if n.At("product") == nil && cda.Outer(n).At("consumable") != nil {
 		return product(c, cda.Outer(n))
@@ -60,8 +60,8 @@ func suppliedProduct(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r
 	return product(c, n)
 }
 
-// dispenseRequest reads what a pharmacy may dispense: the amount, the number of times and the end. In CDA, the number
-// of repeats counts all dispenses; in FHIR, those after the first.
+// dispenseRequest converts the amount, the number of refills and the end date that a pharmacy may dispense. CDA counts
+// all dispenses as repeats; FHIR counts only those after the first.
 func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	d := &r4.DispenseRequest{
 		Quantity: datatype.Quantity(n.At("quantity")), ValidityPeriod: c.Read.Period(n.At("effectiveTime")),
@@ -80,8 +80,8 @@ func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	return d
 }
 
-// supplyDuration reads how long a supply lasts: the width of its time, or of its expected use (CDA R2,
-// Supply.expectedUseTime). FHIR has no member for the start of that use.
+// supplyDuration returns how long a supply lasts: the width of its time, or of its expected use (CDA R2,
+// Supply.expectedUseTime). FHIR has no member for the start of the expected use.
 func supplyDuration(c *statement.Context, n *cda.Node) *r4.Quantity {
 	return cmp.Or(c.Read.Width(n.At("expectedUseTime")), c.Read.Width(n.At("effectiveTime")))
 }

@@ -3,7 +3,7 @@ package medications
 import "recordbridge/shared/fhir/ccda/terms"
 
 // statuses maps ActStatus to the statuses of medication resources (C-CDA on FHIR, ConceptMap CF-MedicationStatus).
-// "ordered" is not an ActStatus, but one vendor writes it.
+// "ordered" is not an ActStatus code, but one vendor uses it.
 const statuses terms.Table = `
 active active
 new draft
@@ -18,10 +18,10 @@ nullified entered-in-error
 obsolete entered-in-error
 `
 
-// listStatusRoot is the template of the medication status of CCD.
+// listStatusRoot is the template of CCD's medication status.
 const listStatusRoot = "2.16.840.1.113883.10.20.1.47"
 
-// listStatuses maps the medication status of CCD to the statuses of medication resources.
+// listStatuses maps CCD's medication status to the statuses of medication resources.
 const listStatuses terms.Table = `
 55561003 active
 73425007 stopped

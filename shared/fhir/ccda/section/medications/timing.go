@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// boundsOf finds the effectiveTime that states the start and end rather than the frequency.
+// boundsOf returns the effectiveTime that contains the start and end rather than the frequency.
 func boundsOf(n *cda.Node) *cda.Node {
 	for _, t := range times(n) {
 		if !isPeriodic(t) && !isEventBased(t) {
@@ -21,7 +21,7 @@ func boundsOf(n *cda.Node) *cda.Node {
 	return nil
 }
 
-// times lists the times of a medication activity, including the parts of a set (SXPR_TS).
+// times returns the times of a medication activity, including the components of a set (SXPR_TS).
 func times(n *cda.Node) []*cda.Node {
 	var list []*cda.Node
 	for t := range n.Each("effectiveTime") {
@@ -46,7 +46,7 @@ func isEventBased(t *cda.Node) bool {
 	return strings.HasSuffix(t.Attr("type"), "EIVL_TS") || t.At("event") != nil
 }
 
-// timing reads the times of a medication activity; nil if they state nothing.
+// timing converts the times of a medication activity. It returns nil if they state nothing.
 func timing(c *statement.Context, n *cda.Node) *r4.Timing {
 	timing := &r4.Timing{}
 	repeat := &r4.Repeat{}
@@ -69,8 +69,8 @@ func timing(c *statement.Context, n *cda.Node) *r4.Timing {
 	return timing
 }
 
-// setBounds reads the time at which, or the period during which, a medication is taken (C-CDA on FHIR, "Medications":
-// effectiveTime[1]).
+// setBounds converts the time at which, or the period during which, a medication is taken (C-CDA on FHIR,
+// "Medications": effectiveTime[1]).
 func setBounds(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	moment, period := c.Read.Effective(t)
 	if moment != "" && t.Attr("value") != "" {
@@ -91,8 +91,8 @@ func setBounds(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cd
 	repeat.BoundsPeriod, repeat.BoundsDuration = cmp.Or(period, repeat.BoundsPeriod), nil
 }
 
-// setSchedule reads a PIVL_TS. Schedules with the same period, such as one in the morning and one in the evening, are
-// combined. FHIR has no member for a schedule in other words, nor for a second one: it is kept as text.
+// setSchedule converts a PIVL_TS. Schedules with the same period, such as one in the morning and one in the evening,
+// are combined. FHIR has no member for a schedule in free text or for a second schedule, so these become text.
 func setSchedule(timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	var one r4.Repeat
 	setPeriod(&one, t)
@@ -112,7 +112,7 @@ func setSchedule(timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	}
 }
 
-// addWords adds a schedule in words (FHIR R4, Timing.code: "or just text in code.text").
+// addWords adds a free-text schedule (FHIR R4, Timing.code: "or just text in code.text").
 func addWords(timing *r4.Timing, words string) {
 	if timing.Code == nil {
 		timing.Code = &r4.CodeableConcept{}
@@ -134,8 +134,8 @@ func scheduleWords(t *cda.Node) string {
 	return cmp.Or(amount(period), period.Words(), period.At("originalText").Words())
 }
 
-// setPeriod reads a PIVL_TS. One that the institution adapts to its day ("twice a day" for 12 hours) becomes times per
-// day; others become hours.
+// setPeriod converts the period of a PIVL_TS. If the institution chooses the exact times ("twice a day" for 12 hours),
+// it becomes a number of times per day. Otherwise it becomes a number of hours.
 func setPeriod(repeat *r4.Repeat, t *cda.Node) {
 	if times, every := t.At("frequency", "numerator"), t.At("frequency", "denominator"); times != nil {
 		repeat.Frequency, _ = strconv.Atoi(times.Attr("value"))
@@ -156,12 +156,12 @@ func setPeriod(repeat *r4.Repeat, t *cda.Node) {
 			repeat.Frequency = 1
 		}
 	}
-	if repeat.Period == "" || repeat.PeriodUnit == "" { // tim-2: neither without the other
+	if repeat.Period == "" || repeat.PeriodUnit == "" { // tim-2: a period requires a unit, and vice versa
 		repeat.Frequency, repeat.Period, repeat.PeriodUnit, repeat.PeriodMax = 0, "", "", ""
 	}
 }
 
-// setEvent reads an EIVL_TS: FHIR has the same codes for events of the day, except for those between meals.
+// setEvent converts an EIVL_TS. FHIR has the same event codes, except those for times between meals.
 func setEvent(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	code, minutes := strings.ToUpper(cda.CodeOf(t.At("event"))), offsetOf(t)
 	if minutes == 0 && hasOffset(t) {
@@ -184,11 +184,11 @@ func setEvent(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda
 		return
 	}
 	switch {
-	case code == "" || strings.HasPrefix(code, "C"): // tim-9
+	case code == "" || strings.HasPrefix(code, "C"): // tim-9: no offset with these events
 		countOffset(c, minutes)
 	case minutes >= 0:
 		repeat.Offset = minutes
-	case code == "HS" || strings.HasPrefix(code, "AC"): // FHIR has no sign: the code itself means before
+	case code == "HS" || strings.HasPrefix(code, "AC"): // FHIR's offset has no sign, and the code already means before
 		repeat.Offset = -minutes
 	default:
 		countOffset(c, minutes)
@@ -210,7 +210,8 @@ func hasOffset(t *cda.Node) bool {
 	return false
 }
 
-// offsetOf returns the offset of a dose from an event in full minutes, negative before it; 0 if not stated.
+// offsetOf returns a dose's offset from an event in full minutes, negative if before the event. It returns 0 if no
+// offset is stated.
 func offsetOf(t *cda.Node) int {
 	n := cmp.Or(t.At("offset", "low"), t.At("offset", "center"), t.At("offset"))
 	value, before := strings.CutPrefix(strings.TrimSpace(n.Attr("value")), "-")

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// noteActivity creates a DocumentReference for a note (C-CDA on FHIR, "Notes"): its type from the code and its
-// translations, its content from the text, whether inline, in the narrative, or elsewhere.
+// noteActivity creates a DocumentReference for a note (C-CDA on FHIR, "Notes"). Its type comes from the code and its
+// translations, and its content from the text, which may be inline, in the narrative or at a URL.
 func noteActivity(c *statement.Context, n *cda.Node) {
 	by := c.Make.Author(n)
 	r := &r4.DocumentReference{
@@ -53,7 +53,7 @@ func noteActivity(c *statement.Context, n *cda.Node) {
 	c.Emit.After(ref, n, func(n *cda.Node) { relateNote(c, ref, n) })
 }
 
-// relateNote adds the encounter of a note and its other references.
+// relateNote adds the note's encounter and other references.
 func relateNote(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	all := r4.Without(c.Related(n, "COMP", "REFR", "SUBJ", "RSON", "SPRT"), ref)
 	r := emit.ResourceOf[r4.DocumentReference](c.Emit, ref)
@@ -73,7 +73,7 @@ func relateNote(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 }
 
-// noteType reads the code of a note. If there are translations, they replace the template's own code, 34109-9 (C-CDA on
+// noteType converts a note's code. If there are translations, they replace the template's fixed code, 34109-9 (C-CDA on
 // FHIR, "Notes": /code/translation).
 func noteType(c *statement.Context, code *cda.Node) *r4.CodeableConcept {
 	kind := c.Read.ConceptOr(code)
@@ -88,8 +88,8 @@ func noteStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "current")
 }
 
-// contents returns the forms of a text: its bytes in its stated format, its URL, or the words of the narrative as XHTML
-// and as plain text, preceded by its own words if any. It returns nil if there are none.
+// contents returns the available forms of a text: its bytes in their stated format, its URL, or the words of the
+// narrative as XHTML and plain text, preceded by its inline words. It returns nil if there are none.
 func contents(c *statement.Context, text *cda.Node) []r4.DocumentContent {
 	url := text.At("reference").Attr("value")
 	kind := text.Attr("mediaType")

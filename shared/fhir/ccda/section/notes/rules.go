@@ -1,4 +1,4 @@
-// Package notes converts the section Notes (2.16.840.1.113883.10.20.22.2.65) and every other narrative section to
+// Package notes converts the Notes Section (2.16.840.1.113883.10.20.22.2.65) and all other narrative sections to
 // DocumentReferences.
 //
 // C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-notes.html.
@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{
 		Folder: "section/notes", Sections: sections(), Entries: append(entries(), relationEntries()...),
@@ -31,7 +31,7 @@ func sections() []statement.Section {
 	return rules
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{{
 		Roots: []string{statement.NoteActivityRoot}, Name: "Note Activity", Target: "DocumentReference",
@@ -39,13 +39,13 @@ func entries() []statement.Entry {
 	}}
 }
 
-// relationEntries returns the rules of statements that only refer to others.
+// relationEntries returns the rules for statements that only refer to other statements.
 func relationEntries() []statement.Entry {
 	return []statement.Entry{
 		{
 			Roots: []string{statement.EntryReference}, Name: "Entry Reference",
 			Target:  "reference in the enclosing statement's resource",
-			Convert: func(*statement.Context, *cda.Node) {}, // states nothing itself; related resolves it
+			Convert: func(*statement.Context, *cda.Node) {}, // such a statement has no content; related resolves it
 		},
 		{
 			Roots: []string{statement.ExternalDocumentReference}, Name: "External Document Reference",

@@ -1,6 +1,6 @@
 package notes
 
-// narrativeSection is a section that usually has only narrative.
+// narrativeSection is a section that usually contains only narrative.
 type narrativeSection struct {
 	name   string
 	codes  []string
@@ -8,8 +8,8 @@ type narrativeSection struct {
 	titles []string
 }
 
-// noteKinds returns the codes of notes of any kind (C-CDA on FHIR, "Notes"; value set Note Types). A Note Activity,
-// which names the author, may repeat their text.
+// noteKinds returns the codes for notes of any kind (C-CDA on FHIR, "Notes"; value set Note Types). A Note Activity,
+// which names the author, may repeat the section's text.
 func noteKinds() []narrativeSection {
 	return []narrativeSection{{
 		name: "Notes",
@@ -22,7 +22,7 @@ func noteKinds() []narrativeSection {
 	}}
 }
 
-// historyKinds returns the sections about the patient's history, examination and assessment.
+// historyKinds returns the sections that describe the patient's history, examination and assessment.
 func historyKinds() []narrativeSection {
 	return []narrativeSection{
 		{
@@ -83,7 +83,7 @@ func historyKinds() []narrativeSection {
 	}
 }
 
-// hospitalKinds returns the sections about a hospital stay.
+// hospitalKinds returns the sections that describe a hospital stay.
 func hospitalKinds() []narrativeSection {
 	return []narrativeSection{
 		{
@@ -114,7 +114,7 @@ func hospitalKinds() []narrativeSection {
 	}
 }
 
-// operationKinds returns the sections about an operation.
+// operationKinds returns the sections that describe an operation.
 func operationKinds() []narrativeSection {
 	return []narrativeSection{
 		{

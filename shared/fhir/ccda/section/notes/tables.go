@@ -8,7 +8,7 @@ nullified entered-in-error
 obsolete superseded
 `
 
-// docStatuses maps ActStatus to composition-status: an unfinished note is preliminary (C-CDA on FHIR, "Notes":
+// docStatuses maps ActStatus to composition-status. An unfinished note is preliminary (C-CDA on FHIR, "Notes":
 // statusCode).
 const docStatuses terms.Table = `
 completed final

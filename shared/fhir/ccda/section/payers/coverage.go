@@ -11,15 +11,15 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// authorization marks an authorization as covered, unless it has a code: the statements in it hold its content.
+// authorization marks an authorization without a code as covered, because its content is in nested statements.
 func authorization(c *statement.Context, n *cda.Node) {
 	if cda.CodeOf(n.At("code")) == "" {
 		c.Emit.Take(n)
 	}
 }
 
-// coverageAct creates Coverages for the listed policies, in the order in which they pay, or for itself if it lists
-// none.
+// coverageAct creates Coverages for the listed policies in order of payment. If the act lists no policies, it becomes a
+// Coverage itself.
 func coverageAct(c *statement.Context, n *cda.Node) {
 	found := false
 	for rel := range n.Each("entryRelationship") {
@@ -39,8 +39,8 @@ func coverageAct(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// convertPolicy creates a Coverage (US Core Coverage): the payer as payor, the covered person with their number, and
-// the policy holder. act is the list that contains it, or nil.
+// convertPolicy creates a Coverage (US Core Coverage) with the payer as payor, the covered person with their member
+// number, and the policy holder. act is the enclosing list, or nil.
 func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 	r := &r4.Coverage{
 		Header: c.Emit.Header("Coverage", n), Status: coverageStatus(n), Type: c.Read.Concept(n.At("code")),
@@ -49,7 +49,7 @@ func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 	}
 	r.Identifier = datatype.Identifiers(n)
 	for _, id := range r.Identifier {
-		if id.System != datatype.URISystem && id.Value != "" { // a group or contract number
+		if id.System != datatype.URISystem && id.Value != "" { // group or contract number
 			r.Class = append(r.Class, r4.CoverageClass{Type: classOfCoverage("group", "Group"), Value: id.Value})
 		}
 	}
@@ -84,7 +84,7 @@ func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 		}
 	}
 	if r.Status == "active" && isOver {
-		r.Status = "cancelled" // it has ended; FHIR has no other status for that
+		r.Status = "cancelled" // FHIR has no other status for a policy that has ended
 	}
 	if r.Payor == nil {
 		r.Payor = []r4.Reference{{Display: "Unknown"}}
@@ -96,8 +96,8 @@ func classOfCoverage(code, name string) *r4.CodeableConcept {
 	return r4.Concept("http://terminology.hl7.org/CodeSystem/coverage-class", code, name)
 }
 
-// addPayer adds an insurer (Payer Performer, 2.16.840.1.113883.10.20.22.4.87) or a guarantor (…4.88), who pays what the
-// insurer does not cover.
+// addPayer adds an insurer (Payer Performer, 2.16.840.1.113883.10.20.22.4.87), or a guarantor (…4.88) who pays amounts
+// that the insurer does not cover.
 func addPayer(c *statement.Context, r *r4.Coverage, p *cda.Node) {
 	role := p.At("assignedEntity")
 	if names := c.Read.HumanNames(role.At("assignedPerson")); names != nil {
@@ -128,7 +128,7 @@ func addPayer(c *statement.Context, r *r4.Coverage, p *cda.Node) {
 	r.Payor = append([]r4.Reference{*org}, r4.Without(r.Payor, org)...)
 }
 
-// appendIdentifiers adds the identifiers that the list does not contain yet.
+// appendIdentifiers appends the identifiers that are not yet in the list.
 func appendIdentifiers(list, more []r4.Identifier) []r4.Identifier {
 	for _, id := range more {
 		known := false
@@ -142,8 +142,8 @@ func appendIdentifiers(list, more []r4.Identifier) []r4.Identifier {
 	return list
 }
 
-// setMember reads the covered party (2.16.840.1.113883.10.20.22.4.89): the patient's number, time, and relationship to
-// the subscriber.
+// setMember converts the covered party (2.16.840.1.113883.10.20.22.4.89): the patient's member number, the coverage
+// period, and the relationship to the subscriber.
 func setMember(c *statement.Context, r *r4.Coverage, p, role *cda.Node) {
 	for id := range role.Each("id") {
 		if member, ok := datatype.Identifier(id); ok && id.Attr("extension") != "" {
@@ -168,13 +168,13 @@ func setMember(c *statement.Context, r *r4.Coverage, p, role *cda.Node) {
 	}
 }
 
-// subscriberRelationship maps RoleCode (Coverage Role Type) to FHIR's relationships.
+// subscriberRelationship maps RoleCode (Coverage Role Type) to FHIR's relationship codes.
 func subscriberRelationship(n *cda.Node) string {
 	return relationships.Of(cda.CodeOf(n))
 }
 
 // holder returns the policy holder: the patient, or a RelatedPerson with a name. It returns nil if only a number is
-// given.
+// stated.
 func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	names := c.Read.HumanNames(role.At("playingEntity"))
 	if c.Make.IsPatient(role) {
@@ -186,8 +186,8 @@ func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	return c.Make.RelatedPerson(role, names)
 }
 
-// coverageStatus maps ActStatus to the status of a policy: C-CDA uses completed for a policy in force, since the
-// statement is complete. A policy with an unknown status may not be in force.
+// coverageStatus maps ActStatus to a policy's status. In C-CDA, a policy in force is completed, because the status
+// refers to the statement. A policy with an unknown status may not be in force.
 func coverageStatus(n *cda.Node) string {
 	if cda.HasNoStatus(n) {
 		return "active"

@@ -1,6 +1,6 @@
 // Package payers converts the Payers Section (2.16.840.1.113883.10.20.22.2.18) to Coverages.
 //
-// C-CDA on FHIR has no page for it: the rules follow US Core Coverage.
+// C-CDA on FHIR does not cover this section, so the rules follow US Core Coverage.
 package payers
 
 import (
@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/payers", Sections: sections(), Entries: entries()}
 }
@@ -31,7 +31,7 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -30,7 +30,7 @@ func TestInterventions(t *testing.T) {
 	})
 }
 
-func TestCompletedInterventionRefersToGoal(t *testing.T) {
+func TestCompletedInterventionReferencesGoal(t *testing.T) {
 	t.Parallel()
 	const done = `<code code="362956003" ` + ccdatest.InSnomed +
 		`<statusCode code="completed"/><entryRelationship typeCode="GEVL">

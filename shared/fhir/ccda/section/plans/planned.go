@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// planActivity converts an entry of a plan from before C-CDA, which has one template for all.
+// planActivity converts a plan entry from before C-CDA, when all entries had the same template.
 func planActivity(c *statement.Context, n *cda.Node) {
 	for _, a := range planAssumptions() {
 		if a.Element == n.Name && (a.Mood == "" || a.Mood == n.Attr("moodCode")) {
@@ -30,8 +30,8 @@ func plannedObservation(c *statement.Context, n *cda.Node) {
 	request(c, n)
 }
 
-// request creates a ServiceRequest for a planned statement. C-CDA on FHIR has no page for plans: it follows the mapping
-// of the C-CDA templates to the FHIR workflow pattern (workflow.html, request) and US Core ServiceRequest.
+// request creates a ServiceRequest for a planned statement. C-CDA on FHIR does not cover plans. The rule follows the
+// mapping of C-CDA templates to the FHIR workflow pattern (workflow.html, request) and US Core ServiceRequest.
 func request(c *statement.Context, n *cda.Node) *r4.Reference {
 	r := &r4.ServiceRequest{
 		Header: c.Emit.Header("ServiceRequest", n), Identifier: datatype.Identifiers(n), Status: requestStatus(n),
@@ -70,7 +70,7 @@ func request(c *statement.Context, n *cda.Node) *r4.Reference {
 	return ref
 }
 
-// readRequestParts reads the place, the reason and the method, and returns the statements that it has used. Other
+// readRequestParts converts the location, reason and method, and returns the statements it has covered. Other
 // statements become separate resources.
 func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) []*cda.Node {
 	var told []*cda.Node
@@ -99,7 +99,7 @@ func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) [
 				told = append(told, s)
 			case n.Attr("classCode") == "PCPR" && s.Name == "observation" && s.At("value") != nil &&
 				cda.CodeOf(s.At("code")) == "ASSERTION":
-				// also becomes a separate resource
+				// The statement also becomes a separate resource.
 				r.OrderDetail = append(r.OrderDetail, r4.Listed(c.Read.Concept(s.At("value")))...)
 			}
 		}
@@ -107,8 +107,8 @@ func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) [
 	return told
 }
 
-// relateRequest adds references once all resources exist: the reasons in other sections, the coverage, the goals, and
-// its parts.
+// relateRequest adds references once all resources exist: reasons in other sections, the coverage, the goals and the
+// request's parts.
 func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	r := emit.ResourceOf[r4.ServiceRequest](c.Emit, ref)
 	if r == nil {
@@ -123,7 +123,7 @@ func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 		}
 	}
 	r.Insurance = r4.AppendReference(r.Insurance, r4.OfType(all, "Coverage")...)
-	for around := cda.Outer(n); around != nil; around = cda.Outer(around) { // a policy that authorizes it
+	for around := cda.Outer(n); around != nil; around = cda.Outer(around) { // find a policy that authorizes the request
 		r.Insurance = r4.AppendReference(r.Insurance, r4.OfType(r4.Listed(c.Emit.Reference(around)), "Coverage")...)
 	}
 	for _, goal := range r4.OfType(all, "Goal") {
@@ -161,8 +161,8 @@ func instruction(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// plannedEncounter creates a planned Encounter or, if it is only requested or proposed, a ServiceRequest (mood of
-// Planned Encounter, 2.16.840.1.113883.10.20.22.4.40).
+// plannedEncounter creates a planned Encounter. If the encounter is only requested or proposed, it creates a
+// ServiceRequest instead (mood of Planned Encounter, 2.16.840.1.113883.10.20.22.4.40).
 func plannedEncounter(c *statement.Context, n *cda.Node) {
 	if cda.IsOneOf(n.Attr("moodCode"), "RQO", "PRP", "ARQ") ||
 		len(c.Read.Concepts(n, "code")) == 0 && n.At("effectiveTime") == nil {
@@ -194,8 +194,8 @@ func plannedEncounter(c *statement.Context, n *cda.Node) {
 	c.Add(e, told...)
 }
 
-// plannedSupply creates a MedicationRequest for a medication or vaccine to be dispensed, and a DeviceRequest for
-// anything else.
+// plannedSupply creates a MedicationRequest for a medication or vaccine to be dispensed, and a DeviceRequest for any
+// other supply.
 func plannedSupply(c *statement.Context, n *cda.Node) {
 	if n.At("product", "manufacturedProduct") != nil {
 		c.Rules.ConvertBy(statement.SupplyOrderRoot, n)
@@ -233,7 +233,7 @@ func plannedSupply(c *statement.Context, n *cda.Node) {
 	c.Add(r, n)
 }
 
-// handoff creates a Communication with the recipients of a handoff of the patient's care.
+// handoff creates a Communication for a handoff of the patient's care, with its recipients.
 func handoff(c *statement.Context, n *cda.Node) {
 	r := &r4.Communication{
 		Header: c.Emit.Header("Communication", n), Identifier: datatype.Identifiers(n), Status: communicationStatus(n),
@@ -258,17 +258,17 @@ func communicationStatus(n *cda.Node) string {
 	return cmp.Or(communicationStatuses.Of(cda.StatusOf(n)), "unknown")
 }
 
-// requestStatus maps ActStatus to the status of a request.
+// requestStatus maps ActStatus to a request's status.
 func requestStatus(n *cda.Node) string {
 	return cmp.Or(requestStatuses.Of(cda.StatusOf(n)), "unknown")
 }
 
-// intent maps a mood to the intent of a request (ActMood; request-intent).
+// intent maps a mood to a request's intent (ActMood; request-intent).
 func intent(mood string) string {
 	return cmp.Or(intents.Of(mood), "plan")
 }
 
-// priority maps ActPriority to FHIR's request priorities; "" for any other.
+// priority maps ActPriority to FHIR's request priorities. It returns "" for any other code.
 func priority(n *cda.Node) string {
 	return priorities.Of(cda.CodeOf(n))
 }

@@ -1,8 +1,8 @@
-// Package plans converts the Plan of Treatment Section (2.16.840.1.113883.10.20.22.2.10) and those of interventions,
-// referrals and instructions to CarePlans, ServiceRequests and other requests.
+// Package plans converts the Plan of Treatment Section (2.16.840.1.113883.10.20.22.2.10) and the intervention, referral
+// and instruction sections to CarePlans, ServiceRequests and other requests.
 //
-// C-CDA on FHIR has no page for them: the rules follow the workflow pattern of FHIR R4 (workflow.html) and US Core
-// CarePlan and ServiceRequest.
+// C-CDA on FHIR does not cover these sections, so the rules follow the workflow pattern of FHIR R4 (workflow.html) and
+// US Core CarePlan and ServiceRequest.
 package plans
 
 import (
@@ -11,14 +11,14 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{
 		Folder: "section/plans", Sections: sections(), Entries: append(planned(), interventions()...),
 	}
 }
 
-// planAssumptions returns the assumed templates of plan entries without templates, by element and mood.
+// planAssumptions returns the templates assumed for plan entries that have none, by element and mood.
 func planAssumptions() []statement.Assumption {
 	return []statement.Assumption{
 		{Element: "act", Mood: "EVN", Root: "2.16.840.1.113883.10.20.22.4.141"},
@@ -101,7 +101,7 @@ func interventions() []statement.Entry {
 	}
 }
 
-// planned returns the rules of planned statements (C-CDA R2.1, Plan of Treatment Section).
+// planned returns the rules for planned statements (C-CDA R2.1, Plan of Treatment Section).
 func planned() []statement.Entry {
 	request := func(c *statement.Context, n *cda.Node) { request(c, n) }
 	return []statement.Entry{

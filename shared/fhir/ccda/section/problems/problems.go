@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// problemAct creates Conditions for the problems in an act, and returns references to them.
+// problemAct creates Conditions for the problems in an act and returns references to them.
 func problemAct(c *statement.Context, act *cda.Node) []r4.Reference {
 	var list []r4.Reference
 	for r := range act.Each("entryRelationship") {
@@ -28,8 +28,8 @@ func problemAct(c *statement.Context, act *cda.Node) []r4.Reference {
 	return list
 }
 
-// isProblem reports whether an observation is a problem rather than a status or note beside it: by its template or,
-// without one, by its value.
+// isProblem reports whether an observation is a problem rather than an accompanying status or note, based on its
+// template or, if it has none, its value.
 func isProblem(n *cda.Node) bool {
 	known := false
 	for t := range n.Each("templateId") {
@@ -42,7 +42,7 @@ func isProblem(n *cda.Node) bool {
 	return !known && n.At("value") != nil && !cda.IsOneOf(cda.CodeOf(n.At("code")), "33999-4", "SEV", "11323-3")
 }
 
-// isCDA reports whether a template is defined by C-CDA or CCD, so that its meaning is known.
+// isCDA reports whether a template is defined by C-CDA or CCD and therefore has a known meaning.
 func isCDA(root string) bool {
 	return strings.HasPrefix(root, "2.16.840.1.113883.10.20.22.4.") ||
 		strings.HasPrefix(root, "2.16.840.1.113883.10.20.1.")
@@ -103,8 +103,8 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	return ref
 }
 
-// setStatus sets the clinical and the verification status, and returns the Problem Status Observation or nil. A status
-// that the Condition can't represent is kept as a tag.
+// setStatus sets the clinical and verification status. It returns the Problem Status Observation, or nil. A status that
+// Condition can't represent is stored as a tag.
 func setStatus(c *statement.Context, r *r4.Condition, n, act *cda.Node) *cda.Node {
 	value, high := n.At("value"), n.At("effectiveTime", "high")
 	status := cda.EntryOf(n, statement.ProblemStatusRoot, "33999-4")
@@ -126,7 +126,8 @@ func setStatus(c *statement.Context, r *r4.Condition, n, act *cda.Node) *cda.Nod
 	return status
 }
 
-// setEnd reads the end of a problem. A future end becomes a note: a Condition with an abatement is over (con-4).
+// setEnd converts a problem's end. A future end becomes a note, because a Condition with an abatement has ended
+// (con-4).
 func setEnd(c *statement.Context, r *r4.Condition, high *cda.Node) {
 	r.Abatement = c.Read.DateTime(high)
 	if r.Abatement != "" && c.Document.IsLater(high) {
@@ -135,8 +136,8 @@ func setEnd(c *statement.Context, r *r4.Condition, high *cda.Node) {
 	}
 }
 
-// diagnosisUse returns the role of a section's problems in the document's encounter (FHIR, diagnosis-role); nil if they
-// may belong to another encounter.
+// diagnosisUse returns the role of a section's problems in the document's encounter (FHIR, diagnosis-role). It returns
+// nil if they may belong to another encounter.
 func diagnosisUse(c *statement.Context) *r4.CodeableConcept {
 	const system = "http://terminology.hl7.org/CodeSystem/diagnosis-role"
 	switch c.Within {
@@ -152,8 +153,8 @@ func diagnosisUse(c *statement.Context) *r4.CodeableConcept {
 	return nil
 }
 
-// verification returns the certainty of a problem: one whose code is qualified as suspected (SNOMED CT, finding
-// context) is not confirmed.
+// verification returns a problem's verification status. A problem whose code is qualified as suspected (SNOMED CT,
+// finding context) is not confirmed.
 func verification(value *cda.Node) *r4.CodeableConcept {
 	for q := range value.Each("qualifier") {
 		if cda.Has(q.At("value"), "415684004") {
@@ -163,7 +164,7 @@ func verification(value *cda.Node) *r4.CodeableConcept {
 	return r4.Concept(statement.ConditionVerified, "confirmed", "Confirmed")
 }
 
-// problemCategories returns the category for the section, and the document's own kind of the problem.
+// problemCategories returns the category for the section, followed by the kind of problem stated in the document.
 func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	const system = "http://terminology.hl7.org/CodeSystem/condition-category"
 	category := r4.Concept(system, "encounter-diagnosis", "Encounter Diagnosis")
@@ -182,9 +183,8 @@ func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	return list
 }
 
-// problemStatus returns the clinical status. It returns nil if none is stated: only another mention of the problem may
-// have it. The status of an act that is not a concern, such as a diagnosis, is that of the act itself, not of the
-// problem.
+// problemStatus returns the clinical status. It returns nil if none is stated, because another mention of the problem
+// may have one. If the act is not a concern but, for example, a diagnosis, its status describes only the act.
 func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	concern := ""
 	if c.Within == "Problems" || cda.Has(act.At("code"), "CONC") ||
@@ -194,8 +194,8 @@ func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	return c.ProblemStatus(n, concern)
 }
 
-// negateProblem marks a problem as absent (C-CDA on FHIR, "Problems", row negationInd). The absence of any problem has
-// a code of its own. A refuted problem has no clinical status, unless it had an end (con-4).
+// negateProblem marks a problem as absent (C-CDA on FHIR, "Problems", row negationInd). There is a separate code for
+// the absence of any problem. A refuted problem has no clinical status, unless it had an end (con-4).
 func negateProblem(r *r4.Condition, value *cda.Node) {
 	if cda.Has(value, "55607006", "64572001") {
 		r.Tag(r.Code.Coding...)

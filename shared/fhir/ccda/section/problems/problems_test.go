@@ -140,7 +140,8 @@ func TestProblems(t *testing.T) {
 	})
 }
 
-// TestDischargeDiagnosisBelongsToDocumentEncounter also covers a problem that was an admission diagnosis too.
+// TestDischargeDiagnosisBelongsToDocumentEncounter also covers a problem that is both an admission and a discharge
+// diagnosis.
 func TestDischargeDiagnosisBelongsToDocumentEncounter(t *testing.T) {
 	t.Parallel()
 	const stay = `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="stay"/>` +
@@ -164,8 +165,7 @@ func TestDischargeDiagnosisBelongsToDocumentEncounter(t *testing.T) {
 	}
 }
 
-// TestConcernAuthorBecomesProvenance covers the start of a concern and a second author, for which Condition has no
-// member.
+// TestConcernAuthorBecomesProvenance covers a concern's start and second author, for which Condition has no members.
 func TestConcernAuthorBecomesProvenance(t *testing.T) {
 	t.Parallel()
 	author := func(id, when string) string {

@@ -1,7 +1,7 @@
 // Package problems converts the Problem Section (2.16.840.1.113883.10.20.22.2.5) and the diagnosis sections to
 // Conditions.
 //
-// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-problems.html. Other sections use it for their problems through
+// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-problems.html. Other sections convert their problems with it through
 // statement.Problems.
 package problems
 
@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/problems", Sections: sections(), Entries: entries()}
 }
@@ -70,7 +70,7 @@ func sections() []statement.Section {
 	}
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	holder := func(c *statement.Context, n *cda.Node) { problemAct(c, n) }
 	return []statement.Entry{
@@ -122,7 +122,7 @@ func entries() []statement.Entry {
 	}
 }
 
-// problemRoots returns the templates of Problem Observation.
+// problemRoots returns the templates for Problem Observation.
 func problemRoots() []string {
 	return []string{"2.16.840.1.113883.10.20.22.4.4", "2.16.840.1.113883.10.20.1.28", "1.3.6.1.4.1.19376.1.5.3.1.4.5"}
 }

@@ -58,7 +58,7 @@ func procedure(c *statement.Context, n *cda.Node) {
 	c.Emit.After(ref, n, func(n *cda.Node) { relateProcedure(c, ref, n) })
 }
 
-// procedureCode returns the code of a statement, otherwise its words.
+// procedureCode returns a statement's code, or otherwise its words.
 func procedureCode(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	code := c.Read.Concept(n.At("code"))
 	if code == nil {
@@ -70,7 +70,7 @@ func procedureCode(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	return code
 }
 
-// procedureStatus maps ActStatus (ConceptMap of "C-CDA on FHIR" for ProcedureStatus).
+// procedureStatus maps ActStatus to a Procedure's status (ConceptMap of "C-CDA on FHIR" for ProcedureStatus).
 func procedureStatus(n *cda.Node) string {
 	if cda.IsNegated(n) {
 		return "not-done"
@@ -92,7 +92,7 @@ func procedurePerformers(c *statement.Context, n *cda.Node) []r4.ProcedurePerfor
 	return list
 }
 
-// tookSpecimens creates Specimens for those that a procedure took, and records the procedure in them.
+// tookSpecimens creates Specimens for the specimens that a procedure took, and records the procedure in them.
 func tookSpecimens(c *statement.Context, n *cda.Node, procedure *r4.Reference) {
 	for _, ref := range c.Make.Specimens(n) {
 		s := emit.ResourceOf[r4.Specimen](c.Emit, ref)
@@ -115,7 +115,8 @@ func tookSpecimens(c *statement.Context, n *cda.Node, procedure *r4.Reference) {
 	}
 }
 
-// relateProcedure adds the resources of a procedure's nested statements: complications, and its encounter.
+// relateProcedure adds references to the procedure's encounter and to the resources for its nested statements, such as
+// complications.
 func relateProcedure(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	p := emit.ResourceOf[r4.Procedure](c.Emit, ref)
 	if p == nil {
@@ -140,7 +141,7 @@ func relateProcedure(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 }
 
-// procedureObservation creates an Observation for a procedure that observes something (C-CDA on FHIR, "Procedures":
+// procedureObservation creates an Observation for a procedure that is an observation (C-CDA on FHIR, "Procedures":
 // template selection).
 func procedureObservation(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {

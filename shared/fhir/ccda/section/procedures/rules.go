@@ -5,7 +5,7 @@ package procedures
 
 import "recordbridge/shared/fhir/ccda/statement"
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/procedures", Sections: sections(), Entries: entries()}
 }
@@ -29,7 +29,7 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

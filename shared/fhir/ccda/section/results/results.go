@@ -12,7 +12,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// resultOrganizer creates a DiagnosticReport for an organizer (C-CDA on FHIR, "Results"), and a panel for a nested one.
+// resultOrganizer creates a DiagnosticReport for an organizer (C-CDA on FHIR, "Results"), or a panel if the organizer
+// is nested.
 func resultOrganizer(c *statement.Context, n *cda.Node) {
 	if around := cda.Outer(n); around != nil && around.Name == "organizer" {
 		o := observation.Panel(c, n, resultSection(), kindOf(n).category())
@@ -51,7 +52,7 @@ func resultOrganizer(c *statement.Context, n *cda.Node) {
 	c.Add(r, n)
 }
 
-// responsible returns the performers of a statement. Provenance names its author (C-CDA on FHIR, "Results": author).
+// responsible returns a statement's performers. Only Provenance names its author (C-CDA on FHIR, "Results": author).
 func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	var list []r4.Reference
 	for _, who := range c.Make.Performers(n) {
@@ -62,8 +63,8 @@ func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	return list
 }
 
-// result creates an Observation for a result (C-CDA on FHIR, "Results"). If its value is a file, the enclosing report
-// presents it, or it becomes a document from which the Observation is derived.
+// result creates an Observation for a result (C-CDA on FHIR, "Results"). If the value is a file, it becomes part of the
+// enclosing report, or otherwise a document from which the Observation is derived.
 func result(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		observation.YetToDo(c, n)
@@ -85,8 +86,8 @@ func result(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// part converts an observation in a result by its own template, and returns a reference to it. One without a template
-// describes the result and is not a laboratory finding: it is converted as a generic fact.
+// part converts an observation nested in a result by its own template, and returns a reference to it. An observation
+// without a template describes the result and is not a laboratory finding, so it becomes a generic fact.
 func part(c *statement.Context, n *cda.Node) *r4.Reference {
 	if ref := c.Rules.Member(n, nil); ref != nil && strings.HasPrefix(ref.Reference, "Observation/") {
 		return ref
@@ -94,7 +95,7 @@ func part(c *statement.Context, n *cda.Node) *r4.Reference {
 	return nil
 }
 
-// files returns the values of an observation that are files.
+// files returns an observation's values that are files.
 func files(c *statement.Context, n *cda.Node) []r4.Attachment {
 	var list []r4.Attachment
 	if cda.IsNegated(n) {
@@ -111,7 +112,7 @@ func files(c *statement.Context, n *cda.Node) []r4.Attachment {
 	return list
 }
 
-// addDocument creates a DocumentReference for the files in the value of an observation.
+// addDocument creates a DocumentReference for the files in an observation's value.
 func addDocument(c *statement.Context, n *cda.Node, forms []r4.Attachment) *r4.Reference {
 	d := &r4.DocumentReference{
 		Header: c.Emit.Header("DocumentReference", n), Status: "current", Type: c.Read.ConceptOr(n.At("code")),
@@ -130,7 +131,7 @@ func addDocument(c *statement.Context, n *cda.Node, forms []r4.Attachment) *r4.R
 	return c.Emit.AddEntity(d)
 }
 
-// resultKind is the kind of test of a result, which determines FHIR's category of the Observation and of the report.
+// resultKind is a result's kind of test, which determines FHIR's category for the Observation and the report.
 type resultKind int
 
 const (
@@ -139,8 +140,8 @@ const (
 	cardiology
 )
 
-// kindOf distinguishes laboratory results from others by the code, if its system classifies tests, and by LOINC's names
-// for imaging. Everything else counts as laboratory, as most results are (C-CDA on FHIR, "Results": category).
+// kindOf distinguishes laboratory results from others by their code, if its system classifies tests, and by LOINC's
+// names for imaging. All other results count as laboratory, as most are (C-CDA on FHIR, "Results": category).
 func kindOf(n *cda.Node) resultKind {
 	for code := range n.At("code").Descendants() {
 		value := code.Attr("code")
@@ -165,7 +166,7 @@ func kindOf(n *cda.Node) resultKind {
 	return laboratory
 }
 
-// category returns the category of an Observation (observation-category).
+// category returns the category for an Observation (observation-category).
 func (k resultKind) category() *r4.CodeableConcept {
 	switch k {
 	case imaging:
@@ -177,7 +178,7 @@ func (k resultKind) category() *r4.CodeableConcept {
 	return r4.Concept(observation.Category, "laboratory", "Laboratory")
 }
 
-// service returns the category of a DiagnosticReport (US Core DiagnosticReport profiles).
+// service returns the category for a DiagnosticReport (US Core DiagnosticReport profiles).
 func (k resultKind) service() *r4.CodeableConcept {
 	switch k {
 	case imaging:

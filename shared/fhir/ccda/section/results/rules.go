@@ -6,7 +6,7 @@ package results
 
 import "recordbridge/shared/fhir/ccda/statement"
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/results", Sections: sections(), Entries: entries()}
 }
@@ -35,7 +35,7 @@ func resultSection() *statement.Section {
 	}
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

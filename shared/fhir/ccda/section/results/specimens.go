@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// collected creates a Specimen for the procedure that took it (Specimen Collection Procedure,
+// collected creates a Specimen for a collection procedure (Specimen Collection Procedure,
 // 2.16.840.1.113883.10.20.22.4.415).
 func collected(c *statement.Context, n *cda.Node) {
 	role := cmp.Or(n.At("specimen", "specimenRole"), collectedRole(n), cda.Outer(n).At("specimen", "specimenRole"))
@@ -51,7 +51,7 @@ func collected(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// collectedRole returns the specimen that a collection names as its product.
+// collectedRole returns the specimen named as the product of a collection.
 func collectedRole(n *cda.Node) *cda.Node {
 	for p := range n.Each("participant") {
 		if role := p.At("participantRole"); p.Attr("typeCode") == "PRD" || role.Attr("classCode") == "SPEC" {

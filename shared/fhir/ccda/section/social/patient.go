@@ -8,12 +8,12 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// patientFact is an observation in C-CDA that FHIR represents as an extension of the Patient (C-CDA on FHIR, "Social
-// History"). The Observation is kept as well, since it states the source and the time.
+// patientFact is a C-CDA observation that FHIR represents as a Patient extension (C-CDA on FHIR, "Social History"). The
+// Observation is also created, because it contains the source and the time.
 type patientFact struct {
-	root      string // template
+	root      string // template OID
 	name      string
-	code      string // LOINC code, which identifies it without a template
+	code      string // LOINC code that identifies the observation if it has no template
 	display   string
 	extension string // US Core extension
 }
@@ -48,7 +48,7 @@ func patientEntries() []statement.Entry {
 	return rules
 }
 
-// factOf finds the fact for the code of an observation.
+// factOf returns the fact for an observation's code.
 func factOf(code *cda.Node) (patientFact, bool) {
 	for _, about := range patientFacts() {
 		if cda.Has(code, about.code) {
@@ -58,7 +58,7 @@ func factOf(code *cda.Node) (patientFact, bool) {
 	return patientFact{}, false
 }
 
-// convertFact creates an Observation, and the extension of the Patient unless an earlier observation has created it.
+// convertFact creates an Observation. It also creates the Patient extension, unless an earlier observation has done so.
 func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	o, value := readSocial(c, n), n.At("value")
 	if cda.CodeOf(n.At("code")) == "ASSERTION" || n.At("code") == nil {
@@ -90,7 +90,7 @@ func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	}
 }
 
-// sexCode returns the code of US Core's value set for sex; "" for a value outside it.
+// sexCode returns the code from US Core's value set for sex, or "" if the concept has none.
 func sexCode(concept *r4.CodeableConcept) string {
 	if concept == nil {
 		return ""
@@ -103,7 +103,7 @@ func sexCode(concept *r4.CodeableConcept) string {
 	return ""
 }
 
-// extendPatient adds an extension to the Patient. The first one of a kind is kept.
+// extendPatient adds an extension to the Patient, unless it already has one of the same kind.
 func extendPatient(c *statement.Context, e r4.Extension) {
 	head := c.Emit.Head(c.Patient)
 	if head == nil {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Rules returns the rules of the section's templates.
+// Rules returns the rules for the section's templates.
 func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/social", Sections: sections(), Entries: entries()}
 }
@@ -29,7 +29,7 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules of the entry templates.
+// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	rule := func(name string, convert func(*statement.Context, *cda.Node), roots ...string) statement.Entry {
 		return statement.Entry{Roots: roots, Name: name, Target: "Observation", Convert: convert}

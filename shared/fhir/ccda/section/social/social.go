@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// coded returns the rule for an observation whose profiles require one code (C-CDA on FHIR, "Social History"). Older
-// documents use ASSERTION instead.
+// coded returns the rule for an observation whose profiles require a fixed code (C-CDA on FHIR, "Social History").
+// Older documents use ASSERTION instead.
 func coded(code, display string) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := readSocial(c, n)
@@ -27,8 +27,8 @@ func isTobaccoCode(n *cda.Node) bool {
 	return cda.Has(n, "72166-2", "11367-0", "81229-7", "401201003", "782516008")
 }
 
-// social creates an Observation for any other statement about the patient's lifestyle. Statements covered by templates
-// are also recognized by code.
+// social creates an Observation for any other lifestyle statement. Statements that have templates are also recognized
+// by code alone.
 func social(c *statement.Context, n *cda.Node) {
 	code := n.At("code")
 	if about, ok := factOf(code); ok {
@@ -42,11 +42,11 @@ func social(c *statement.Context, n *cda.Node) {
 	c.Add(readSocial(c, n), n)
 }
 
-// readSocial reads an observation of the social history. An unknown or withheld value is also an answer (C-CDA on FHIR,
-// "Social History": nullFlavor UNK).
+// readSocial converts an observation in the social history. An unknown or withheld value is also a value (C-CDA on
+// FHIR, "Social History": nullFlavor UNK).
 func readSocial(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.NewIn(c, n, observation.SocialCategory())
-	if !cda.Has(n.At("code"), "72166-2") { // the smoking status applies to a single day
+	if !cda.Has(n.At("code"), "72166-2") { // a smoking status applies to a single day
 		o.Effective, o.EffectivePeriod = datatype.Lasting(n.At("effectiveTime"), o.Effective, o.EffectivePeriod)
 	}
 	if isSocialRisk(n.At("code")) {
@@ -59,7 +59,7 @@ func readSocial(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// isSocialRisk reports whether a question is about social needs (US Core, "Screening and Assessments": Social
+// isSocialRisk reports whether a question concerns social needs (US Core, "Screening and Assessments": Social
 // Determinants of Health).
 func isSocialRisk(code *cda.Node) bool {
 	return cda.Has(code,
@@ -70,7 +70,7 @@ func isSocialRisk(code *cda.Node) bool {
 	)
 }
 
-// pregnancy creates the Observation of US Core Pregnancy Status; the estimated delivery date is a component (C-CDA on
+// pregnancy creates the US Core Pregnancy Status Observation. The estimated delivery date is a component (C-CDA on
 // FHIR, "Social History": Pregnancy).
 func pregnancy(c *statement.Context, n *cda.Node) {
 	o := readSocial(c, n)
@@ -78,7 +78,7 @@ func pregnancy(c *statement.Context, n *cda.Node) {
 	if n.At("value").Attr("nullFlavor") == "UNK" && o.Value == (r4.Value{}) && !cda.IsNegated(n) {
 		o.Value, o.Absent = r4.Value{ValueCodeableConcept: unknownValue(n.At("value"))}, nil
 	}
-	if cda.IsNegated(n) && cda.Has(n.At("value"), "77386006") { // the value set has a code for it
+	if cda.IsNegated(n) && cda.Has(n.At("value"), "77386006") { // the value set has a code for not pregnant
 		o.Value, o.Absent = r4.Value{
 			ValueCodeableConcept: r4.Concept("http://snomed.info/sct", "60001007", "Not pregnant"),
 		}, nil
@@ -92,20 +92,20 @@ func pregnancy(c *statement.Context, n *cda.Node) {
 	c.Add(o, told...)
 }
 
-// unknownValue returns a nullFlavor as an answer.
+// unknownValue returns the concept for a nullFlavor that is used as a value.
 func unknownValue(n *cda.Node) *r4.CodeableConcept {
 	code := n.Attr("nullFlavor")
 	return r4.Concept("http://terminology.hl7.org/CodeSystem/v3-NullFlavor", code, unknownValues.Of(code))
 }
 
-// disability creates an Observation of the disability status (US Core category disability-status).
+// disability creates an Observation of a disability status (US Core category disability-status).
 func disability(c *statement.Context, n *cda.Node) {
 	o := readSocial(c, n)
 	o.Category = append(o.Category, *r4.Concept(observation.USCoreCategory, "disability-status", "Disability Status"))
 	c.Add(o, n)
 }
 
-// birthSex returns a code of US Core's value set for birth sex; "" for any other.
+// birthSex returns the code from US Core's value set for birth sex, or "" for any other value.
 func birthSex(value *cda.Node) string {
 	if code := strings.ToUpper(cda.CodeOf(value)); cda.IsOneOf(code, "F", "M", "OTH", "ASKU", "UNK") {
 		return code

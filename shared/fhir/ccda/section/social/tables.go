@@ -2,7 +2,7 @@ package social
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// unknownValues maps the null flavors that are an answer to their display (C-CDA on FHIR, "Social History":
+// unknownValues maps the null flavors that can be a value to their display (C-CDA on FHIR, "Social History":
 // nullFlavor).
 const unknownValues terms.Table = `
 UNK unknown

@@ -13,8 +13,9 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// siblings returns the later observations of the same time, in the same organizer or section, that no resource covers
-// yet. Related observations are close together: a limited search keeps long lists linear.
+// siblings iterates over later observations with the same time, in the same organizer or section, that no resource
+// covers yet. Related observations are close together, so siblings looks at a limited number, which makes long lists
+// take linear time.
 func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	const closeBy = 200
 	return func(yield func(*cda.Node) bool) {
@@ -33,7 +34,7 @@ func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	}
 }
 
-// sameTime reports whether two statements have the same time, as far as is known.
+// sameTime reports whether two statements have the same time, or may have it because a time is unknown.
 func sameTime(a, b *cda.Node) bool {
 	timeOf := func(n *cda.Node) string {
 		at := n.At("effectiveTime")
@@ -47,7 +48,7 @@ func vitalCategory() *r4.CodeableConcept {
 	return r4.Concept(observation.Category, "vital-signs", "Vital Signs")
 }
 
-// vitalPanel creates the panel of the vital signs that were taken together (C-CDA on FHIR, "Vital Signs": organizer).
+// vitalPanel creates the panel for vital signs that were measured together (C-CDA on FHIR, "Vital Signs": organizer).
 func vitalPanel(c *statement.Context, n *cda.Node) {
 	o := observation.Panel(c, n, vitalSection(), vitalCategory())
 	observation.Recode(o, "85353-1", "Vital signs, weight, height, head circumference, oxygen saturation and BMI panel")
@@ -56,11 +57,11 @@ func vitalPanel(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// vitalSign creates an Observation of a vital sign (C-CDA on FHIR, "Vital Signs"; US Core Vital Signs Profiles). A part
-// of a blood pressure or of an oximetry becomes a component of it.
+// vitalSign creates an Observation for a vital sign (C-CDA on FHIR, "Vital Signs"; US Core Vital Signs Profiles). A
+// part of a blood pressure or of an oximetry becomes a component.
 func vitalSign(c *statement.Context, n *cda.Node) {
 	switch code := n.At("code"); {
-	case cda.IsNegated(n): // a negated one is not part of another
+	case cda.IsNegated(n): // a negated vital sign is not a component
 	case isSystolic(code) || isDiastolic(code):
 		bloodPressure(c, n)
 		return
@@ -79,8 +80,8 @@ func vitalSign(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// oximetry creates an Observation of an oxygen saturation and the oxygen inhaled at the same time, one of which may
-// precede it (US Core Pulse Oximetry).
+// oximetry creates an Observation for an oxygen saturation and the oxygen inhaled at the same time. Either may come
+// first (US Core Pulse Oximetry).
 func oximetry(c *statement.Context, n, before *cda.Node) {
 	o := vital(c, n)
 	told := []*cda.Node{n}
@@ -100,8 +101,8 @@ func oximetry(c *statement.Context, n, before *cda.Node) {
 	c.Add(o, told...)
 }
 
-// vital reads a single vital sign, with codes and units as profiles require. Its value is a quantity, even if the
-// sender labels it a number or a text.
+// vital converts a single vital sign, with the codes and units that profiles require. The value is a quantity, even if
+// the sender labels it as a number or text.
 func vital(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.NewIn(c, n, vitalCategory())
 	observation.AddAuthors(c, o, n)
@@ -141,8 +142,8 @@ func isSaturation(code *cda.Node) bool {
 	return cda.Has(code, "59408-5", "2708-6", "2710-2", "431314004", "103228002")
 }
 
-// bloodPressure creates one Observation of a systolic and a diastolic pressure of the same time (US Core Blood
-// Pressure). A missing half gets a dataAbsentReason.
+// bloodPressure creates one Observation for a systolic and a diastolic pressure measured at the same time (US Core
+// Blood Pressure). If either is missing, its component gets a dataAbsentReason.
 func bloodPressure(c *statement.Context, n *cda.Node) {
 	var systolic, diastolic *cda.Node
 	if isSystolic(n.At("code")) {
@@ -172,7 +173,7 @@ func bloodPressure(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// first returns the first observation with a matching code; nil if there is none.
+// first returns the first observation with a matching code, or nil if there is none.
 func first(list iter.Seq[*cda.Node], isIt func(code *cda.Node) bool) *cda.Node {
 	for n := range list {
 		if isIt(n.At("code")) {
@@ -182,7 +183,7 @@ func first(list iter.Seq[*cda.Node], isIt func(code *cda.Node) bool) *cda.Node {
 	return nil
 }
 
-// setHalf completes one half of a blood pressure.
+// setHalf completes the component for the systolic or diastolic pressure.
 func setHalf(half *r4.Component, n *cda.Node, code, display string) {
 	if half.Code == nil {
 		half.Code = r4.Concept(terms.LOINC, code, display)
@@ -192,8 +193,8 @@ func setHalf(half *r4.Component, n *cda.Node, code, display string) {
 	}
 }
 
-// join adds to an Observation the performers, ids and notes of another one that becomes a part of it, and returns the
-// other.
+// join converts n, which becomes a part of o, and adds its performers, ids and notes to o. It returns the Observation
+// for n.
 func join(c *statement.Context, o *r4.Observation, n *cda.Node) *r4.Observation {
 	other := vital(c, n)
 	for _, id := range other.Identifier {
