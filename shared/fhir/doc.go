@@ -5,7 +5,7 @@
 //
 // The package imports words. Its subpackages:
 //
-//   - ccda converts C-CDA documents to FHIR (docs/reference/ccda.md). No other top-level package imports a package below
-//     it.
+//   - ccda converts C-CDA documents to FHIR (docs/reference/ccda.md). No other top-level package imports a package
+//     below it.
 //   - plan lists the searches that fetch a patient's record.
 package fhir

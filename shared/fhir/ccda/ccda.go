@@ -15,7 +15,8 @@
 //
 //   - an independent entity (Patient, Practitioner, Organization, Device, Location, Encounter …): from its type and its
 //     first real II;
-//   - a clinical fact: from its type, its first real II, its code and its start, since senders reuse ids for other facts;
+//   - a clinical fact: from its type, its first real II, its code and its start, since senders reuse ids for other
+//     facts;
 //   - anything without a real II: from its document, its type, the fact that it is part of, and its content, but never
 //     from its position in the document.
 //
