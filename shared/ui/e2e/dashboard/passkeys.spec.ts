@@ -79,7 +79,7 @@ test("a passkey signs in, works as a second factor and as a fresh proof, and can
   await expect(page.getByText("No passkeys yet.")).toBeVisible();
   await developer.signOut();
   await developer.button("Use a passkey"); // the device still has it
-  await expect(page.getByRole("alert").filter({ hasText: "The passkey proves nothing." })).toBeVisible();
+  await expect(page.getByRole("alert").filter({ hasText: "The passkey could not be verified." })).toBeVisible();
 });
 
 test("a passkey without user verification is rejected", async ({ page, run }) => {
