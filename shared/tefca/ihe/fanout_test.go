@@ -117,7 +117,7 @@ func TestLocateQueriesTwentyGatewaysOverTLS(t *testing.T) {
 		all = append(all, leads(fmt.Sprintf("%s.%d", home, i), to))
 	}
 	n, _ := network(t, all...)
-	const limit = 4 * time.Second
+	const limit = 8 * time.Second
 	n.Limits(limit, 20)
 	began := time.Now()
 	found := located(t, n)
