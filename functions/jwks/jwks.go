@@ -16,8 +16,8 @@ import (
 // Route is the endpoint's path.
 const Route = "/.well-known/jwks.json"
 
-// maxAge is how long clients may cache the key set. A new key must not sign anything until this time has passed; see
-// docs/operate/secrets.md.
+// maxAge is the time that clients may cache the key set. A new key must not sign anything until this time has passed;
+// see docs/operate/secrets.md.
 const maxAge = time.Hour
 
 // Deps holds the endpoint's dependencies.

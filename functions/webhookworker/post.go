@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// postTimeout is how long a receiver has to respond (docs/reference/deviations.md, Webhooks).
+	// postTimeout is the time that a receiver has to respond (docs/reference/deviations.md, Webhooks).
 	postTimeout = 30 * time.Second
 	// keptBody is the number of bytes of a response body that the delivery log stores.
 	keptBody = 2 << 10

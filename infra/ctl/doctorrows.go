@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// failingFor is how long a webhook may fail before doctor reports it. Redeploying a receiver causes failures for
+// failingFor is the time that a webhook may fail before doctor reports it. Redeploying a receiver causes failures for
 // several minutes.
 const failingFor = time.Hour
 

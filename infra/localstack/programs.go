@@ -17,7 +17,7 @@ const (
 	region = "us-east-1"
 	// accessKey is the access key of LocalStack's only account. Every client of LocalStack has all permissions.
 	accessKey = "test"
-	// killAfter is how long a program may take to end after being asked to; then it is killed.
+	// killAfter is the time that a program may take to end after being asked to; then it is killed.
 	killAfter = 30 * time.Second
 	// shownLines is the number of log lines included in an error.
 	shownLines = 15

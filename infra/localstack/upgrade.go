@@ -28,8 +28,8 @@ const (
 	oneByOne = "fhir: {rate: {in_flight: 1}}"
 	slow     = "/sandbox/with/slow:1s"
 	held     = 25 * time.Second
-	// refusals is how many attempts of the pending delivery the receiver rejects before the upgrade. The third attempt is
-	// due five minutes after the second or, if the receiver requests it, within ten (docs/guide/webhooks.md).
+	// refusals is the number of attempts of the pending delivery that the receiver rejects before the upgrade. The third
+	// attempt is due five minutes after the second or, if the receiver requests it, within ten (docs/guide/webhooks.md).
 	refusals            = 2
 	leastTime, mostTime = 5 * time.Minute, 10 * time.Minute
 	// workTime limits the waits before and after the upgrade. They include that third attempt and the time that an export

@@ -53,7 +53,7 @@ func Of(file, content string) []Sentence {
 	}
 }
 
-// wordsOfSentence is how many words a passage needs to count as a sentence.
+// wordsOfSentence is the number of words that a passage needs to count as a sentence.
 const wordsOfSentence = 4
 
 var sentenceEnd = regexp.MustCompile(`([.!?][")'”]?)\s+([A-Z¿¡\x60*\[])`)

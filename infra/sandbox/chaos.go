@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// chaosTries is how often the same request may fail, so that a client that retries eventually succeeds.
+	// chaosTries is the number of times that the same request may fail, so that a client that retries eventually succeeds.
 	chaosTries = 3
 	// maxChaosBody exceeds the size of any form that a client sends, in bytes.
 	maxChaosBody = 64 << 10

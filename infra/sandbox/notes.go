@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/sandbox/oauth"
 )
 
-// notesLast is how long a counter or a search session is stored.
+// notesLast is the time that a counter or a search session is stored.
 const notesLast = 24 * time.Hour
 
 var (

@@ -54,8 +54,8 @@ type Writer interface {
 	Abort(ctx context.Context)
 }
 
-// objectGrace is how long after a task's failure a run may still be writing. It exceeds the maximum duration of a
-// function.
+// objectGrace is the time after a task's failure during which a run may still be writing. It exceeds the maximum
+// duration of a function.
 const objectGrace = 20 * time.Minute
 
 // SegmentKey returns the key of the object for the data that the task's current run collects. Every object key contains

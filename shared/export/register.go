@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// resendAfter is how long after the last sending a repeated request sends the event again
+// resendAfter is the time after the last sending from which a repeated request sends the event again
 // (docs/reference/deviations.md, "Exports").
 const resendAfter = 5 * time.Minute
 

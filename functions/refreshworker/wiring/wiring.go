@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// maxWait is how long a refresh waits for a slot at its token endpoint before it is deferred.
+	// maxWait is the time that a refresh waits for a slot at its token endpoint before it is deferred.
 	maxWait = 10 * time.Second
 	// concurrency equals the batch size, so that a slow token endpoint does not delay other messages.
 	concurrency = 10

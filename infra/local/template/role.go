@@ -64,7 +64,7 @@ type functionNeeds struct {
 	retries  int    // number of retries for failed scheduled invocations
 }
 
-// lambdaRetries is how often Lambda retries a failed invocation by default.
+// lambdaRetries is the number of times that Lambda retries a failed invocation by default.
 // https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
 const lambdaRetries = 2
 

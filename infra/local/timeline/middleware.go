@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// keptAnswer is how many bytes of a response are buffered to read its error code.
+// keptAnswer is the number of response bytes that are buffered to read its error code.
 const keptAnswer = 4 << 10
 
 // Middleware returns middleware that records the AWS calls of invocations. Before its first invocation, a process has

@@ -34,8 +34,8 @@ type Invocation struct {
 	Cold    bool   `json:"cold"`    // whether a process was started for it
 	Outcome string `json:"outcome"` // set when it ends: "200", "done", "1 of 2 messages failed", "Sandbox.Timedout"
 	Error   string `json:"error,omitempty"`
-	// Wait is the time until a process received the invocation, including a cold start. Duration is how long the process
-	// handled it.
+	// Wait is the time until a process received the invocation, including a cold start. Duration is the time that the
+	// process took to handle it.
 	Wait       float64 `json:"wait_ms"`
 	Duration   float64 `json:"duration_ms"`
 	PeakMemory int64   `json:"peak_memory_bytes,omitempty"` // the process's lifetime peak; 0 if unknown

@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// requestLasts is how long a pushed request is valid. It must cover the time that a person spends on the page.
+	// requestLasts is the time that a pushed request is valid. It must cover the time that a person spends on the page.
 	requestLasts = 10 * time.Minute
-	// tokenLasts is how long an id_token is valid.
+	// tokenLasts is the time that an id_token is valid.
 	tokenLasts = 15 * time.Minute
 	// maxForm is the maximum size of a form in bytes.
 	maxForm = 16 << 10

@@ -20,7 +20,7 @@ import (
 const (
 	scopeOpenID   = "openid"
 	scopeFHIRUser = "fhirUser"
-	// idTokenLasts is how long an id_token is valid.
+	// idTokenLasts is the time that an id_token is valid.
 	idTokenLasts = 5 * time.Minute
 	// SigningKeyID is the kid of the key that signs id_tokens, and signingKey its key in the store.
 	SigningKeyID = "sandbox-1"

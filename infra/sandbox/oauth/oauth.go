@@ -25,7 +25,7 @@ import (
 // ErrInvalidToken means that a bearer token is unknown, expired or revoked.
 var ErrInvalidToken = errors.New("the access token is not valid")
 
-// consentLasts is how long a grant and its refresh tokens are valid.
+// consentLasts is the time that a grant and its refresh tokens are valid.
 const consentLasts = 365 * 24 * time.Hour
 
 // PracticeID is the ah_practice value in token responses of a portal with switches.Practice (athenahealth).

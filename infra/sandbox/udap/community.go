@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// lasts is how long the anchor and its copy in the store are valid. leafLasts is how long a certificate issued by the
-	// anchor is valid.
+	// lasts is the time that the anchor and its copy in the store are valid. leafLasts is how long a certificate issued by
+	// the anchor is valid.
 	lasts     = 10 * 365 * 24 * time.Hour
 	leafLasts = 90 * 24 * time.Hour
 	// skew is the tolerated clock error.

@@ -15,7 +15,7 @@ const (
 	extensionB2B  = "hl7-b2b"
 	extensionIAS  = "tefca_ias"
 	individual    = "urn:oid:2.16.840.1.113883.3.7204.1.5.2.1#T-IAS"
-	// slowness is how long a slow portal delays its response.
+	// slowness is the time that a slow portal delays its response.
 	slowness = time.Hour
 )
 

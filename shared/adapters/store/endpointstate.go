@@ -21,8 +21,8 @@ type EndpointState struct {
 }
 
 const (
-	// endpointIdle is how long an endpoint's row remains after its last slot was taken. It exceeds the time for which a
-	// breaker stays open.
+	// endpointIdle is the time that an endpoint's row remains after its last slot was taken. It exceeds the time for which
+	// a breaker stays open.
 	endpointIdle = 48 * time.Hour
 	// keepCounts is the lifetime of a minute's counters.
 	keepCounts = time.Hour

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// keepShares is how long a tenant's share is stored after one of its slots was last taken. It equals the lifetime of
-	// tasks.
+	// keepShares is the time that a tenant's share is stored after one of its slots was last taken. It equals the lifetime
+	// of tasks.
 	keepShares  = keepTasks
 	placePrefix = "place"
 	taskSuffix  = "_task"

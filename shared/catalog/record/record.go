@@ -81,8 +81,8 @@ type State struct {
 	// UnconfirmedSince is the time since which every list of the record has been unreadable or rejected. The record's
 	// content dates from then.
 	UnconfirmedSince *time.Time `json:"unconfirmed_since,omitempty"`
-	// RemovedAt is when the last of the record's lists dropped it. The record is then a tombstone: searches exclude it,
-	// and it accepts no new connections.
+	// RemovedAt is the time at which the last of the record's lists dropped it. The record is then a tombstone: searches
+	// exclude it, and it accepts no new connections.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
 }
 

@@ -18,8 +18,9 @@ const (
 	fewRounds = 2
 	// allRounds is the number of retry rounds if the server responds to nothing. They take 80 minutes in total.
 	allRounds = 7
-	// lastRounds is how long after its start an export still retries. It needs the remaining time to deliver the collected
-	// data. If a server demands a pause beyond lastRounds, the export gives up on the server (source.Session.GiveUpBy).
+	// lastRounds is the time after its start during which an export still retries. It needs the remaining time to deliver
+	// the collected data. If a server demands a pause beyond lastRounds, the export gives up on the server
+	// (source.Session.GiveUpBy).
 	lastRounds = export.Budget - time.Hour
 	// downAfter is the number of consecutive deferred requests, each attempted several times, after which the server gets
 	// no requests until the next round.

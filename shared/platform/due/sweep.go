@@ -23,7 +23,8 @@ const (
 	// reserve is the period at the end of a run in which no more rows are started, so that running ones can finish. The
 	// remaining rows are still due in the next run, a minute later.
 	reserve = 5 * time.Second
-	// abandon is how long before the deadline unfinished rows are cancelled, so that the run ends even if something hangs.
+	// abandon is the time before the deadline at which unfinished rows are cancelled, so that the run ends even if
+	// something hangs.
 	abandon = time.Second
 	// maxReported is the maximum number of failures listed in a run's error. The log line counts all of them.
 	maxReported = 10

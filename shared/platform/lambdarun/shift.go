@@ -26,7 +26,7 @@ type Backlog interface {
 }
 
 const (
-	// longestWait is how long a message may wait for an external party before its slot is given to another message.
+	// longestWait is the time that a message may wait for an external party before its slot is given to another message.
 	longestWait = 500 * time.Millisecond
 	// maxMessages limits the number of an invocation's messages, including waiting ones. Each may hold a connection open,
 	// and a Lambda process can open 1,024 files.

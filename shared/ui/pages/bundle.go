@@ -133,7 +133,7 @@ type File struct {
 	forms []Form // shortest first, the unencoded one last
 }
 
-// Life is how long a file may be cached.
+// Life is the time that a file may be cached.
 type Life string
 
 // Cache lifetimes of files.

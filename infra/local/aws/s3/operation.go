@@ -105,7 +105,7 @@ func operationName(asked string, copies bool) string {
 	}
 }
 
-// notAllowed reports whether S3 itself also lacks an operation for the request, which matches none of ours.
+// notAllowed reports whether S3 itself also lacks an operation for the request, which matches none of our operations.
 func notAllowed(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:

@@ -61,7 +61,7 @@ func (o messageOperations) delete(q *queue, in deletion) error {
 	return o.commit(record{Kind: kindDelete, Queue: q.name, ID: m.ID})
 }
 
-// purgePause is how long SQS rejects another purge after one (API reference, PurgeQueue).
+// purgePause is the time that SQS rejects another purge after one (API reference, PurgeQueue).
 const purgePause = time.Minute
 
 type purgeQueueInput struct {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// goneFor is how long a record is retained after its endpoint is removed, so that endpoints of a list that returns
-	// still have their health.
+	// goneFor is the time that a record is retained after its endpoint is removed, so that endpoints of a list that
+	// returns still have their health.
 	goneFor = 30 * 24 * time.Hour
 	// mostForgotten is the maximum number of records removed at once. The others are removed the next time that the
 	// records are read.
