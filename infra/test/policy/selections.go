@@ -3,6 +3,7 @@ package policy
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -64,10 +65,5 @@ func matchesAny(pattern string, names []string) bool {
 	if err != nil {
 		return false
 	}
-	for _, name := range names {
-		if re.MatchString(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, re.MatchString)
 }
