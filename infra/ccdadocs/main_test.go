@@ -38,9 +38,9 @@ func TestDocumentTablesAreUpToDate(t *testing.T) {
 	}
 }
 
-// TestEveryTemplateIsTested checks that each rule's templates occur in a test or in one of our documents, since nothing
+// TestTemplatesAreAllTested checks that each rule's templates occur in a test or in one of our documents, since nothing
 // else verifies a rule.
-func TestEveryTemplateIsTested(t *testing.T) {
+func TestTemplatesAreAllTested(t *testing.T) {
 	t.Parallel()
 	all, err := rules(repository)
 	if err != nil || len(all) == 0 {

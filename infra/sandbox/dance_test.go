@@ -67,7 +67,7 @@ func TestHandlerAcceptsPathsWithAndWithoutStage(t *testing.T) {
 	}
 }
 
-func TestEveryOperationHasOneMethod(t *testing.T) {
+func TestOperationsHaveOneMethodEach(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for path, allow := range map[string]string{

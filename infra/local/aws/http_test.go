@@ -98,7 +98,7 @@ func TestMiddlewareCanRejectCall(t *testing.T) {
 	}
 }
 
-func TestEveryServiceRespondsOverPort(t *testing.T) {
+func TestServicesRespondOverPort(t *testing.T) {
 	t.Parallel()
 	for _, p := range probes() {
 		t.Run(p.service, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-func TestEveryServiceSurvivesRestart(t *testing.T) {
+func TestServicesRestoreDataAfterRestart(t *testing.T) {
 	t.Parallel()
 	for _, p := range probes() {
 		t.Run(p.service, func(t *testing.T) {

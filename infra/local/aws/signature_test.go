@@ -156,7 +156,7 @@ func TestClientCorrectsClockAfterOneRejection(t *testing.T) {
 
 // A signature in the header protects everything except the caller's name: on AWS every caller has its own secret, but
 // here all share one.
-func TestEveryServiceRejectsTamperedRequest(t *testing.T) {
+func TestServicesRejectTamperedRequest(t *testing.T) {
 	t.Parallel()
 	setBody := func(r *http.Request) {
 		content, _ := io.ReadAll(r.Body)

@@ -157,7 +157,7 @@ func TestSDKRetriesEveryKindExceptCancelledTransaction(t *testing.T) {
 	}
 }
 
-func TestOnlyDynamoDBWritesConflict(t *testing.T) {
+func TestConflictsAreInjectedIntoDynamoDBWritesOnly(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
 		t.Run(operation, func(t *testing.T) {

@@ -52,7 +52,7 @@ func TestResponseHeadersMatchAPIGateway(t *testing.T) {
 // API Gateway decodes a function's base64 body only if it is marked as base64 and the API has binary media types. Other
 // bodies pass unchanged, even with */*.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
-func TestOnlyMarkedBase64IsDecoded(t *testing.T) {
+func TestResponseIsDecodedWhenMarkedAsBase64(t *testing.T) {
 	t.Parallel()
 	functions := []template.Function{{LogicalID: "F", Routes: []template.Route{{Method: "GET", Path: "/a"}}}}
 	for name, c := range map[string]struct {

@@ -83,7 +83,7 @@ func TestBinaryBodiesPassUnchanged(t *testing.T) {
 	}
 }
 
-func TestOnlyBinaryMediaTypesAreBase64(t *testing.T) {
+func TestEventEncodesBinaryMediaTypesAsBase64(t *testing.T) {
 	t.Parallel()
 	functions := []template.Function{{LogicalID: "F", Routes: []template.Route{{Method: "POST", Path: "/a"}}}}
 	b := serveAPI(template.API{Stage: "v1", BinaryMediaTypes: []string{"image/png"}}, functions, invoker(echo))

@@ -169,7 +169,7 @@ func TestLiteralSegmentsTakePrecedence(t *testing.T) {
 	}
 }
 
-func TestEveryTemplateRouteReachesFunction(t *testing.T) {
+func TestGatewayRoutesTemplatePathsToFunctions(t *testing.T) {
 	t.Parallel()
 	b := serve(t, invoker(echo))
 	for request, want := range map[string]string{

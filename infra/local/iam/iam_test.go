@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-func TestOnlyFunctionsAreRestricted(t *testing.T) {
+func TestPermissionsRestrictFunctionsOnly(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world())
 	if err := put("visits", "a")(t.Context(), cloud.Config("operator")); err != nil {

@@ -68,7 +68,7 @@ func TestDeliveriesAreListedOldestFirst(t *testing.T) {
 	})
 }
 
-func TestOnlyNewestThousandDeliveriesAreStored(t *testing.T) {
+func TestInboxStoresNewestThousandDeliveries(t *testing.T) {
 	t.Parallel()
 	b := inbox.New(root)
 	for i := range 1003 {
@@ -152,7 +152,7 @@ func TestSignaturesAreVerified(t *testing.T) {
 			"signed more than 5m0s before or after it arrived",
 		},
 		{"without an id", "/alder", noID, inbox.Wrong, "the header webhook-id is missing"},
-		{"with a time that is none", "/alder", badTime, inbox.Wrong, "webhook-timestamp is not a number of seconds"},
+		{"with an invalid time", "/alder", badTime, inbox.Wrong, "webhook-timestamp is not a number of seconds"},
 		{"not signed", "/alder", nil, inbox.Wrong, "the header webhook-id is missing"},
 		{
 			"to an inbox without a secret", "/birch", signed(t, secret, body, now), inbox.Unknown,

@@ -172,7 +172,7 @@ func TestBrokenConnectionIsRecordedWithoutStatus(t *testing.T) {
 	}
 }
 
-func TestOnlyFirstTwoHundredCallsAreStored(t *testing.T) {
+func TestTimelineStoresFirstTwoHundredCalls(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "F", nil)

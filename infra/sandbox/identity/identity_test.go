@@ -154,7 +154,7 @@ func (w world) comeBack(t *testing.T, pinned identity.Authority, told url.Values
 	})
 }
 
-func TestEveryPatientIsVerifiedInEveryShape(t *testing.T) {
+func TestProviderVerifiesPatientsInEachClaimShape(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, patient := range people.All() {
@@ -175,8 +175,8 @@ func TestEveryPatientIsVerifiedInEveryShape(t *testing.T) {
 	}
 }
 
-// TestEveryFaultYieldsExpectedCause covers every fault in every shape.
-func TestEveryFaultYieldsExpectedCause(t *testing.T) {
+// TestFaultsYieldExpectedCause covers every fault in every shape.
+func TestFaultsYieldExpectedCause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	causes := map[string]string{

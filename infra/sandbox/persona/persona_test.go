@@ -82,7 +82,7 @@ func TestRecordsAreDeterministic(t *testing.T) {
 	}
 }
 
-func TestEveryReferenceResolvesWithinRecord(t *testing.T) {
+func TestReferencesResolveWithinRecord(t *testing.T) {
 	t.Parallel()
 	for _, p := range persona.Builtin() {
 		resources := load(t, p)

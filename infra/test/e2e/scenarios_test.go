@@ -67,7 +67,7 @@ func cheapScenarios() []scenario {
 		{name: "lists of institutions", run: runLists},
 		{name: "the catalogue", run: runCatalog},
 		{name: "a list that becomes institutions", run: runPublishing},
-		{name: "an attempt of a page of ours", run: func(s *stack) { runWidget(s.outside); s.clock.advance(1) }},
+		{name: "an attempt of the widget", run: func(s *stack) { runWidget(s.outside); s.clock.advance(1) }},
 		{name: "our pages", run: runPages},
 		{name: "what patients fill in", run: runForms},
 		{

@@ -70,7 +70,7 @@ func (o stranger) receivedByPath() map[string][]string {
 func (o stranger) checkReceivedOnly(t *testing.T, id string) {
 	t.Helper()
 	if id != "" {
-		o.await("what the stranger is told", func() bool { return len(o.receivedByPath()) == len(o.inboxes) })
+		o.await("responses to the stranger", func() bool { return len(o.receivedByPath()) == len(o.inboxes) })
 	}
 	for _, bodies := range o.receivedByPath() {
 		if id == "" || len(bodies) > 1 || !strings.Contains(bodies[0], id) {

@@ -87,7 +87,7 @@ func TestExportIsFastAtLateServer(t *testing.T) {
 		t.Run(fmt.Sprintf("%v %s", c.late, c.switches), func(t *testing.T) {
 			t.Parallel()
 			if c.late < time.Second && !soaking() {
-				t.Skip("is told in docs/develop/performance.md, after a soak")
+				t.Skip("measured by make soak; see docs/develop/performance.md")
 			}
 			handler, err := portal()
 			expect.NoError(t, err)

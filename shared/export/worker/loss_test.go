@@ -120,7 +120,7 @@ func TestExportFailsWithReasonWhenHalfOfTypesAreUnreadable(t *testing.T) {
 	}
 }
 
-func TestOnlyRequestedTypesCountAsLost(t *testing.T) {
+func TestLossCountsRequestedTypesOnly(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		types []string

@@ -128,7 +128,7 @@ const compartment = `Account.subject AdverseEvent.subject AllergyIntolerance.pat
 	Task.for Task.owner GuidanceResponse.subject Device.patient Contract.subject MedicationOrder.patient
 	DiagnosticOrder.subject ProcedureRequest.subject ReferralRequest.patient`
 
-func TestEveryCompartmentElementDeterminesOwner(t *testing.T) {
+func TestCompartmentElementsDetermineOwner(t *testing.T) {
 	t.Parallel()
 	var resources []string
 	for path := range strings.FieldsSeq(compartment) {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-func TestEveryTemplateHasOneRule(t *testing.T) {
+func TestTemplatesHaveOneRuleEach(t *testing.T) {
 	t.Parallel()
 	rules := map[string]string{}
 	for _, template := range ccda.Templates() {

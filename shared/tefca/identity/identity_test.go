@@ -147,9 +147,9 @@ func TestAuthorityCheckRejectsReturnFromOtherProvider(t *testing.T) {
 	}
 }
 
-// TestEveryCauseHasPublicTextAndAction checks that each cause has a public text of one or two sentences without jargon,
+// TestCausesHavePublicTextAndAction checks that each cause has a public text of one or two sentences without jargon,
 // and an action for the integration's operator.
-func TestEveryCauseHasPublicTextAndAction(t *testing.T) {
+func TestCausesHavePublicTextAndAction(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
 		identity.Refused("access_denied", nil), identity.Refused("server_error", nil), identity.Refused("invalid_grant", nil),

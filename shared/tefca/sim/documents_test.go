@@ -55,9 +55,9 @@ func TestDocumentsAreConvertedCompletely(t *testing.T) {
 	}
 }
 
-// TestEachStatementBecomesOneResource counts the statements in a facility's documents with an independent XML reader
+// TestStatementsBecomeOneResourceEach counts the statements in a facility's documents with an independent XML reader
 // and compares the counts with the resources. A fact stated in several documents becomes one resource.
-func TestEachStatementBecomesOneResource(t *testing.T) {
+func TestStatementsBecomeOneResourceEach(t *testing.T) {
 	t.Parallel()
 	become := map[string][]string{ // entry templates that become one resource each, by resource type
 		"Condition": {"4.4"}, "AllergyIntolerance": {"4.7"}, "MedicationRequest": {"4.16"}, "Immunization": {"4.52"},

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-func TestOnlyOneConcurrentClaimSucceeds(t *testing.T) {
+func TestConditionalUpdateSucceedsOnceWhenClaimsAreConcurrent(t *testing.T) {
 	t.Parallel()
 	client := newTable(t)
 	var winners, losers atomic.Int32

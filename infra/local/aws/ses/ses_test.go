@@ -119,7 +119,7 @@ func newClient(t *testing.T) (*aws.Cloud, *sdk.Client) {
 	return cloud, sdk.NewFromConfig(cloud.Config("test"))
 }
 
-func TestOnlyLatestThousandMailsAreStored(t *testing.T) {
+func TestMailboxStoresLatestThousandMails(t *testing.T) {
 	t.Parallel()
 	cloud, client := newClient(t)
 	for i := range 1002 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestEveryMessageReachesExactlyOneOfManyConsumers(t *testing.T) {
+func TestReceiveReturnsEachMessageOnceToConcurrentConsumers(t *testing.T) {
 	t.Parallel()
 	const producers, perProducer, consumers = 6, 40, 4
 	b := newBench(t)

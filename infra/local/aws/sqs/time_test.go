@@ -82,7 +82,7 @@ func TestLongPollEndsWithContext(t *testing.T) {
 	})
 }
 
-func TestOnlyLatestReceiptHandleDeletes(t *testing.T) {
+func TestDeleteAcceptsLatestReceiptHandleOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
