@@ -3,7 +3,7 @@ import type { FromFrame, Hello, Here, Init, ToFrame } from "../kit/protocol.ts";
 
 /** Called for the page's messages. */
 export interface Listener {
-  begin(init: Init): void;
+  begin(init: Init, origin: string): void; // the page's configuration and origin
   close(): void;
   here(said: Here): void; // from the older element's window
   foreign(): void; // an unregistered page holds the frame
@@ -35,7 +35,7 @@ export function listen(parent: Window, self: Window, origins: string[], listener
       if (said && "svc" in said) listener.here(said);
       else if (said?.type === "close") listener.close();
     };
-    listener.begin(data);
+    listener.begin(data, origin);
   });
   return (message) => port?.postMessage(message);
 }

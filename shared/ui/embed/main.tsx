@@ -1,7 +1,7 @@
 /** Mounts the application. With its sibling modules it is the only code that uses window and document. */
 import { render } from "preact";
 import { shades, sheets } from "../kit/colour.ts";
-import type { FromFrame, Init } from "../kit/protocol.ts";
+import type { Config, FromFrame, Init, Watch } from "../kit/protocol.ts";
 import { choose, load, native, type Language } from "../kit/words/language.ts";
 import { api } from "./api/api.ts";
 import { readBoot } from "./boot.ts";
@@ -9,7 +9,10 @@ import { tellBridges } from "./bridge.ts";
 import { again, listen } from "./channel.ts";
 import { directConfig, isDirect, tellHolder } from "./direct.ts";
 import { fragmentOf, hashOf, lacksOrigins, mayTake, noPopupMode, pageConfig } from "./given.ts";
+import { Keep } from "./keep.ts";
 import { refusal } from "./machine/events.ts";
+import { kept, keptIn, ownerOf } from "./machine/keeping.ts";
+import type { Own } from "./machine/message.ts";
 import { run, type World } from "./machine/run.ts";
 import { start, type Shell, type State } from "./machine/state.ts";
 import { App, placeOf } from "./views/app.tsx";
@@ -23,9 +26,12 @@ const query = new URLSearchParams(location.search);
 const shell: Shell = fragment ? "window" : boot.shell === "frame" && isDirect(query) ? "direct" : boot.shell;
 const isFramed = shell === "frame" || shell === "direct";
 const windows = new Windows(window);
+const keep = new Keep(window);
 let language: Language = native;
 let mode: Mode | undefined;
 let post: (message: FromFrame) => void = () => undefined;
+let owner = "";
+let chosen: string | undefined; // the language that the patient switched to
 let place = "";
 let judged = 0;
 
@@ -36,6 +42,7 @@ const world: World = {
   clearTimeout: (timer) => clearTimeout(timer as number | undefined),
   open: (id, start) => windows.open(id, start),
   raise: (id) => windows.raise(id),
+  shut: (id) => windows.shut(id),
   load: async () => {
     mode = await import("./tefca.tsx");
     language = await mode.load(language.lang);
@@ -62,7 +69,7 @@ dress();
 watchWorld(runner, windows);
 if (shell === "frame") {
   post = listen(window.parent, window, boot.allowed_origins, {
-    begin: (init) => void join(init),
+    begin: (init, origin) => void join(init, origin),
     close: () => runner.send({ type: "close" }),
     here: ({ attemptId, made }) => runner.send({ type: "here", attemptId, made }),
     foreign: () => void refuse("This page isn't on one of the organisation's registered origins."),
@@ -70,18 +77,27 @@ if (shell === "frame") {
 } else if (shell === "direct") {
   post = tellHolder(parent, location.ancestorOrigins?.[0], boot.allowed_origins, boot.api_mode);
   if (parent === window) void refuse("This page works only in a frame. In a web view, open the hosted page.");
-  else void join({ config: directConfig(query) });
+  else void join({ config: directConfig(query) }, location.ancestorOrigins?.[0] ?? "");
 } else void enter();
 
 /** The page has sent its configuration. If the server rejects it, only the error is reported. */
-async function join({ config, watch }: Pick<Init, "config" | "watch">): Promise<void> {
+async function join({ config, watch }: Pick<Init, "config" | "watch">, origin: string): Promise<void> {
   if (watch && (boot.error || lacksOrigins(boot))) {
     const error = boot.error ?? { error: "svc_invalid_request", error_description: noPopupMode, request_id: watch.attemptId };
     return post({ type: "result", callback: refusal(error, config.externalState) });
   }
   if (boot.error) return refuse(boot.error.error_description);
-  await speak(config.lang);
-  runner.send({ type: "begin", config, watch });
+  await begin({ config, watch }, origin, config.lang);
+}
+
+/** Continues the visit that this tab keeps, if it is this page's. */
+async function begin(given: { config: Config; watch?: Watch | undefined; own?: Own | undefined }, origin: string, lang: string | undefined): Promise<void> {
+  owner = ownerOf(origin, given.config);
+  const text = keep.read();
+  const found = text === undefined ? undefined : { owner, text };
+  chosen = found && keptIn(found, Date.now())?.lang;
+  await speak(chosen ?? lang);
+  runner.send({ type: "begin", ...given, kept: found });
 }
 
 async function enter(): Promise<void> {
@@ -89,9 +105,8 @@ async function enter(): Promise<void> {
   if (boot.error) return refuse(boot.error.error_description);
   if (fragment && !mayTake(boot, document.referrer)) return refuse(noPopupMode);
   if (fragment && !isSecureContext) return refuse("Popup mode requires the service to use https.");
-  await speak(boot.query.lang);
   const own = fragment && { id: fragment.attempt_id, hash: await hashOf(fragment.attempt_token) };
-  runner.send({ type: "begin", config: pageConfig(boot, fragment), own });
+  await begin({ config: pageConfig(boot, fragment), own }, redirectUri ?? "", boot.query.lang);
 }
 
 /** Repeats the message, because the hidden frame may load later than this window. */
@@ -126,8 +141,9 @@ function dress(): void {
 function draw(): void {
   const s = runner.state();
   const root = document.getElementById("app");
+  if (owner) keep.write(kept(s, owner, chosen), Date.now());
   if (!root || (s.view === "loading" && !s.trouble)) return;
-  const onLanguage = () => void speak(language.lang === "en" ? "es" : "en").then(draw);
+  const onLanguage = () => void speak((chosen = language.lang === "en" ? "es" : "en")).then(draw);
   render(<App ui={{ s, t: language, send: runner.send }} mode={s.tefca && mode} onLanguage={onLanguage} />, root);
   if (place === "") post({ type: "ready" });
   direct(root, s);

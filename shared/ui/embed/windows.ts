@@ -77,6 +77,11 @@ export class Windows {
     this.#handles.get(id)?.focus();
   }
 
+  /** Closes an attempt's window. A severed one stays open; its sign-in is refused at the end. */
+  shut(id: string): void {
+    this.#handles.get(id)?.close();
+  }
+
   closed(): string[] {
     return [...this.#handles].filter(([, handle]) => handle?.closed ?? true).map(([id]) => id);
   }

@@ -49,6 +49,17 @@ export interface EventData {
   };
   "widget.complete": Connection[];
   "widget.close": Record<string, never>;
+  "widget.view": {
+    view: string;
+    institution?: { brand_id?: string; portal_id?: string; endpoint_id?: string };
+  };
+  "widget.exit": {
+    reason: "completed" | "closed" | "cancelled" | "failed";
+    view: string;
+    error?: string;
+    request_id?: string;
+  };
+  "widget.load_error": { reason: string };
   "search.query": {
     query: string;
     timestamp: number;

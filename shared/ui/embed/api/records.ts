@@ -148,6 +148,8 @@ export interface Calls {
     data: PreparedAttempt;
   };
   progress: { ask: { id: string; token: string }; data: Progress };
+  /** Ends an attempt. The data is its status, which may be a result that came first. */
+  cancel: { ask: { id: string; token: string }; data: Progress };
   providers: { ask: object; data: { providers: IdentityProvider[]; simulated: boolean } };
   identity: {
     ask: { provider: string; external_id?: string | undefined; external_state?: string | undefined; request_id?: string | undefined };

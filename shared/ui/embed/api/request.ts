@@ -20,6 +20,8 @@ export interface Request {
   query?: Record<string, string>;
   body?: unknown;
   token?: string;
+  /** Without it, a request with a body is a POST, and any other a GET. */
+  method?: "DELETE";
 }
 
 /** Sends a request. The caller states the shape of the envelope's data, which docs/openapi.yaml declares. */
@@ -34,7 +36,7 @@ interface Envelope<T> {
 }
 
 /** Resolves to an answer or a failure, and never rejects. */
-export async function send<T>(service: Service, { path, query, body, token }: Request, signal: AbortSignal): Promise<Answer<T>> {
+export async function send<T>(service: Service, { path, query, body, token, method }: Request, signal: AbortSignal): Promise<Answer<T>> {
   const search = new URLSearchParams({ public_id: service.publicId, ...query });
   const headers: Record<string, string> = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -44,7 +46,8 @@ export async function send<T>(service: Service, { path, query, body, token }: Re
   signal.addEventListener("abort", () => limit.abort(), { once: true });
   try {
     const response = await service.fetch(`${service.baseUrl}${path}?${search}`, {
-      method: body === undefined ? "GET" : "POST",
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      keepalive: method === "DELETE", // a cancellation outlives the frame
       headers,
       body: body === undefined ? null : JSON.stringify(body),
       signal: limit.signal,

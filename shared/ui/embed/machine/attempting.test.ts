@@ -259,28 +259,12 @@ test("an unknown attempt is lost, and the patient can start again", async () => 
   assert.equal(bench.opened.length, 2);
 });
 
-test("a cancelled sign-in that completes in its window still counts", async () => {
-  const bench = new Bench();
-  const first = await bench.toWaiting();
-  bench.send({ type: "cancel" });
-  await bench.pass(0);
-  bench.send({ type: "back" });
-  await bench.toWaiting("other");
-  const other = { ...connection, org_connection_id: "c-2", endpoint_id: "e2" };
-  bench.answers.progress = ({ id }) => ({ ok: true, data: { status: "done", result: id === first ? connection : other } });
-  await bench.pass(3 * second);
-  assert.equal(bench.state.connected.length, 2);
-  assert.equal(bench.told("patient.connection_success").length, 2);
-  bench.send({ type: "close" });
-  assert.deepEqual(bench.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [connection, other] }]);
-});
-
 test("an older attempt's failure is emitted without replacing the newer view", async () => {
   const bench = new Bench();
   const first = await bench.toWaiting();
-  bench.send({ type: "cancel" });
-  await bench.pass(0);
-  bench.send({ type: "leave" });
+  bench.send({ type: "windows", closed: [first], focused: true });
+  await bench.pass(0); // the spare attempt
+  bench.send({ type: "raise" });
   bench.answers.progress = ({ id }) => ({ ok: true, data: id === first ? declined : { status: "open" } });
   await bench.pass(3 * second);
   assert.equal(bench.state.view, "waiting");

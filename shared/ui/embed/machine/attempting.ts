@@ -3,7 +3,7 @@ import type { Answer, AttemptError, Failure, PreparedAttempt, Progress } from ".
 import type { Connection } from "../../kit/protocol.ts";
 import * as events from "./events.ts";
 import type { Effect } from "./message.ts";
-import { doubt, freshness, patience, pause } from "./schedule.ts";
+import { doubt, freshness, late, patience, pause } from "./schedule.ts";
 import type { Attempt, Next, State, Target, View } from "./state.ts";
 
 export function currentAttempt(s: State): Attempt | undefined {
@@ -24,7 +24,7 @@ export function forgetUnused(s: State): State {
 export function prepare(s: State): Next {
   const next: State = { ...forgetUnused(s), reopening: false, trouble: undefined, ending: undefined };
   if (!s.target || s.shell === "page" || s.shell === "window") return [{ ...next, busy: false }];
-  return [{ ...next, busy: true }, ask(s, s.target)];
+  return [{ ...next, busy: true, slow: false }, ask(s, s.target), { do: "wait", key: "slow", ms: late, then: { type: "slow" } }];
 }
 
 function ask(s: State, target: Target): Effect {
@@ -59,7 +59,7 @@ export function prepared(s: State, answer: Answer<PreparedAttempt>, now: number)
   const attempt: Attempt = {
     ...{ id: made.attempt_id, token: made.attempt_token, start, target: known },
     ...{ madeAt: now, leftAt: undefined, status: "created" as const },
-    ...{ how: undefined, closed: false, pending: false, asking: false, again: false, misses: 0 },
+    ...{ how: undefined, closed: false, pending: false, asking: false, again: false, misses: 0, cancelling: false },
   };
   const next: State = { ...s, busy: false, target: known, current: isSpare ? s.current : attempt.id, attempts: [...s.attempts, attempt] };
   if (isSpare) return s.reopening ? open(next, attempt, now) : [next];
@@ -140,7 +140,9 @@ export function inquire(s: State, id: string): Next {
   const a = s.attempts.find((one) => one.id === id);
   if (!a || a.leftAt === undefined) return [s];
   if (a.asking) return [withAttempt(s, id, { again: true })];
-  const question: Effect = { do: "ask", key: `progress:${id}`, ask: { call: a.target.identityProvider ? "records" : "progress", ask: { id, token: a.token } } };
+  const question: Effect = a.cancelling
+    ? { do: "ask", key: `cancel:${id}`, ask: { call: "cancel", ask: { id, token: a.token } } }
+    : { do: "ask", key: `progress:${id}`, ask: { call: a.target.identityProvider ? "records" : "progress", ask: { id, token: a.token } } };
   return [withAttempt(s, id, { asking: true, again: false }), { do: "unwait", key: `poll:${id}` }, question];
 }
 
@@ -153,6 +155,29 @@ export function inquireAll(s: State): Next {
     effects.push(...wanted);
   }
   return [state, ...effects];
+}
+
+/**
+ * Ends the open sign-ins on the server and closes their windows. If the patient finished first, the response has the
+ * result, which is handled like any other.
+ */
+export function cancel(s: State): Next {
+  const effects: Effect[] = [];
+  let state = s;
+  const isOver = (a: Attempt): boolean => a.leftAt === undefined || a.cancelling || (s.tefca?.standing !== undefined && a.id === s.current);
+  for (const { id } of s.attempts.filter((a) => !isOver(a))) {
+    const [next, ...asked] = inquire(withAttempt(state, id, { cancelling: true, asking: false, again: false }), id);
+    state = next;
+    effects.push({ do: "drop", key: `progress:${id}` }, { do: "shut", id }, ...asked);
+  }
+  return [state, ...effects];
+}
+
+/** Cancels and returns to the institution, where the patient can start again. */
+export function abandon(s: State): Next {
+  const [cancelled, ...effects] = cancel(s);
+  const [next, ...more] = prepare({ ...cancelled, view: "institution", leaving: false });
+  return [next, ...effects, ...more];
 }
 
 /** Reports whether the patient is back and there is no window to show: it reported that it closed, or the browser returned no handle. */
@@ -180,7 +205,7 @@ export function windows(s: State, closed: string[], focused: boolean): Next {
   for (const a of s.attempts) {
     const gone = a.how === "seen" && closed.includes(a.id);
     if (gone && !a.closed) state = withAttempt(state, a.id, { closed: true });
-    if (gone && focused) {
+    if (gone && focused && !a.cancelling) {
       const [next, ...told] = tellPending(state, a.id);
       state = next;
       effects.push(...told);
@@ -217,9 +242,10 @@ export function progressed(s: State, id: string, answer: Answer<Progress>, now: 
   if (!answer.ok) return unanswered(s, a, answer.failure, elapsed);
   const { status, result, error } = answer.data;
   if (status === "done" && result) return done(s, id, result);
-  if (status === "failed" && error) return failed(s, id, error);
+  if (status === "failed" && error) return a.cancelling ? [without(s, id)] : failed(s, id, error);
   if (status === "expired" || elapsed >= patience) return ended(s, a, { cause: "expired", target: a.target });
-  const next = withAttempt(s, id, { asking: false, misses: 0, status: status === "open" ? "open" : "created" });
+  const undecided = status === "created" || status === "open"; // any other status came before the cancellation
+  const next = withAttempt(s, id, { asking: false, misses: 0, status: status === "created" ? "created" : "open", cancelling: a.cancelling && undecided });
   return a.again ? inquire(next, id) : [next, poll(id, pause(elapsed))];
 }
 
@@ -242,8 +268,9 @@ function done(s: State, id: string, connection: Connection): Next {
   const a = s.attempts.find((one) => one.id === id);
   const latest = { name: a?.target.name ?? "", connection };
   const others = s.connected.filter((c) => c.connection.org_connection_id !== connection.org_connection_id);
-  const next: State = { ...without(told, id), connected: [...others, latest], latest, leaving: false };
-  const arrives = s.current === id || s.view === "waiting" || s.view === "institution" || s.view === "failed";
+  const earlier = s.earlier.filter((c) => c.connection.org_connection_id !== connection.org_connection_id);
+  const next: State = { ...without(told, id), connected: [...others, latest], earlier, latest, leaving: false };
+  const arrives = s.current === id || ["waiting", "institution", "failed", "stopping"].includes(s.view);
   const shown: State = arrives ? { ...arrive(forgetUnused(next), "connected"), ending: undefined } : next;
   return [shown, { do: "drop", key: "prepare" }, ...effects, events.success(s, connection)];
 }

@@ -2,7 +2,7 @@
 import type { Connection, EventData, Payload, Refusal } from "../../kit/protocol.ts";
 import type { AttemptError, Failure } from "../api/records.ts";
 import type { Effect } from "./message.ts";
-import type { Attempt, State, Target } from "./state.ts";
+import type { Attempt, State, Target, View } from "./state.ts";
 
 const maxDescription = 200;
 
@@ -80,6 +80,26 @@ export function configError(s: State, reason: string): Effect {
 export function complete(s: State): Effect {
   const byId = new Map(s.connected.map(({ connection }) => [connection.org_connection_id, connection]));
   return emit({ api_mode: s.mode, event_type: "widget.complete", data: [...byId.values()] });
+}
+
+/** Views whose change widget.view doesn't report: nothing is shown yet, or any more. */
+const unseen = ["loading", "closed"];
+
+/** Emitted on opt-in, by event-types. */
+export function viewed(before: State, s: State): Effect[] {
+  const { view, config, target, institution } = s;
+  if (view === before.view || unseen.includes(view) || !config.eventTypes.includes("widget.view")) return [];
+  const ids = given({ brand_id: target?.brandId ?? (institution?.id || undefined), portal_id: target?.portalId, endpoint_id: target?.endpointId });
+  const data: EventData["widget.view"] = { view, ...(Object.keys(ids).length > 0 && { institution: ids }) };
+  return [emit({ api_mode: s.mode, event_type: "widget.view", data })];
+}
+
+/** Emitted on opt-in, by event-types. */
+export function exited(s: State, view: View): Effect[] {
+  if (!s.config.eventTypes.includes("widget.exit")) return [];
+  const reason = s.connected.length > 0 ? "completed" : view === "failed" ? "failed" : view === "stopping" || view === "waiting" ? "cancelled" : "closed";
+  const ended = reason === "failed" ? given({ error: s.ending?.error?.error, request_id: s.ending?.requestId }) : {};
+  return [emit({ api_mode: s.mode, event_type: "widget.exit", data: { reason, view, ...ended } })];
 }
 
 /** Emitted on opt-in, by event-types. */

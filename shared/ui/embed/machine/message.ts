@@ -36,7 +36,7 @@ export interface Draft {
 }
 
 export type Message =
-  | { type: "begin"; config: Config; own?: Own | undefined; watch?: Watch | undefined }
+  | { type: "begin"; config: Config; own?: Own | undefined; watch?: Watch | undefined; kept?: { owner: string; text: string | null } | undefined }
   | { type: "misconfigured"; reason: string; requestId?: string | undefined } // the page is misconfigured, or framed where it must not be
   | { type: "loaded" } // TEFCA mode's chunk has loaded
   | { type: "unloaded" } // the chunk failed to load
@@ -83,6 +83,8 @@ export type Message =
   | { type: "close" }
   | { type: "stay" }
   | { type: "close_now" }
+  | { type: "stopped" } // the server has had time to confirm the cancellation
+  | { type: "slow" } // the response is late
   | { type: "answered"; answered: Answered };
 
 export type Effect =
@@ -92,6 +94,7 @@ export type Effect =
   | { do: "unwait"; key: string }
   | { do: "open"; id: string; start: Start } // must happen within the click, or the browser blocks the window
   | { do: "raise"; id: string }
+  | { do: "shut"; id: string } // close an attempt's window, if it can be reached
   | { do: "load" } // TEFCA mode's chunk
   | { do: "reload" } // reload the page and forget all state
   | { do: "send"; message: Message }

@@ -2,6 +2,7 @@
 import type { Callback, Payload } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
 import type { Answered, Ask } from "../api/records.ts";
+import { viewed } from "./events.ts";
 import type { Effect, Message, Opened, Start } from "./message.ts";
 import type { Next, State } from "./state.ts";
 import { step } from "./step.ts";
@@ -17,6 +18,7 @@ export interface World {
   clearTimeout(timer: unknown): void;
   open(id: string, start: Start): Opened;
   raise(id: string): void;
+  shut(id: string): void;
   load(): Promise<More>;
   reload(): void;
   copy(text: string): Promise<void>;
@@ -41,6 +43,7 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
   const send = (message: Message): void => {
     const now = world.now();
     const [next, ...effects] = more(state, message, now) ?? step(state, message, now);
+    effects.push(...viewed(state, next));
     state = next;
     for (const effect of effects) perform(effect);
     shown(state);
@@ -96,6 +99,9 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
       case "raise":
         world.raise(effect.id);
         break;
+      case "shut":
+        world.shut(effect.id);
+        break;
       case "load":
         void load();
         break;
@@ -123,7 +129,7 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
         break;
       case "closed":
         for (const key of [...timers.keys()]) unwait(key);
-        for (const key of [...asked.keys()]) drop(key);
+        for (const key of [...asked.keys()]) if (!key.startsWith("cancel:")) drop(key);
         world.closed();
     }
   };

@@ -12,6 +12,12 @@ export const freshness = patience - minute;
 /** How long the older element's window may take to report, since its page has to load. */
 export const hearing = 5 * second;
 
+/** How long a patient who closes waits for the server to confirm the cancellation. */
+export const stopping = 4 * second;
+
+/** When a response counts as late. */
+export const late = 6 * second;
+
 /** How long to wait after a link was followed before concluding that it opens nothing. */
 export const doubt = 6 * second;
 

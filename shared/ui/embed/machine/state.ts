@@ -22,6 +22,7 @@ export type View =
   | "search"
   | "institution"
   | "waiting"
+  | "stopping"
   | "locating"
   | "facilities"
   | "connecting"
@@ -79,6 +80,7 @@ export interface Attempt {
   asking: boolean;
   again: boolean; // poll again after the current one
   misses: number; // failed polls in a row
+  cancelling: boolean; // the patient cancelled it, and the server hasn't confirmed that yet
 }
 
 /** Why the last sign-in failed. */
@@ -142,6 +144,7 @@ export interface State {
   reopening: boolean; // a window was requested while its attempt is being created
   ending: Ending | undefined;
   connected: Connected[];
+  earlier: Connected[]; // reported by an earlier visit in this tab
   latest: Connected | undefined;
   draft: Draft;
   judged: number; // the number of submissions with errors
@@ -150,8 +153,11 @@ export interface State {
   copied: boolean; // the reference was copied
   online: boolean;
   focused: boolean;
-  leaving: boolean; // asking whether to close during a sign-in
+  leaving: boolean; // asking whether to close
   told: boolean; // widget.complete was emitted
+  slow: boolean; // the response to the current request is late
+  kept: { owner: string; text: string | null } | undefined; // what this tab's storage held at the start (keeping.ts); undefined if the browser keeps nothing
+  rest: View | undefined; // the view that was closed
 }
 
 /** The next state, followed by the effects to perform. */
@@ -179,6 +185,7 @@ export function start(given: Pick<State, "shell" | "mode" | "publicId" | "baseUr
     reopening: false,
     ending: undefined,
     connected: [],
+    earlier: [],
     latest: undefined,
     draft: { email: config.email ?? "", code: "", hospital: "", name: "", website: "", address: "", subject: "", body: "" },
     judged: 0,
@@ -189,5 +196,8 @@ export function start(given: Pick<State, "shell" | "mode" | "publicId" | "baseUr
     focused: true,
     leaving: false,
     told: false,
+    slow: false,
+    kept: undefined,
+    rest: undefined,
   };
 }

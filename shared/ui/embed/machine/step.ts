@@ -5,7 +5,9 @@ import * as attempting from "./attempting.ts";
 import * as choosing from "./choosing.ts";
 import * as events from "./events.ts";
 import * as forms from "./forms.ts";
+import { keptIn, restore, resumed, type Kept } from "./keeping.ts";
 import type { Effect, Message } from "./message.ts";
+import { stopping } from "./schedule.ts";
 import * as searching from "./searching.ts";
 import type { Next, State, View } from "./state.ts";
 import * as watching from "./watching.ts";
@@ -49,6 +51,8 @@ export function step(s: State, m: Message, now: number): Next {
       return [{ ...s, draft: { ...s.draft, ...m.draft } }];
     case "send":
       return forms.send(s, now);
+    case "slow":
+      return [s.busy ? { ...s, slow: true } : s];
     case "unloaded":
       return [{ ...s, trouble: { failure: unreached, retry: { type: "reload" } } }];
     case "reload":
@@ -84,7 +88,7 @@ function steer(s: State, m: Message, now: number): Next {
     case "windows":
       return attempting.windows(s, m.closed, m.focused);
     case "cancel":
-      return attempting.prepare({ ...s, view: "institution", leaving: false });
+      return attempting.abandon(s);
     case "network":
       return network(s, m.online);
     case "agree":
@@ -94,15 +98,17 @@ function steer(s: State, m: Message, now: number): Next {
     case "back":
       return back(s);
     case "restart":
-      return isUnproven(s, now) ? toEmail(s) : toSearch(s);
+      return isUnproven(s, now) ? toEmail(forgetQuery(s)) : toSearch(forgetQuery(s));
     case "retry":
       return s.trouble?.retry ? [s, ...retry(s)] : [{ ...s, trouble: undefined }];
     case "close":
-      return attempting.underWay(s) && !s.leaving ? [{ ...s, leaving: true }] : closeNow(s);
+      return (attempting.underWay(s) || wouldLose(s)) && !s.leaving ? [{ ...s, leaving: true }] : closeNow(s);
     case "stay":
       return [{ ...s, leaving: false }];
     case "close_now":
-      return closeNow(s);
+      return attempting.underWay(s) ? stop(s) : closeNow(s);
+    case "stopped":
+      return s.view === "stopping" ? closeNow(s) : [s];
     default:
       return [s];
   }
@@ -123,6 +129,8 @@ function answered(s: State, a: Answered, now: number): Next {
       return attempting.prepared(s, a.answer, now);
     case "progress":
       return attempting.progressed(s, a.ask.id, a.answer, now);
+    case "cancel":
+      return stopped(attempting.progressed(s, a.ask.id, a.answer, now));
     case "codes":
       return forms.codeSent(s, a.answer, now);
     case "verify":
@@ -136,13 +144,23 @@ function answered(s: State, a: Answered, now: number): Next {
   }
 }
 
-function begin(s: State, { config, own, watch }: Message & { type: "begin" }, now: number): Next {
+function begin(s: State, { config, own, watch, kept }: Message & { type: "begin" }, now: number): Next {
   const filter = { state: "", zip: zipOf(config) };
   const search = { ...s.search, query: config.searchQuery ?? "", filter };
-  const next: State = { ...s, config, own, draft: { ...s.draft, email: config.email ?? "" }, search };
+  const next: State = { ...s, config, own, kept, draft: { ...s.draft, email: config.email ?? "" }, search };
   if (watch) return watching.watch(next, watch, now);
   if (config.tefcaMode) return [next, { do: "load" }];
+  const earlier = kept && keptIn(kept, now);
+  if (earlier) return resume(next, earlier, now);
   return config.showSplash ? [{ ...next, view: "splash" }] : afterSplash(next, now);
+}
+
+/** Continues an earlier visit of this tab. */
+function resume(s: State, kept: Kept, now: number): Next {
+  const { next, effects, view } = restore(s, kept, now);
+  const proven = (then: (s: State) => Next) => (state: State) => (isUnproven(state, now) ? toEmail(state) : then(state));
+  const institution = (state: State): Next => (state.target ? attempting.prepare({ ...state, view: "institution" }) : [{ ...state, view: "institution" }]);
+  return resumed(next, view, effects, { start: (state) => afterSplash(state, now), email: toEmail, search: proven(toSearch), institution: proven(institution) });
 }
 
 /** search-sort-by-opts is base64url of JSON; an unreadable value is ignored. */
@@ -185,6 +203,12 @@ function toSearch(s: State): Next {
   return [state, { do: "drop", key: "prepare" }, { do: "drop", key: "institution" }, { do: "drop", key: "endpoint" }, ...effects];
 }
 
+/** After a connection, the next search is for another institution. */
+function forgetQuery(s: State): State {
+  if (s.view !== "connected" && s.view !== "finish") return s;
+  return { ...s, search: { ...s.search, query: "", hits: [], total: undefined, loading: false, more: false } };
+}
+
 export function misconfigured(s: State, reason: string, requestId: string | undefined): Next {
   const next: State = { ...s, view: "config_error", configError: { reason, requestId }, busy: false, trouble: undefined };
   return s.view === "config_error" ? [next] : [next, events.configError(s, reason)];
@@ -223,13 +247,13 @@ function back(s: State): Next {
   const to = behind(s);
   if (to === undefined) return [s];
   if (to === "search" && s.view !== "missing" && s.view !== "support") return toSearch(s);
-  if (s.view === "waiting") return attempting.prepare({ ...s, view: "institution" });
+  if (s.view === "waiting") return attempting.abandon(s);
   const next: State = { ...s, view: to, sent: false, judged: 0, busy: false, trouble: undefined };
-  return to === "institution" ? resume(next) : [next, { do: "drop", key: "form" }];
+  return to === "institution" ? prepareAgain(next) : [next, { do: "drop", key: "form" }];
 }
 
 /** An attempt that was being created when the patient left the view may be ready by now, or stale. */
-function resume(s: State): Next {
+function prepareAgain(s: State): Next {
   return s.current || !s.target ? [s] : attempting.prepare(s);
 }
 
@@ -245,7 +269,33 @@ function retry({ trouble }: State): Effect[] {
   return trouble?.retry ? [{ do: "send", message: trouble.retry }] : [];
 }
 
+/** Reports whether closing would lose what the patient typed, because the browser keeps nothing. */
+export function wouldLose(s: State): boolean {
+  const { email, proof, draft, verification, kept } = s;
+  if (kept || s.told || ["connected", "finish", "failed", "config_error"].includes(s.view)) return false;
+  return proof !== undefined || (verification !== undefined && email !== "") || [draft.body, draft.hospital, draft.subject].some((text) => text.trim() !== "");
+}
+
+/** Closes once the server has confirmed that the open sign-in is cancelled. If the patient finished first, the outcome is shown. */
+function stop(s: State): Next {
+  const [cancelled, ...effects] = attempting.cancel(s);
+  return [{ ...cancelled, view: "stopping", leaving: false }, ...effects, { do: "wait", key: "stop", ms: stopping, then: { type: "stopped" } }];
+}
+
+function stopped([s, ...effects]: Next): Next {
+  if (s.view !== "stopping" || s.attempts.some((a) => a.cancelling)) return [s, ...effects];
+  const [closed, ...more] = closeNow(s);
+  return [closed, ...effects, ...more];
+}
+
+/** Views that a reopened page doesn't return to. */
+const over: View[] = ["connected", "finish", "summary", "failed", "stopping", "closed"];
+
 function closeNow(s: State): Next {
-  if (s.told) return [{ ...s, view: "closed", leaving: false }, { do: "closed" }];
-  return [{ ...s, view: "closed", leaving: false, told: true }, events.complete(s), { do: "closed" }];
+  const [left, ...cancelled] = attempting.cancel(s);
+  const view = s.view;
+  const rest = over.includes(view) ? undefined : view;
+  const next: State = { ...left, view: "closed", leaving: false, told: true, rest: view === "closed" ? s.rest : rest };
+  if (s.told) return [next, ...cancelled, { do: "closed" }];
+  return [next, ...cancelled, ...events.exited(s, view), events.complete(s), { do: "closed" }];
 }

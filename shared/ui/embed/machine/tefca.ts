@@ -7,6 +7,7 @@ import type { Answer, Answered, Calls } from "../api/records.ts";
 import * as attempting from "./attempting.ts";
 import * as facilities from "./facilities.ts";
 import * as forms from "./forms.ts";
+import { keptIn, restore, resumed, type Kept } from "./keeping.ts";
 import type { Effect, Message } from "./message.ts";
 import type { Next, State, View } from "./state.ts";
 import * as usual from "./step.ts";
@@ -50,7 +51,17 @@ const question: Effect = { do: "ask", key: "providers", ask: { call: "providers"
 function begin(s: State, now: number): Next {
   const { brandId: _, portalId: _portal, endpointId: _endpoint, ...config } = s.config;
   const tefca = { providers: undefined, simulated: false, standing: undefined, since: now, ticked: [], told: [] };
-  return [{ ...s, config, tefca, view: "splash" }, question];
+  const next: State = { ...s, config, tefca, view: "splash" };
+  const earlier = s.kept && keptIn(s.kept, now);
+  return earlier ? resume(next, earlier, now) : [next, question];
+}
+
+/** Continues an earlier visit of this tab. The next poll restores the views after the identity check. */
+function resume(s: State, kept: Kept, now: number): Next {
+  const { next, effects, view } = restore(s, kept, now);
+  const providers = (state: State): Next => toProviders(state, now);
+  const ways = { start: providers, email: usual.toEmail, search: providers, institution: providers };
+  return resumed(next, view, [question, ...effects], ways);
 }
 
 function answered(s: State, a: Answered, now: number): Next | undefined {

@@ -11,7 +11,7 @@ import type { Next, State } from "./state.ts";
 export function watch(s: State, { attemptId: id, attemptToken: token }: Watch, now: number): Next {
   const attempt = {
     ...{ id, token, start: { url: "", value: "" }, target: { name: "" }, madeAt: now, leftAt: now, status: "created" as const },
-    ...{ how: undefined, closed: false, pending: false, asking: false, again: false, misses: 0 },
+    ...{ how: undefined, closed: false, pending: false, asking: false, again: false, misses: 0, cancelling: false },
   };
   return [{ ...s, shell: "watch", attempts: [attempt] }, { do: "wait", key: `poll:${id}`, ms: hearing, then: { type: "poll", id } }];
 }

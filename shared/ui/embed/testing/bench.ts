@@ -29,6 +29,11 @@ export const declined: Progress = {
   error: { error: "access_denied", error_description: "The patient declined.", request_id: "r-2", cause: "declined", suggested_action: "Explain it." },
 };
 
+export const cancelled: Progress = {
+  status: "failed",
+  error: { error: "access_denied", error_description: "The patient cancelled.", request_id: "r-3", cause: "cancelled", suggested_action: "Nothing." },
+};
+
 export function failure(kind: Failure["kind"], more: Partial<Failure> = {}): Failure {
   return { kind, error: "svc_server_error", description: "It failed.", requestId: kind === "network" ? undefined : "r-9", retryAfter: undefined, ...more };
 }
@@ -57,6 +62,7 @@ export class Bench {
   readonly reasons: (string | undefined)[] = [];
   readonly opened: string[] = [];
   readonly raised: string[] = [];
+  readonly shut: string[] = [];
   readonly left: string[] = [];
   closed = 0;
   reloaded = 0;
@@ -66,6 +72,8 @@ export class Bench {
   /** Overrides the answer to a call, by its number from 0. */
   fault: (n: number, call: CallName) => Failure | undefined = () => undefined;
   progress: Progress = { status: "created" };
+  /** The answer to a cancellation. */
+  cancelled: Progress = cancelled;
   providers: IdentityProvider[] = [{ id: "idp", name: "Aspen ID" }];
   standing: Standing = { status: "created", facilities: [] };
   /** Whether TEFCA mode's chunk loads. */
@@ -77,12 +85,18 @@ export class Bench {
   #timers = new Map<number, { at: number; then: () => void }>();
   #nextTimer = 1;
 
-  constructor(config: Partial<Config> = {}, shell: Shell = "frame", given: { own?: Own; watch?: Watch } = {}) {
+  /** given.after is the time since another bench began, in milliseconds. */
+  constructor(config: Partial<Config> = {}, shell: Shell = "frame", { after = 0, ...given }: { own?: Own; watch?: Watch; kept?: State["kept"]; after?: number } = {}) {
+    this.#now = after;
     this.answers = this.#usual();
     const whole: Config = { publicId: "public_test_1", searchOnly: true, showSplash: false, tefcaMode: false, eventTypes: [], ...config };
     const pages = { shell, mode: "live", publicId: "public_live_1", baseUrl: "https://svc.example/v1", org: undefined, redirectUri: "https://org.example/back", own: undefined } as const;
     this.runner = run(start(pages, whole), this.#world(), () => undefined);
     this.send({ type: "begin", config: whole, ...given });
+  }
+
+  now(): number {
+    return this.began + this.#now;
   }
 
   get state(): State {
@@ -172,6 +186,7 @@ export class Bench {
         return ok({ attempt_id: id, attempt_token: `token-${id}`, connect_url: "https://svc.example/v1/bridge/connect", start_value: id, ...to });
       },
       progress: () => ok(this.progress),
+      cancel: () => ok(this.cancelled),
       providers: () => ok({ providers: this.providers, simulated: true }),
       identity: () => {
         const id = `identity-${++this.#made}`;
@@ -208,6 +223,7 @@ export class Bench {
         return this.how;
       },
       raise: (id: string) => void this.raised.push(id),
+      shut: (id: string) => void this.shut.push(id),
       load: async () => {
         await Promise.resolve(); // so that a test can still make it fail
         if (!this.loads) throw new TypeError("no network");

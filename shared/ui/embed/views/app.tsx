@@ -1,6 +1,6 @@
 /** The frame around every view: organisation, back, help and announcements. */
 import { Fragment } from "preact";
-import { behind } from "../machine/step.ts";
+import { behind, wouldLose } from "../machine/step.ts";
 import type { State, View } from "../machine/state.ts";
 import type { Mode, Screen } from "./mode.ts";
 import { Code, Email, Splash } from "./begin.tsx";
@@ -21,6 +21,7 @@ const views: Record<View, Screen> = {
   search: Search,
   institution: Institution,
   waiting: Waiting,
+  stopping: Stopping,
   locating: Loading, // this and the next three belong to a mode
   facilities: Loading,
   connecting: Loading,
@@ -145,6 +146,15 @@ function ConfigError({ ui }: { ui: Ui }) {
   );
 }
 
+/** Shown while the server confirms a cancellation. */
+function Stopping({ ui: { t } }: { ui: Ui }) {
+  return (
+    <div class="view" aria-busy="true">
+      <Title>{t.say("stopping")}</Title>
+    </div>
+  );
+}
+
 function Closed({ ui: { t } }: { ui: Ui }) {
   return (
     <div class="view">
@@ -159,19 +169,20 @@ function open(dialog: HTMLDialogElement | null): void {
   if (dialog && !dialog.open) dialog.showModal();
 }
 
-/** Asks before abandoning an open sign-in. */
-function Leaving({ ui: { t, send }, lost }: { ui: Ui; lost: string | undefined }) {
+/** Asks before abandoning an open sign-in, or text that the browser can't keep. */
+function Leaving({ ui: { s, t, send }, lost }: { ui: Ui; lost: string | undefined }) {
+  const kind = lost === undefined && wouldLose(s) && s.view !== "waiting" ? "losing" : "leaving";
   return (
     <dialog ref={open} aria-labelledby="leaving" onClose={() => send({ type: "stay" })}>
       <div class="view">
         <div class="title">
-          <h2 id="leaving">{t.say("leaving_title")}</h2>
-          <p class="soft">{lost ?? t.say("leaving_text")}</p>
+          <h2 id="leaving">{t.say(`${kind}_title`)}</h2>
+          <p class="soft">{lost ?? t.say(`${kind}_text`)}</p>
         </div>
         <div class="stack">
-          <Button onClick={() => send({ type: "stay" })}>{t.say("stay")}</Button>
+          <Button onClick={() => send({ type: "stay" })}>{t.say(kind === "losing" ? "losing_stay" : "stay")}</Button>
           <Button second onClick={() => send({ type: "close_now" })}>
-            {t.say("leave")}
+            {t.say(kind === "losing" ? "losing_leave" : "leave")}
           </Button>
         </div>
       </div>

@@ -56,7 +56,8 @@ function agreement({ s }: Ui): Word | undefined {
   return terms ? "splash_agree_terms" : undefined;
 }
 
-function Agreement({ ui }: { ui: Ui }) {
+/** The sentence with links to the organisation's documents, if it has any. */
+export function Agreement({ ui }: { ui: Ui }) {
   const { s, t } = ui;
   const sentence = agreement(ui);
   if (!sentence) return null;

@@ -1,5 +1,7 @@
 /** The chosen institution: its portal, and what happens next. */
+import { Fragment } from "preact";
 import type { Portal } from "../api/records.ts";
+import { Agreement } from "./begin.tsx";
 import { Icon } from "./icons.tsx";
 import { Button, Logo, Pair, Quiet, Title, Trouble } from "./parts.tsx";
 import { institutionName, orgName, type Ui } from "./ui.ts";
@@ -99,11 +101,42 @@ function Ready({ ui }: { ui: Ui }) {
       <Health ui={ui} name={name} />
       <Steps ui={ui} steps={steps} />
       <Trouble ui={ui} />
+      {s.busy && s.slow && <p class="notice">{t.say("slow")}</p>}
       <div class="below stack">
+        <Consent ui={ui} name={name} what={t.say("splash_shared_text")} stop={t.say("splash_stop_text", { org })} />
         <Button disabled={s.busy} onClick={() => send({ type: "leave" })}>
           {t.say(s.busy ? "preparing" : "go")}
         </Button>
       </div>
+    </div>
+  );
+}
+
+/** Who receives which data, what for and for how long, and how to stop: a line, with the details below it on request. */
+export function Consent({ ui, name, what, stop }: { ui: Ui; name: string; what: string; stop: string }) {
+  const { t } = ui;
+  const org = orgName(ui);
+  const rows = [
+    [t.say("consent_what"), what],
+    [t.say("consent_why"), t.say("consent_why_text", { org })],
+    [t.say("consent_long"), t.say("consent_long_text", { name })],
+    [t.say("consent_stop"), stop],
+  ];
+  return (
+    <div class="consent">
+      <p class="small">{t.say("consent", { org, name })}</p>
+      <details class="details">
+        <summary>{t.say("consent_more")}</summary>
+        <dl>
+          {rows.map(([head, text]) => (
+            <Fragment key={head}>
+              <dt>{head}</dt>
+              <dd>{text}</dd>
+            </Fragment>
+          ))}
+        </dl>
+        <Agreement ui={ui} />
+      </details>
     </div>
   );
 }

@@ -14,6 +14,7 @@ export function Connected({ ui }: { ui: Ui }) {
         {t.say("success_title")}
       </Title>
       {until && <p class="soft">{t.say("success_until", { date: t.date(until) })}</p>}
+      <p class="soft">{t.say("success_stop", { name, org: orgName(ui) })}</p>
       {s.connected.length > 1 && <Made ui={ui} />}
       <EndOf ui={ui} />
     </div>
@@ -60,7 +61,7 @@ export function Finish({ ui }: { ui: Ui }) {
   );
 }
 
-type Kind = "used" | "declined" | "unanswered" | "unready" | "other_patient" | "gone" | "expired" | "lost" | "mistaken" | "ours";
+type Kind = "used" | "declined" | "unanswered" | "unready" | "other_patient" | "unknown" | "gone" | "expired" | "lost" | "mistaken" | "ours";
 
 /** Views for the causes of docs/openapi.yaml. An unknown cause counts as the portal's mistake. */
 const kinds: Record<string, Kind> = {
@@ -68,7 +69,7 @@ const kinds: Record<string, Kind> = {
   server_error: "unanswered",
   temporarily_unavailable: "unanswered",
   no_answer: "unanswered",
-  unavailable: "unanswered",
+  unavailable: "ours", // our own endpoint failed; a portal that fails has a cause of its own
   invalid_client: "unready",
   unauthorized_client: "unready",
   unsupported_grant_type: "unready",
@@ -81,7 +82,7 @@ const kinds: Record<string, Kind> = {
   refused: "unready",
   taken: "used",
   wrong_patient: "other_patient",
-  connection_unknown: "gone",
+  connection_unknown: "unknown",
   given_up: "gone",
   expired: "expired",
   lost: "lost",
@@ -90,7 +91,7 @@ const kinds: Record<string, Kind> = {
 };
 
 /** Failures for which retrying is pointless. */
-const hopeless: Kind[] = ["unready", "gone", "used"];
+const hopeless: Kind[] = ["unready", "unknown", "gone", "used"];
 
 const marks: Partial<Record<Kind, IconName>> = { expired: "clock", declined: "hand", unanswered: "clock" };
 
@@ -100,10 +101,10 @@ export function Failed({ ui }: { ui: Ui }) {
   const kind = kinds[ending?.cause ?? ""] ?? "mistaken";
   const name = ending?.target.name || t.say("your_hospital");
   const again = !hopeless.includes(kind);
-  const search = kind !== "used" && (!s.config.reconnectOrgConnectionId || kind === "gone");
+  const search = kind !== "used" && (!s.config.reconnectOrgConnectionId || kind === "gone" || kind === "unknown");
   return (
     <div class="view">
-      <Title mark={marks[kind] ?? "cross"} {...(marks[kind] ? {} : { tone: "bad" as const })} lead={t.say(`${kind}_text`, { name })}>
+      <Title mark={marks[kind] ?? "cross"} {...(marks[kind] ? {} : { tone: "bad" as const })} lead={t.say(`${kind}_text`, { name, org: orgName(ui) })}>
         {t.say(`${kind}_title`, { name })}
       </Title>
       {ending && <Details ui={ui} ending={ending} />}

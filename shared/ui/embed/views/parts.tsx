@@ -176,7 +176,14 @@ export function Trouble({ ui: { s, t, send } }: { ui: Ui }) {
   );
 }
 
-/** An institution's logo, or its initials if there is none or it fails to load. */
+/** Returns a hue for a name, so that initials differ in colour from one institution to the next. */
+function hue(name: string): string {
+  let hash = 0;
+  for (const char of name) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 360;
+  return String(hash);
+}
+
+/** An institution's logo, or its initials on a colour of its own if there is none or it fails to load. */
 export function Logo({ src, name }: { src: string; name: string }) {
   const letters = name
     .split(/\s+/)
@@ -185,7 +192,7 @@ export function Logo({ src, name }: { src: string; name: string }) {
     .slice(0, 2)
     .join("");
   return (
-    <span class="logo" aria-hidden="true">
+    <span class="logo" aria-hidden="true" style={{ "--hue": hue(name) }}>
       {letters.toUpperCase()}
       {isHttps(src) && <img src={src} alt="" loading="lazy" decoding="async" referrerPolicy="no-referrer" onError={drop} />}
     </span>

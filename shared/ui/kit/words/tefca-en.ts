@@ -1,12 +1,12 @@
 /** Patient texts of TEFCA mode in English, as in en.ts. */
 export const words = {
   tefca_intro_title: "Find your records with one identity check",
-  tefca_intro_lead: "We ask hospitals and clinics nationwide for your records through the TEFCA network. You choose which ones send a copy to {org}.",
+  tefca_intro_lead: "We ask hospitals and clinics nationwide for your records through the TEFCA network. You choose which places send a copy to {org}.",
   tefca_once: "Verify your identity once",
   tefca_once_text: "An identity service confirms who you are. You don’t need a hospital password.",
   tefca_asked: "Who we ask",
   tefca_asked_text: "Hospitals and clinics in the network. To find your records, they get details the service confirmed, such as your name, birth date and address.",
-  tefca_shared_text: "Documents about your visits, medicines, test results, allergies and vaccines. They include your name and contact details. They come only from places you choose. None is chosen for you.",
+  tefca_shared_text: "Documents about your visits, medicines, test results, allergies and vaccines. They include your name and contact details. Only places you choose send them. No place is chosen for you.",
   tefca_stop_text: "Ask {org} to end the sharing.",
   tefca_simulated: "The identity check and the hospitals here are simulated.",
 
@@ -35,7 +35,7 @@ export const words = {
 
   tefca_found_one: "{n} place has your records",
   tefca_found_other: "{n} places have your records",
-  tefca_found_lead: "Choose which ones send a copy to {org}. No records are shared until you do.",
+  tefca_found_lead: "Choose which places send a copy of your records to {org}. No records are shared until you do.",
   tefca_places: "Places with your records",
   tefca_all: "Select all",
   tefca_nothing: "Select none",
@@ -50,7 +50,7 @@ export const words = {
   tefca_ambiguous_text: "At these places, more than one person could be you. So they didn’t tell us anything. Ask them to update your name, birth date and address. Then try again.",
   tefca_unanswered: "No response",
   tefca_unanswered_text: "These places may have your records, but they didn’t respond in time. To ask them again, come back later and verify your identity again.",
-  tefca_none_title: "No records found this way",
+  tefca_none_title: "No records found in the network",
   tefca_none_lead: "No place that responded was sure it has your records. Not every hospital is in the network yet.",
   tefca_none_moved: "Have you moved or changed your name? Update your account at the identity service and try again.",
   tefca_none_search: "Your hospital may have a patient portal. Search for it, and sign in with the password you use there.",
