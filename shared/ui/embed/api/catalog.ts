@@ -16,6 +16,7 @@ interface Source {
   portals?: Portal[];
   portal_ids: string[];
   health?: { state: Health };
+  distance_km?: number;
 }
 
 interface EndpointRecord {
@@ -42,7 +43,7 @@ export async function hits(ask: Fetch, { query, state, zip, after }: Calls["sear
   };
   const answer = await ask<{ hits: { total: { value: number }; hits: { sort: (string | number)[]; _source: Source }[] } }>({ path: "/bridge/catalog/search", body });
   if (!answer.ok) return answer;
-  const found = answer.data.hits.hits.map((hit) => ({ ...fromSource(hit._source, hit._source.portals ?? []), sort: hit.sort }));
+  const found = answer.data.hits.hits.map((hit) => ({ ...fromSource(hit._source, hit._source.portals ?? []), away: hit._source.distance_km, sort: hit.sort }));
   return { ok: true, data: { total: answer.data.hits.total.value, hits: found } };
 }
 

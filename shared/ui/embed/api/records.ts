@@ -33,6 +33,7 @@ export interface Institution {
 }
 
 export interface Hit extends Institution {
+  away: number | undefined; // kilometres from the ZIP code, if both are known
   sort: (string | number)[];
 }
 

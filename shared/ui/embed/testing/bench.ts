@@ -44,7 +44,7 @@ export function portal(id: string = ids.portal, endpoints: string[] = [ids.endpo
 
 export function hit(id: string = ids.brand, portals: Portal[] = [portal()]): Hit {
   const record = { id, name: `Alder ${id}`, logo: "", website: "", description: "", locations: [], health: "ok" as const };
-  return { ...record, platformType: "sandbox", portals, endpointId: undefined, sort: [7.5, "alder", 3, id] };
+  return { ...record, platformType: "sandbox", portals, endpointId: undefined, away: undefined, sort: [7.5, "alder", 3, id] };
 }
 
 type Answers = { [K in CallName]: (ask: Calls[K]["ask"]) => Answer<Calls[K]["data"]> | Promise<Answer<Calls[K]["data"]>> };

@@ -103,7 +103,7 @@ function Ready({ ui }: { ui: Ui }) {
       <Trouble ui={ui} />
       {s.busy && s.slow && <p class="notice">{t.say("slow")}</p>}
       <div class="below stack">
-        <Consent ui={ui} name={name} what={t.say("splash_shared_text")} stop={t.say("splash_stop_text", { org })} />
+        <Consent ui={ui} from={name} what={t.say("splash_shared_text")} long={t.say("consent_long_text", { name })} stop={t.say("success_stop", { name, org })} />
         <Button disabled={s.busy} onClick={() => send({ type: "leave" })}>
           {t.say(s.busy ? "preparing" : "go")}
         </Button>
@@ -113,18 +113,18 @@ function Ready({ ui }: { ui: Ui }) {
 }
 
 /** Who receives which data, what for and for how long, and how to stop: a line, with the details below it on request. */
-export function Consent({ ui, name, what, stop }: { ui: Ui; name: string; what: string; stop: string }) {
+export function Consent({ ui, from, what, long, stop }: { ui: Ui; from: string; what: string; long: string; stop: string }) {
   const { t } = ui;
   const org = orgName(ui);
   const rows = [
     [t.say("consent_what"), what],
     [t.say("consent_why"), t.say("consent_why_text", { org })],
-    [t.say("consent_long"), t.say("consent_long_text", { name })],
+    [t.say("consent_long"), long],
     [t.say("consent_stop"), stop],
   ];
   return (
     <div class="consent">
-      <p class="small">{t.say("consent", { org, name })}</p>
+      <p class="small">{t.say("consent", { org, name: from })}</p>
       <details class="details">
         <summary>{t.say("consent_more")}</summary>
         <dl>

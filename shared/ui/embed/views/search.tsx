@@ -38,7 +38,7 @@ export function Search({ ui }: { ui: Ui }) {
       {hits.length > 0 && (
         <ul class="list" aria-busy={loading}>
           {hits.map((hit) => (
-            <Result key={hit.id} ui={ui} hit={hit} />
+            <Result key={hit.id} ui={ui} hit={hit} twin={hits.some((other) => other !== hit && looksLike(other, hit))} />
           ))}
         </ul>
       )}
@@ -110,10 +110,19 @@ function Narrow({ ui: { s, t, send } }: { ui: Ui }) {
   );
 }
 
-function Result({ ui: { t, send }, hit }: { ui: Ui; hit: Hit }) {
-  const [first, ...others] = hit.locations;
-  const place = [first?.city, first?.state].filter(Boolean).join(", ");
-  const { health } = hit;
+const placeOf = ({ locations: [first] }: Hit): string => [first?.city, first?.state].filter(Boolean).join(", ");
+
+/** Reports whether patients can't tell two institutions apart by name and place. */
+const looksLike = (a: Hit, b: Hit): boolean => a.name === b.name && placeOf(a) === placeOf(b);
+
+const milesIn = (km: number): number => Math.max(1, Math.round(km / 1.609));
+
+/** twin: another result looks the same, so the website's host distinguishes this one. */
+function Result({ ui: { s, t, send }, hit, twin }: { ui: Ui; hit: Hit; twin: boolean }) {
+  const others = hit.locations.length - 1;
+  const place = placeOf(hit);
+  const { health, away } = hit;
+  const connected = [...s.connected, ...s.earlier].some(({ connection }) => connection.brand_id === hit.id);
   return (
     <li>
       <button class="choice" type="button" onClick={() => send({ type: "pick", id: hit.id })}>
@@ -123,9 +132,12 @@ function Result({ ui: { t, send }, hit }: { ui: Ui; hit: Hit }) {
           {place && (
             <span class="small soft">
               {place}
-              {others.length > 0 && ` ${t.count("more_places", others.length)}`}
+              {others > 0 && ` ${t.count("more_places", others)}`}
+              {away !== undefined && ` · ${t.count("away", milesIn(away))}`}
             </span>
           )}
+          {twin && URL.canParse(hit.website) && <span class="small soft host">{new URL(hit.website).host}</span>}
+          {connected && <span class="state connected">{t.say("is_connected")}</span>}
           {(health === "down" || health === "degraded") && <span class={`state ${health}`}>{t.say(`health_${health}`)}</span>}
         </span>
         <Icon name="next" />

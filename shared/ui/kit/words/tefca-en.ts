@@ -8,6 +8,8 @@ export const words = {
   tefca_asked_text: "Hospitals and clinics in the network. To find your records, they get details the service confirmed, such as your name, birth date and address.",
   tefca_shared_text: "Documents about your visits, medicines, test results, allergies and vaccines. They include your name and contact details. Only places you choose send them. No place is chosen for you.",
   tefca_stop_text: "Ask {org} to end the sharing.",
+  tefca_from: "the places you choose",
+  tefca_long: "Until you end it.",
   tefca_simulated: "The identity check and the hospitals here are simulated.",
 
   tefca_provider_title: "Who should verify your identity?",

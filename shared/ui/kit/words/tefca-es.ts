@@ -10,6 +10,8 @@ export const words: TefcaWords = {
   tefca_asked_text: "A los hospitales y clínicas de la red. Para buscar sus registros, reciben datos que el servicio confirmó, como su nombre, fecha de nacimiento y dirección.",
   tefca_shared_text: "Documentos sobre sus consultas, medicamentos, resultados de pruebas, alergias y vacunas. Incluyen su nombre y datos de contacto. Vienen solo de los lugares que usted elija. Nadie los elige por usted.",
   tefca_stop_text: "Pida a {org} que deje de recibir sus registros.",
+  tefca_from: "los lugares que usted elija",
+  tefca_long: "Hasta que usted lo termine.",
   tefca_simulated: "Aquí la verificación de identidad y los hospitales son simulados.",
 
   tefca_provider_title: "¿Quién debe verificar su identidad?",

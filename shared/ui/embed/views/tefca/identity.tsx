@@ -4,7 +4,7 @@ import type { Words } from "../../../kit/words/tefca.ts";
 import { currentAttempt } from "../../machine/attempting.ts";
 import { Agree, Points } from "../begin.tsx";
 import { Icon, type IconName } from "../icons.tsx";
-import { Steps } from "../institution.tsx";
+import { Consent, Steps } from "../institution.tsx";
 import { Details } from "../outcome.tsx";
 import { Again, Button, Logo, Pair, Quiet, Title, Trouble } from "../parts.tsx";
 import { orgName, type Ui } from "../ui.ts";
@@ -82,6 +82,7 @@ function Ready({ ui, name }: { ui: Ui<Words>; name: string }) {
       )}
       <Trouble ui={ui} />
       <div class="below stack">
+        <Consent ui={ui} from={t.say("tefca_from")} what={t.say("tefca_shared_text")} long={t.say("tefca_long")} stop={t.say("tefca_stop_text", { org: orgName(ui) })} />
         <Button disabled={s.busy} onClick={() => send({ type: "leave" })}>
           {s.busy ? t.say("preparing") : t.say("tefca_go", { name })}
         </Button>
