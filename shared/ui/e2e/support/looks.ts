@@ -1,4 +1,4 @@
-/** Checks of a view's look: on phone and desktop, in light and dark mode, at 400 % zoom, and in forced colours. */
+/** Checks of a view's look: on phone, tablet and desktop; in light, dark and forced colours; at 400 % zoom and with text of 32 px. */
 import type { Frame, Page } from "@playwright/test";
 import { expect } from "@playwright/test";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const screens = process.env["RECORDBRIDGE_UI_SCREENS"] ?? join(repository, "buil
 /** In brief mode each device and colour scheme is checked once and no picture is kept, which is enough for continuous integration. */
 const isBrief = process.env["RECORDBRIDGE_LOOKS"] === "brief";
 
-const DEVICES = { phone: { width: 375, height: 812 }, desktop: { width: 1280, height: 860 } } as const;
+const DEVICES = { phone: { width: 360, height: 640 }, tablet: { width: 768, height: 1024 }, desktop: { width: 1280, height: 860 } } as const;
 
 /** The viewport of 1280 × 1024 px at 400 % zoom (WCAG 1.4.10). */
 const ENLARGED = { width: 320, height: 256 };
@@ -26,6 +26,9 @@ function cutOff(): string[] {
   const cut = words.filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1);
   return [...page, ...cut.map((one) => one.outerHTML)];
 }
+
+/** Runs in a page: sets the size that its text and spaces derive from. */
+const resize = (size: string): void => void (document.documentElement.style.fontSize = size);
 
 /** Runs in a page with forced colours: returns elements without a border. */
 function edgeless(): string[] {
@@ -74,7 +77,7 @@ async function keep(page: Page, name: string): Promise<void> {
 export async function look(page: Page, name: string, lang: string): Promise<void> {
   for (const [device, size] of Object.entries(DEVICES)) {
     for (const colorScheme of ["light", "dark"] as const) {
-      if (isBrief && (device === "phone") !== (colorScheme === "dark")) {
+      if (isBrief && (device === "tablet" || (device === "phone") !== (colorScheme === "dark"))) {
         continue;
       }
       const form = `${name}-${device}-${colorScheme}-${lang}`;
@@ -84,6 +87,16 @@ export async function look(page: Page, name: string, lang: string): Promise<void
       expect.soft(await ours(page).evaluate(cutOff), `${form} is whole`).toEqual([]);
     }
   }
+  for (const [device, size] of isBrief ? [] : Object.entries(DEVICES)) {
+    await dress(page, { size, media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" } });
+    await keep(page, `${name}-${device}-forced-${lang}`);
+  }
+  await dress(page, { size: DEVICES.phone, media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "none" } });
+  await ours(page).evaluate(resize, "32px"); // the browser's largest font size
+  await ours(page).evaluate(painted);
+  await keep(page, `${name}-large-text-${lang}`);
+  expect.soft(await ours(page).evaluate(cutOff), `${name}-large-text-${lang} is whole`).toEqual([]);
+  await ours(page).evaluate(resize, "");
   const form = `${name}-enlarged-forced-${lang}`;
   const enlarged: Form = { size: ENLARGED, media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" } };
   await dress(page, enlarged);

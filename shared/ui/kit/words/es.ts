@@ -21,7 +21,7 @@ export const words: Words = {
   splash_password: "Su contraseña es solo suya",
   splash_password_text: "Usted inicia sesión en la página de su hospital. Ni nosotros ni {org} vemos su contraseña.",
   splash_stop: "Puede dejar de compartir cuando quiera",
-  splash_stop_text: "Comparte hasta que usted lo detenga o venza su permiso. Puede detenerlo en el portal del paciente de su hospital o pedírselo a {org}.",
+  splash_stop_text: "Sus registros se comparten hasta que usted lo detenga o venza su permiso. Puede detenerlo en el portal del paciente de su hospital o pedírselo a {org}.",
   splash_agree: "Al continuar, acepta los {terms} y la {privacy} de {org}.",
   splash_agree_privacy: "Al continuar, acepta la {privacy} de {org}.",
   splash_agree_terms: "Al continuar, acepta los {terms} de {org}.",
