@@ -23,7 +23,7 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	}
 	fmt.Fprintf(&text, "  dashboard  %s\n", run.DashboardURL)
 	if run.Owner != "" {
-		fmt.Fprintf(&text, "             as %s; the sign-in code arrives in the console's mailbox\n", run.Owner)
+		fmt.Fprintf(&text, "             sign in as %s; the code arrives in the console's mailbox\n", run.Owner)
 	}
 	fmt.Fprintf(&text, "  stack      %s\n  API        %s\n", run.Stack, run.BaseURL)
 	if run.ConsoleURL != "" {
@@ -32,7 +32,7 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	fmt.Fprintf(&text, "  inbox      %s\n  keys       %s\n", run.InboxURL, runFile)
 	if filesAt != "" {
 		fmt.Fprintf(&text, "  files      %s (this machine can't resolve %s, so browsers also send the API's cookies "+
-			"there, and Go a key)\n", filesAt, filehost.Name)
+			"there, and Go programs send a key)\n", filesAt, filehost.Name)
 	}
 	for _, o := range run.Organisations {
 		fmt.Fprintf(&text, "\n  %s (%s)\n    public id    %s\n    private key  %s\n", o.Name, o.Mode, o.PublicID,

@@ -90,8 +90,8 @@ func recoveryCodesMade(dashboard string, at time.Time) mailtext.Message {
 		Language: language, Subject: product + ": new recovery codes were created for your account",
 		Opening: []string{"New recovery codes were created for your dashboard account. Your old recovery codes no longer " +
 			"work."},
-		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}},
-		Link:    mailtext.Link{Label: "Review your account", Address: dashboard + "#/account"},
+		Facts: []mailtext.Fact{{Name: "Time", Value: moment(at)}},
+		Link:  mailtext.Link{Label: "Review your account", Address: dashboard + "#/account"},
 		Closing: []string{"If this was you, you don't need to do anything. If this wasn't you, sign in, create new " +
 			"recovery codes, and end all sessions on the account page. If you can't sign in, ask an owner of your " +
 			"organisation to remove you from the organisation at once."},
@@ -111,7 +111,7 @@ func recovered(dashboard string, at time.Time) mailtext.Message {
 }
 
 func factorAdded(dashboard string, f factor, at time.Time) mailtext.Message {
-	return factorChanged(dashboard, "was added to", f.name, f.added, "remove the new sign-in method, and end all " +
+	return factorChanged(dashboard, "was added to", f.name, f.added, "remove the new sign-in method, and end all "+
 		"sessions on the account page.", at)
 }
 
