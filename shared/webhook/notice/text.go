@@ -60,7 +60,7 @@ func (n Notice) ticket(whose string) mailtext.Message {
 	of := fmt.Sprintf("-org %s -mode %s -id %s", n.Tenant.OrgID, n.Tenant.Mode, n.InquiryID)
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: New support ticket: " + whose,
-		Opening: []string{"Someone, a team member or a patient, used this organisation's public ID to request support."},
+		Opening: []string{"A team member or a patient used this organisation's public ID to request support."},
 		Facts: []mailtext.Fact{
 			{Name: "Organisation", Value: whose},
 			{Name: "Organisation ID", Value: n.Tenant.OrgID},
@@ -152,8 +152,8 @@ func failingContent() content {
 func disabledContent(reason webhook.Reason) content {
 	first := "Fix your endpoint. " + receive
 	if reason == webhook.ReasonByHand {
-		first = "If nobody in your organisation requested this change, see the dashboard's audit log for who disabled the " +
-			"webhook."
+		first = "If nobody in your organisation requested this change, check the dashboard's audit log to find out who " +
+			"disabled the webhook."
 	}
 	return content{"A webhook was disabled", because(reason), []string{
 		first,

@@ -51,7 +51,7 @@ function New({ done, close }: MakeProps<NewCredential>): JSX.Element {
   return (
     <Panel title="New credential">
       <Form action={action} does={make} send="Create credential" cancel={close}>
-        <Field label="Note" value={note} set={setNote} maxLength={200} help="For your own reference, such as the name of the system that uses this credential." />
+        <Field label="Note" value={note} set={setNote} maxLength={200} help="Add a note for your own reference, such as the system that uses this credential." />
         <Addresses redirects={redirects} setRedirects={setRedirects} origins={origins} setOrigins={setOrigins} />
       </Form>
     </Panel>

@@ -7,7 +7,7 @@ import { Badge, Code, Facts, Id, pretty, Time } from "../parts/show.tsx";
 import { curl } from "../parts/snippets.ts";
 
 const FAILURES: Record<string, string> = {
-  http_status: "Your endpoint didn’t return 2xx.",
+  http_status: "Your endpoint didn’t respond with a 2xx status.",
   timeout: "Your endpoint didn’t respond in time. Respond first, then process the event.",
   dns: "We couldn’t resolve the host name.",
   tls: "We couldn’t verify the TLS certificate. Check the certificate’s chain and expiry date.",

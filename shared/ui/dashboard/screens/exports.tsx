@@ -21,7 +21,7 @@ const REASONS: Record<string, string> = {
   not_converted: "Parts of a document are invalid or can’t be converted to FHIR.",
   foreign_link: "The portal’s next-page link points to a different server.",
   too_large: "A response or attachment exceeds the size limit.",
-  unavailable: "The portal returned errors or didn’t respond until the export’s deadline.",
+  unavailable: "The portal returned errors or didn’t respond before the export’s deadline.",
   invalid_content: "The portal’s response isn’t FHIR JSON.",
 };
 

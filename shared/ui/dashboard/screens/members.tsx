@@ -7,10 +7,10 @@ import { Button, Confirm, Field, Form, Load, Notice, Panel, Title, Trouble } fro
 import { Table, Time } from "../parts/show.tsx";
 
 const ROLES: readonly [role: Role, does: string][] = [
-  ["owner", "All permissions, including managing owners and erasing data"],
-  ["admin", "All permissions except managing owners and erasing data"],
+  ["owner", "All permissions"],
+  ["admin", "All permissions except managing owners, requesting live mode and erasing data"],
   ["developer", "Test mode, including event payloads, and read-only access to live mode"],
-  ["viewer", "Read-only access, without secrets and payloads"],
+  ["viewer", "Read-only access without secrets or payloads"],
 ];
 
 export function Members(): JSX.Element {
@@ -85,7 +85,7 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
           if (leaving.account_id === session.account.id) await refresh();
           reload();
         }}>
-          <p>The member’s next request will be rejected. Everything that the member created stays.</p>
+          <p>The member’s next request will be rejected. Everything that the member created remains.</p>
         </Confirm>
       )}
     </>

@@ -54,7 +54,7 @@ function Failing({ data: { failing_webhooks: failing } }: { data: Answer }): JSX
         <Notice key={id} tone="bad">
           <p>
             <strong>{disabled ? "A webhook is disabled: " : "A webhook is failing: "}</strong>
-            <span class="break">{url}</span> since <Time at={since} />
+            <span class="break">{url}</span> since <Time at={since} exact />
           </p>
           <LinkButton href={link("webhooks", id)}>See why</LinkButton>
         </Notice>

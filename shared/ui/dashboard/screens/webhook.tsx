@@ -49,7 +49,7 @@ function Whole({ path, data, reload }: PartProps): JSX.Element {
             ["URL", <span class="break">{data.url}</span>],
             data.note !== "" && ["Note", data.note],
             ["ID", <><Id of={data.webhook_id} /> <Copy text={data.webhook_id} what="webhook ID" /></>],
-            health.failures > 0 && ["Failing since", <><Time at={health.failing_since} />, {health.failures} failed attempts</>],
+            health.failures > 0 && ["Failing since", <><Time at={health.failing_since} exact />, {health.failures} failed attempts</>],
             health.paused_until !== undefined && ["Paused until", <Time at={health.paused_until} exact />],
             health.slow_until !== undefined && ["Slow", `This webhook takes ${health.answer_ms ?? 0} ms to respond. Faster webhooks don’t wait for slow ones.`],
             ["Last failure", <Time at={health.last_failure_at} />],

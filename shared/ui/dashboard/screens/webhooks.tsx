@@ -47,7 +47,7 @@ function New({ done, close }: MakeProps<NewWebhook>): JSX.Element {
     <Panel title="New webhook">
       <Form action={action} send="Add webhook" cancel={close} does={async () => done(await api.post<NewWebhook>(`${base}/webhooks`, { url: url.trim(), types: chosen, note: note.trim() }))}>
         <Field label="URL" type="url" value={url} set={setUrl} required maxLength={2000} placeholder="https://app.example/webhooks/records"
-          help={place.mode === "test" ? "Use https; http is allowed only for localhost." : "Use https. Your endpoint must return 2xx within 30 seconds."} />
+          help={place.mode === "test" ? "Use https; http is allowed only for localhost." : "Use https. Your endpoint must respond with a 2xx status within 30 seconds."} />
         <Field label="Note" value={note} set={setNote} maxLength={200} />
         <Load answer={known}>{({ types: all }) => <Types all={all} chosen={chosen} set={setTypes} />}</Load>
       </Form>
