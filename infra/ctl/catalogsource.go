@@ -199,7 +199,7 @@ func removeSource(flags *flag.FlagSet) action {
 
 func importList(flags *flag.FlagSet) action {
 	id := flags.String("id", "", "`id` of the source (default, with -file: derived from the file name)")
-	file := flags.String("file", "", "`file` with the list, plain or gzipped; creates its source if needed")
+	file := flags.String("file", "", "`file` with the list, plain or gzipped; creates the list's source if needed")
 	format := formatFlag(flags)
 	mode := flags.String("mode", "", "mode of a newly created source, `test` or live")
 	return func(ctx context.Context, s session) (any, error) {

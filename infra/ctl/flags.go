@@ -33,7 +33,7 @@ func parse(flags *flag.FlagSet, args []string, operands bool) error {
 		return err
 	}
 	if flags.NArg() > 0 && !operands {
-		return fmt.Errorf("%s: unexpected arguments after the flags (%d); every value needs its flag", flags.Name(),
+		return fmt.Errorf("%s: unexpected arguments after the flags (%d); every value requires a flag", flags.Name(),
 			flags.NArg())
 	}
 	return refuseEmptyFlags(flags)

@@ -65,7 +65,7 @@ func organisationCommands() []command {
 		},
 		{
 			name: "organisation remove", flags: "-org ID", needs: []string{"org"}, declare: removeOrganisation,
-			help: "Removes a suspended organisation that owns nothing",
+			help: "Removes a suspended organisation that owns no data",
 		},
 	}
 }
