@@ -11,7 +11,7 @@ const STEPS: Record<LiveStep, [title: string, why: string, screen: string, does:
   privacy_policy: ["Add your privacy policy", "Patients can read your privacy policy before they share records.", "branding", "Open branding"],
   notice_address_verified: ["Verify a notice address", "We send emails about your webhooks and credentials to this address.", "branding", "Open branding"],
   owners_two_factor: ["Secure every owner’s account", "Each owner needs a passkey or an authenticator app.", "members", "View members"],
-  webhook_verified: ["Receive a test event", "In test mode, your endpoint must respond to the event with a 2xx status.", "webhooks", "Open webhooks"],
+  webhook_verified: ["Receive a test event", "In test mode, your endpoint must respond to the test event with a 2xx status.", "webhooks", "Open webhooks"],
 };
 
 /** Shows its children once the organisation has live mode, and the request form until then. */
