@@ -42,7 +42,7 @@ func chainFlag(flags *flag.FlagSet) func() (orgID string, err error) {
 	return func() (string, error) {
 		parsed, ok := ids.ParseUUID(*id)
 		if *id != "" && !ok {
-			return "", misused("-org must be an organisation's ID, as organisation list prints it")
+			return "", misused("-org must be an organisation's ID, as printed by organisation list")
 		}
 		return parsed, nil
 	}
@@ -60,7 +60,7 @@ type auditShown struct {
 
 func listAudit(flags *flag.FlagSet) action {
 	chain := chainFlag(flags)
-	before := flags.Int64("before", 0, "continue before this `number`: next from the previous page")
+	before := flags.Int64("before", 0, "continue before this `number`, which is next on the previous page")
 	limit := flags.Int("limit", 50, "maximum number of rows, 1 to 100")
 	return func(ctx context.Context, s session) (any, error) {
 		orgID, err := chain()
@@ -164,7 +164,7 @@ func (h *heads) Set(value string) error {
 	number, hash, _ := strings.Cut(value, ":")
 	seq, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || seq < 1 || len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != "" {
-		return errors.New("it is not a number, a colon and 64 digits from 0 to f")
+		return errors.New("the value is not a number, a colon and 64 hexadecimal digits")
 	}
 	*h = append(*h, audit.Head{Seq: seq, Hash: hash})
 	return nil

@@ -16,7 +16,7 @@ func catalogCommands() []command {
 	return append(append(sourceCommands(), hostCommands()...), []command{
 		{
 			name: "catalog diff", flags: "-mode test|live [-host HOST] [-source SOURCE] [-limit N]", declare: previewCatalog,
-			help: "Shows what publishing would change and which hosts need an operator's decision; changes nothing",
+			help: "Shows what publishing would change and which hosts need an operator's decision, without changing anything",
 		},
 		{
 			name: "catalog approve", flags: "-id SOURCE\n-mode test|live", declare: approveCatalog,
@@ -61,11 +61,11 @@ func catalogCommands() []command {
 		{
 			name: "catalog rename", flags: "-mode test|live -id BRAND -name NAME", needs: []string{"id", "name"},
 			declare: renameBrand,
-			help:    "Overrides the name that an institution's lists give it",
+			help:    "Overrides an institution's name from its lists",
 		},
 		{
 			name: "catalog report", flags: "-mode test|live",
-			help: "Shows the catalogue's status: versions, sources, pending approvals, operator " +
+			help: "Shows the catalogue's status: versions, sources, pending approvals and operator " +
 				"decisions", declare: reportCatalog,
 		},
 	}...)
@@ -146,7 +146,7 @@ func searchCatalog(flags *flag.FlagSet) action {
 	var states, platforms, zips texts
 	mode := modeFlag(flags)
 	q := search.Query{}
-	flags.StringVar(&q.Text, "text", "", "search text, as a patient would type it (default: all, by name)")
+	flags.StringVar(&q.Text, "text", "", "search text, as a patient would type it (default: all institutions, by name)")
 	flags.Var(&states, "state", "state `code`, such as TN; may be repeated")
 	flags.Var(&platforms, "platform", "platform `type`; may be repeated")
 	flags.Var(&zips, "zip", "`ZIP` code to sort by distance from; may be repeated")
@@ -209,7 +209,7 @@ func mergeBrand(flags *flag.FlagSet) action {
 func aliasBrand(flags *flag.FlagSet) action {
 	mode, id := modeFlag(flags), recordFlag(flags)
 	alias := flags.String("alias", "", "alternative `name`")
-	remove := flags.Bool("remove", false, "remove the name")
+	remove := flags.Bool("remove", false, "remove the alternative name")
 	return func(ctx context.Context, s session) (any, error) {
 		if *remove {
 			return overrideShown(
@@ -224,7 +224,7 @@ func aliasBrand(flags *flag.FlagSet) action {
 func renameBrand(flags *flag.FlagSet) action {
 	mode, id := modeFlag(flags), recordFlag(flags)
 	var name mayBeEmpty
-	flags.Var(&name, "name", "`name` that patients see; '' for the name from its lists")
+	flags.Var(&name, "name", "`name` that patients see; '' for the name from the institution's lists")
 	return func(ctx context.Context, s session) (any, error) {
 		return overrideShown(*mode, *id, map[string]string{"name": name.String()}), s.CatalogOverrides.Rename(
 			ctx, *mode, *id, name.String(),

@@ -31,7 +31,7 @@ func showEndpointHealth(flags *flag.FlagSet) action {
 	abroad := flags.Bool("abroad", false, "list the endpoints whose discovery names unapproved origins")
 	bundles := flags.Bool("bundles", false,
 		"list the bundles that endpoints publish about their institutions and that are not yet a source")
-	limit := flags.Int("limit", healthShown, "maximum number of endpoints, those longest in their state first")
+	limit := flags.Int("limit", healthShown, "maximum number of endpoints to list, longest in their state first")
 	return func(ctx context.Context, s session) (any, error) {
 		if *limit < 1 || *limit > mostHealthShown {
 			return nil, misused("-limit must be from 1 to %d", mostHealthShown)
@@ -89,7 +89,7 @@ func bundlesShown(mode string, all []operator.Bundle, limit int) []map[string]an
 	for _, b := range all[:min(len(all), limit)] {
 		row := endpointNamed(b.Endpoints[0])
 		row["bundle"], row["endpoints"] = b.Address, len(b.Endpoints)
-		row["do"] = "check it, then: catalog source set -id ID -mode " + mode +
+		row["do"] = "check the bundle, then: catalog source set -id ID -mode " + mode +
 			" -format brands -url URL -brand-system URI -brand VALUE"
 		rows = append(rows, row)
 	}

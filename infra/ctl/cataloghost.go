@@ -18,7 +18,7 @@ func hostCommands() []command {
 		{
 			name: "catalog allow", flags: "-mode test|live (-host HOST [-source SOURCE] | -source SOURCE | -host HOST " +
 				"-every-brand | -host HOST -undo)", declare: allowHosts,
-			help: "Approves what is waiting at a host, or at all hosts that a source names",
+			help: "Approves the servers waiting at a host, or at all hosts that a source names",
 		},
 		{
 			name: "catalog refuse", flags: "-mode test|live (-host HOST | -source SOURCE | -host HOST -undo)",
@@ -39,13 +39,13 @@ func hostFlags(flags *flag.FlagSet) *operator.HostChoice {
 func allowHosts(flags *flag.FlagSet) action {
 	mode, choice := modeFlag(flags), hostFlags(flags)
 	every := flags.Bool("every-brand", false,
-		"let every institution have servers at the host, now and later; for a vendor's host")
-	undo := flags.Bool("undo", false, "remove all decisions about the host; what was published stays")
+		"let every institution have servers at the host, now and later; use this flag for a vendor's host")
+	undo := flags.Bool("undo", false, "remove all decisions about the host; published servers stay published")
 	return func(ctx context.Context, s session) (any, error) {
 		shown := map[string]any{"mode": *mode, "next": "catalog publish"}
 		switch {
 		case *choice == (operator.HostChoice{}):
-			return nil, misused("set -host or -source; to see what is waiting, run catalog diff")
+			return nil, misused("set -host or -source; to see the waiting hosts, run catalog diff")
 		case (*every || *undo) && (choice.Host == "" || choice.Source != "") || *every && *undo:
 			return nil, misused("-every-brand and -undo can be used only with -host")
 		case *every:
@@ -68,7 +68,7 @@ func refuseHosts(flags *flag.FlagSet) action {
 		shown := map[string]any{"mode": *mode, "next": "catalog publish"}
 		switch {
 		case *choice == (operator.HostChoice{}):
-			return nil, misused("set -host or -source; to see what is waiting, run catalog diff")
+			return nil, misused("set -host or -source; to see the waiting hosts, run catalog diff")
 		case *undo && (choice.Host == "" || choice.Source != ""):
 			return nil, misused("-undo can be used only with -host")
 		case *undo:
@@ -90,7 +90,7 @@ func hostsShown(shown map[string]any, waiting []compose.Wait, choice *operator.H
 	hosts := publish.ByHost(waiting)
 	shown["hosts_wait"] = map[string]any{
 		"hosts": len(hosts), "servers": len(waiting), "first": hosts[:min(limit, len(hosts))],
-		"do": "catalog allow -host HOST, or -source SOURCE for every host in a list; catalog refuse for wrong ones",
+		"do": "catalog allow -host HOST, or -source SOURCE for every host in a list; catalog refuse for wrong hosts",
 	}
 	return shown
 }

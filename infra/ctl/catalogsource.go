@@ -35,7 +35,7 @@ func sourceCommands() []command {
 		},
 		{
 			name: "catalog source remove", flags: "-id ID", needs: []string{"id"}, declare: removeSource,
-			help: "Removes a source; data from this source alone goes with the next publication",
+			help: "Removes a source; the next publication removes data from this source alone",
 		},
 		{
 			name: "catalog import", flags: "-id ID\n-file FILE -format FORMAT -mode test|live [-id ID]", declare: importList,
@@ -61,13 +61,13 @@ func setSource(flags *flag.FlagSet) action {
 	flags.String("mode", "", "`test` or live; can't be changed later")
 	formatFlag(flags)
 	flags.String("url", "", "`URL` of the list; without it, the list is imported only from files")
-	every := flags.Duration("every", 0, "fetch `interval`, such as 24h; 0 to fetch it only on request")
-	flags.String("platform", "", "default EHR platform `type` for endpoints whose platform the list doesn't give")
-	priority := flags.Int("priority", 0, "priority `number`: if two sources differ, the higher one wins")
-	flags.String("license", "", "license `text` of the list")
+	every := flags.Duration("every", 0, "fetch `interval`, such as 24h; 0 to fetch the list only on request")
+	flags.String("platform", "", "default EHR platform `type` for endpoints whose platform the list doesn't state")
+	priority := flags.Int("priority", 0, "priority `number`: if two sources differ, the higher number wins")
+	flags.String("license", "", "licence `text` of the list")
 	system := flags.String("brand-system", "",
-		"identifier `system` of the one brand that the list covers; other brands in it are ignored")
-	brand := flags.String("brand", "", "`value` of that identifier")
+		"identifier `system` of the one brand that the list covers; other brands in the list are ignored")
+	brand := flags.String("brand", "", "`value` of the identifier for -brand-system")
 	return func(ctx context.Context, s session) (any, error) {
 		if (*system == "") != (*brand == "") {
 			return nil, misused("-brand and -brand-system must be used together")
@@ -199,7 +199,7 @@ func removeSource(flags *flag.FlagSet) action {
 
 func importList(flags *flag.FlagSet) action {
 	id := flags.String("id", "", "`id` of the source (default, with -file: derived from the file name)")
-	file := flags.String("file", "", "`file` with the list, plain or gzipped; creates its source if needed")
+	file := flags.String("file", "", "`file` with the list, plain or gzipped; creates the list's source if needed")
 	format := formatFlag(flags)
 	mode := flags.String("mode", "", "mode of a newly created source, `test` or live")
 	return func(ctx context.Context, s session) (any, error) {

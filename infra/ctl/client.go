@@ -20,7 +20,7 @@ func clientCommands() []command {
 	const owner = " [-org ID -mode test|live]"
 	return []command{
 		{
-			name: "client create", help: "Creates client authentication, shared by all organisations or for one",
+			name: "client create", help: "Creates a client authentication, shared by all organisations or for one organisation",
 			needs: []string{"method"}, declare: createClient,
 			flags: "-method client_secret_basic|client_secret_post -secret-file FILE|- -origin ORIGIN ..." + owner +
 				"\n-method private_key_jwt [-algorithm RS384|ES384] [-key-id KID]" + owner,
@@ -33,7 +33,7 @@ func clientCommands() []command {
 		},
 		{
 			name: "client rotate", flags: "-id ID -secret-file FILE|-" + owner + "\n-id ID -key-id KID" + owner,
-			help: "Gives a client authentication a new secret or key under the same " +
+			help: "Replaces a client authentication's secret or key, keeping its " +
 				"ID", needs: []string{"id"}, declare: rotateClient,
 		},
 		{
@@ -54,7 +54,7 @@ func createClient(flags *flag.FlagSet) action {
 	method := flags.String("method", "", "client_secret_basic, client_secret_post or private_key_jwt")
 	flags.StringVar(&made.Algorithm, "algorithm", "", "for private_key_jwt: `RS384` or ES384 (default RS384)")
 	flags.StringVar(&made.KeyID, "key-id", "",
-		"for private_key_jwt: `kid` of the signing key, from keys jwks (default: always the current one)")
+		"for private_key_jwt: `kid` of the signing key, from keys jwks (default: always the current key)")
 	flags.Var((*texts)(&made.Origins), "origin",
 		"token endpoint `origin` that the client secret may be sent to; may be repeated")
 	file := secretFlag(flags)
@@ -133,8 +133,7 @@ func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owne
 
 func rotateClient(flags *flag.FlagSet) action {
 	var keyID mayBeEmpty
-	flags.Var(&keyID, "key-id", "for private_key_jwt: `kid` of the key that signs from now on; '' for always the "+
-		"current one")
+	flags.Var(&keyID, "key-id", "for private_key_jwt: `kid` of the new signing key; '' for always the current key")
 	file := secretFlag(flags)
 	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
 		change := operator.Rotation{KeyID: keyID.said}
@@ -158,7 +157,7 @@ func setOrigins(flags *flag.FlagSet) action {
 
 func removeClient(flags *flag.FlagSet) action {
 	abandon := flags.Bool("abandon", false,
-		"remove it despite connections, which can't be refreshed any more if they were created with it")
+		"remove the client authentication despite connections; connections created with it can no longer be refreshed")
 	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
 		return map[string]any{"client_auth_id": id, "removed": true}, s.Clients.Remove(ctx, owner, id, *abandon)
 	})
@@ -170,7 +169,7 @@ func clientOwnerFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 	return func() (org.Tenant, error) {
 		owner, _, err := owned()
 		if err == nil && owner == (org.Tenant{}) && given(flags, "mode") {
-			return org.Tenant{}, misused("-mode requires -org; shared clients are for both modes")
+			return org.Tenant{}, misused("-mode requires -org; shared clients apply to both modes")
 		}
 		return owner, err
 	}

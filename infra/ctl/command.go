@@ -130,14 +130,14 @@ func (r registry) overview() string {
 		fmt.Fprintf(&text, "  %-22s %s\n", c.name, c.help)
 	}
 	text.WriteString(`
-The default stack is the local one of make run, from ` + localRun +
+The default stack is the local stack of make run, from ` + localRun +
 		`. Use -stack NAME for a stack on AWS, or -outputs FILE
-for one whose outputs are in a file. ctl help WORD lists the flags of all commands that begin with the word, and
-ctl COMMAND -h explains those of one command.
+for a stack whose outputs are in a file. ctl help WORD lists the flags of all commands that begin with the word, and
+ctl COMMAND -h explains the flags of one command.
 
 Clients and registrations are shared by all organisations unless -org names one. Client secrets, webhook headers (a file
 of lines NAME=VALUE) and replies to patients are read from a file, or from standard input with "-", never from an
-argument, which others on the machine could see. Times are written like 2026-11-21T09:30:00Z.`)
+argument, which other users of the machine could see. Write times as 2026-11-21T09:30:00Z.`)
 	return text.String()
 }
 

@@ -26,7 +26,7 @@ func connectionCommands() []command {
 		{
 			name: "connection purge", flags: ofTenant + " -id ID [-apply]", needs: []string{"org", "id"},
 			declare: purgeConnection,
-			help:    "Erases a connection with all its data and verifies the erasure; run again to see its progress",
+			help:    "Erases a connection with all its data and verifies the erasure; run the command again to see the progress",
 		},
 	}
 }
@@ -34,7 +34,7 @@ func connectionCommands() []command {
 // pagingFlags adds the flags for paging through a list. Call the returned function after parsing.
 func pagingFlags(flags *flag.FlagSet) func() (operator.Paging, error) {
 	var p operator.Paging
-	flags.StringVar(&p.After, "after", "", "continue after this `position`: next from the previous page")
+	flags.StringVar(&p.After, "after", "", "continue after this `position`, which is next on the previous page")
 	flags.IntVar(&p.Limit, "limit", 0, "page size, 1 to 100 (default 50)")
 	return func() (operator.Paging, error) {
 		if given(flags, "limit") && p.Limit == 0 {
@@ -67,7 +67,7 @@ func listConnections(flags *flag.FlagSet) action {
 }
 
 func showConnection(flags *flag.FlagSet) action {
-	id := flags.String("id", "", "connection `id`: org_connection_id")
+	id := flags.String("id", "", "connection `id` (org_connection_id)")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		c, err := s.Connections.Show(ctx, tenant, *id)
 		if err != nil {
@@ -84,9 +84,9 @@ func showConnection(flags *flag.FlagSet) action {
 }
 
 func purgeConnection(flags *flag.FlagSet) action {
-	id := flags.String("id", "", "connection `id`: org_connection_id")
-	isMeant := flags.Bool("apply", false, "erase it; without this flag, nothing changes and an earlier request's "+
-		"status is printed")
+	id := flags.String("id", "", "connection `id` (org_connection_id)")
+	isMeant := flags.Bool("apply", false, "erase the connection; without this flag, nothing changes and an earlier "+
+		"request's status is printed")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		ask := s.Erasures.Show
 		if *isMeant {

@@ -260,7 +260,7 @@ func TestExportShowExplainsProblem(t *testing.T) {
 	p.tells(t, outputs, []string{"export", "show", "-id", failed}, `"reason": "suppressed_please_contact"`,
 		`"row": "HOOKS"`, `"attribute": "types"`)
 	if _, err := p.matter(t, outputs, "webhook", "list"); err == nil ||
-		!strings.HasPrefix(err.Error(), "row HOOKS can't be read at types (decode)") {
+		!strings.HasPrefix(err.Error(), "attribute types of row HOOKS can't be read (decode)") {
 		t.Errorf("a list with a damaged row: %v", err)
 	}
 	p.damage(t, "WorkTable", p.tenant.Key()+"#TASK#"+whole, "META", "outcome")

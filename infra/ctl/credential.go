@@ -119,7 +119,7 @@ func changeCredential(flags *flag.FlagSet) action {
 	flags.Var((*texts)(&change.AddOrigins), "add-origin", "allowed `origin` to add; may be repeated")
 	flags.Var((*texts)(&change.RemoveOrigins), "remove-origin", "allowed `origin` to remove; may be repeated")
 	var note mayBeEmpty
-	flags.Var(&note, "note", "note that identifies the credential; '' removes it")
+	flags.Var(&note, "note", "note that identifies the credential; '' removes the note")
 	flags.BoolVar(&change.AnyOrigin, "any-origin", false, "remove all origins, so that pages of any origin can use "+
 		"the public ID")
 	return func(ctx context.Context, s session) (any, error) {
@@ -144,8 +144,8 @@ func addKey(flags *flag.FlagSet) action {
 
 func revokeKeys(flags *flag.FlagSet) action {
 	publicID := publicIDFlag(flags)
-	all := flags.Bool("all", false, "revoke all keys instead of the oldest")
-	key := flags.String("key", "", "`id` of the key to revoke instead of the oldest")
+	all := flags.Bool("all", false, "revoke all keys instead of the oldest key")
+	key := flags.String("key", "", "`id` of the key to revoke instead of the oldest key")
 	return func(ctx context.Context, s session) (any, error) {
 		revoked := map[string]any{"public_id": *publicID, "revoked": true}
 		if *key != "" {
@@ -165,12 +165,12 @@ func removeCredential(flags *flag.FlagSet) action {
 func keyCommands() []command {
 	return []command{{
 		name: "keys jwks", flags: "[-rsa]", declare: showKeys,
-		help: "Prints the running service's public keys, for registrations that need them inline",
+		help: "Prints the running service's public keys, for registrations that need the keys inline",
 	}}
 }
 
 // showKeys prints our client's public keys in the form that health systems accept.
 func showKeys(flags *flag.FlagSet) action {
-	rsa := flags.Bool("rsa", false, "only RSA keys, for platforms that accept no others")
+	rsa := flags.Bool("rsa", false, "print only RSA keys, for platforms that accept no other keys")
 	return func(ctx context.Context, s session) (any, error) { return s.ClientKeys.PublicKeys(ctx, *rsa) }
 }

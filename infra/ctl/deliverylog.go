@@ -46,7 +46,7 @@ func listDeliveries(flags *flag.FlagSet) action {
 	flags.StringVar((*string)(&q.Status), "status", "", "`scheduled`, inflight, delivered, exhausted or held")
 	flags.TextVar(&q.From, "from", time.Time{}, "only deliveries created at or after this `time`")
 	flags.TextVar(&q.To, "to", time.Time{}, "only deliveries created before this `time`")
-	flags.StringVar(&q.After, "after", "", "continue after this `position`: next from the previous page")
+	flags.StringVar(&q.After, "after", "", "continue after this `position`, which is next on the previous page")
 	flags.IntVar(&q.Limit, "limit", 0, "page size, 1 to 100 (default 50)")
 	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		if _, ok := webhook.ParseType(string(q.Type)); q.Type != "" && !ok {
@@ -67,7 +67,7 @@ func listDeliveries(flags *flag.FlagSet) action {
 
 // showDelivery prints one delivery with all of its attempts, including their requests and responses.
 func showDelivery(flags *flag.FlagSet) action {
-	id := flags.String("delivery", "", "webhook `id`, from webhook log")
+	id := flags.String("delivery", "", "delivery `id`, from webhook log")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		detail, err := s.Log.Show(ctx, tenant, *id)
 		if err != nil {
@@ -84,7 +84,7 @@ func showDelivery(flags *flag.FlagSet) action {
 }
 
 func replayWebhook(flags *flag.FlagSet) action {
-	delivery := flags.String("delivery", "", "`id` of one delivery, whatever its status")
+	delivery := flags.String("delivery", "", "`id` of one delivery, regardless of status")
 	since := timeFlag(flags, "failed-since", "deliveries created since this `time` that failed or are held")
 	from := timeFlag(flags, "from", "deliveries created at or after this `time`, delivered or not")
 	to := timeFlag(flags, "to", "only deliveries created before this `time`")
@@ -112,7 +112,7 @@ func replayWebhook(flags *flag.FlagSet) action {
 }
 
 func simulateEvent(flags *flag.FlagSet) action {
-	id := flags.String("id", "", "webhook `id` (default: all webhooks subscribed to the type)")
+	id := flags.String("id", "", "webhook `id` (default: all webhooks subscribed to the event type)")
 	name := flags.String("type", "", "event `type`")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		types, err := typesOf([]string{*name})

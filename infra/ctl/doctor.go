@@ -10,8 +10,8 @@ import (
 func doctorCommands() []command {
 	return []command{{
 		name: "doctor", offline: true, declare: examine,
-		help: "Checks a deployment: keys, queues, alarms, clock, organisations' names, webhooks, connections without " +
-			"a patient, institutions, URLs, audit rows, mail; exits with 1 and suggests fixes if a check fails",
+		help: "Checks a deployment: outputs, keys, clock, queues, alarms, webhooks, institutions, URLs, audit rows and " +
+			"mail; exits with 1 and suggests fixes if a check fails",
 	}}
 }
 

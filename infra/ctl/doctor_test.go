@@ -58,13 +58,13 @@ func TestDoctorReportsRemediesAndUninspectedParts(t *testing.T) {
 	}
 	for _, unseen := range []string{
 		"Operators can't read", "found by stack name",
-		"Nothing is published in live mode",
+		"No catalogue is published in live mode",
 	} {
 		if !strings.Contains(told, unseen) {
 			t.Errorf("%q is not told as not seen: %s", unseen, told)
 		}
 	}
-	if !strings.Contains(told, "The chain of "+id+" is intact; save its head 2:") {
+	if !strings.Contains(told, "The audit chain of "+id+" is intact. Save the chain's head 2:") {
 		t.Errorf("no head is told: %s", told)
 	}
 	for _, trouble := range []struct {
@@ -82,7 +82,7 @@ func TestDoctorReportsRemediesAndUninspectedParts(t *testing.T) {
 			func() { do("webhook", "enable", "-org", id, "-mode", "test", "-id", hook) },
 		},
 		{
-			"a dead letter", "1 dead letters in refreshes", "ctl redrive -queue refreshes",
+			"a dead letter", "The dead-letter queue for refreshes has 1 messages", "ctl redrive -queue refreshes",
 			func() { found.die(t, "Refresh", due.Connection) }, func() { do("redrive", "-queue", "refreshes", "-apply") },
 		},
 		{

@@ -135,7 +135,7 @@ func TestDoctorQueriesCloudWatchAndSES(t *testing.T) {
 		return out.String(), exitCode(err)
 	}
 	if told, code := look(); code != 1 || !strings.Contains(told, "ctl-ExportDeadLetters is in ALARM") ||
-		!strings.Contains(told, "See its runbook") || !strings.Contains(told, "SES account is out of the sandbox") {
+		!strings.Contains(told, "See the alarm's runbook") || !strings.Contains(told, "SES account is out of the sandbox") {
 		t.Errorf("with an alarm: exit code %d, %s", code, told)
 	}
 	alarms = ""

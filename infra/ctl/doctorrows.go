@@ -20,14 +20,14 @@ const failingFor = time.Hour
 func checkWebhooks(ctx context.Context, s session) []finding {
 	all, err := s.Organisations.List(ctx)
 	if err != nil {
-		return []finding{amiss("docs/operate/runbooks/tables.md.", "Organisations can't be listed: %v.", err)}
+		return []finding{amiss("See docs/operate/runbooks/tables.md.", "Organisations can't be listed: %v.", err)}
 	}
 	var found []finding
 	count := 0
 	for _, owner := range all {
 		webhooks, err := s.Webhooks.List(ctx, owner.Tenant)
 		if err != nil {
-			found = append(found, amiss("docs/operate/runbooks/tables.md.", "The webhooks of %s in %s mode can't be "+
+			found = append(found, amiss("See docs/operate/runbooks/tables.md.", "The webhooks of %s in %s mode can't be "+
 				"read: %v.",
 				owner.Tenant.OrgID, owner.Tenant.Mode, err))
 			continue
@@ -37,17 +37,17 @@ func checkWebhooks(ctx context.Context, s session) []finding {
 			of := fmt.Sprintf("-org %s -mode %s -id %s", owner.Tenant.OrgID, owner.Tenant.Mode, w.ID)
 			switch {
 			case w.Disabled:
-				found = append(found, amiss("Tell the organisation, then run ctl webhook enable "+of+".",
+				found = append(found, amiss("Notify the organisation, then run ctl webhook enable "+of+".",
 					"Webhook %s was disabled at %s: %s.", w.ID, w.DisabledAt.Format(time.RFC3339), w.DisabledFor))
 			case w.Health.Failures > 0 && time.Since(w.Health.FailingSince) > failingFor:
-				found = append(found, amiss("ctl webhook log "+of+".", "Webhook %s has been failing since %s, %d "+
+				found = append(found, amiss("Run ctl webhook log "+of+".", "Webhook %s has been failing since %s, %d "+
 					"times.", w.ID,
 					w.Health.FailingSince.Format(time.RFC3339), w.Health.Failures))
 			}
 		}
 	}
 	if len(found) == 0 {
-		return []finding{fine("%d webhooks, none failing or disabled.", count)}
+		return []finding{fine("No webhook is failing or disabled (%d in total).", count)}
 	}
 	return found
 }
@@ -59,13 +59,13 @@ func checkInstitutions(ctx context.Context, s session) []finding {
 		switch {
 		case errors.Is(err, fault.NotFound), err == nil && len(report.States) == 0:
 			found = append(found, notInspected("To let patients find institutions, run ctl catalog publish.",
-				"Nothing is published in %s mode.", mode))
+				"No catalogue is published in %s mode.", mode))
 		case err != nil:
-			found = append(found, amiss("docs/operate/runbooks/tables.md.",
+			found = append(found, amiss("See docs/operate/runbooks/tables.md.",
 				"The health of endpoints in %s mode can't be read: %v.", mode, err))
 		case report.States[health.Down] > 0:
-			found = append(found, amiss("ctl catalog health -mode "+mode+" -state down.", "%d endpoints in %s mode are down.",
-				report.States[health.Down], mode))
+			found = append(found, amiss("Run ctl catalog health -mode "+mode+" -state down.",
+				"%d endpoints in %s mode are down.", report.States[health.Down], mode))
 		default:
 			found = append(found, fine("No endpoint in %s mode is down.", mode))
 		}
@@ -77,7 +77,7 @@ func checkInstitutions(ctx context.Context, s session) []finding {
 func checkAudit(ctx context.Context, s session) []finding {
 	all, err := s.Organisations.List(ctx)
 	if err != nil {
-		return []finding{amiss("docs/operate/runbooks/tables.md.", "Organisations can't be listed: %v.", err)}
+		return []finding{amiss("See docs/operate/runbooks/tables.md.", "Organisations can't be listed: %v.", err)}
 	}
 	chains := []string{""}
 	for _, owner := range all {
@@ -87,22 +87,22 @@ func checkAudit(ctx context.Context, s session) []finding {
 	}
 	log, found := wiring.AuditLog(s.stack.Config, s.stack.Outputs), make([]finding, 0, len(chains))
 	for _, id := range chains {
-		name, flags := "everybody", ""
+		name, flags := "shared resources", ""
 		if id != "" {
 			name, flags = id, " -org "+id
 		}
 		report, err := log.Verify(ctx, id)
 		switch {
 		case err != nil:
-			found = append(found, amiss("docs/operate/runbooks/tables.md.", "The audit rows of %s can't be read: "+
+			found = append(found, amiss("See docs/operate/runbooks/tables.md.", "The audit rows of %s can't be read: "+
 				"%v.", name, err))
 		case !report.IsIntact():
-			found = append(found, amiss("ctl audit verify"+flags+", then docs/operate/audit.md, Broken chain.",
-				"The chain of %s is broken at row %d: %s.", name, report.Breaks[0].Seq, report.Breaks[0].What))
+			found = append(found, amiss("Run ctl audit verify"+flags+", then see docs/operate/audit.md, Broken chain.",
+				"The audit chain of %s is broken at row %d: %s.", name, report.Breaks[0].Seq, report.Breaks[0].What))
 		case report.Head.Seq == 0:
-			found = append(found, fine("%s has no audit rows.", name))
+			found = append(found, fine("The audit chain of %s has no rows.", name))
 		default:
-			found = append(found, fine("The chain of %s is intact; save its head %d:%s.", name, report.Head.Seq,
+			found = append(found, fine("The audit chain of %s is intact. Save the chain's head %d:%s.", name, report.Head.Seq,
 				report.Head.Hash))
 		}
 	}

@@ -47,10 +47,10 @@ func checkOutputs(_ context.Context, s session) []finding {
 // decrypting with it.
 func checkKeys(ctx context.Context, s session) []finding {
 	found := []finding{notInspected(
-		"Their functions don't start if they can't read them: search the logs for start.failed.",
+		"Search the logs for start.failed: functions that can't read their secrets and keys don't start.",
 		"Operators can't read CursorSecret, DownloadSecret, LimitSecret, TokensKey or FilesKey.")}
 	if _, err := awssecret.Keyring(ctx, s.stack.Config, time.Now, s.stack.Outputs["KeyHashingSecret"]); err != nil {
-		found = append(found, amiss("docs/operate/secrets.md, Rotate a versioned secret.", "KeyHashingSecret can't be "+
+		found = append(found, amiss("See docs/operate/secrets.md, Rotate a versioned secret.", "KeyHashingSecret can't be "+
 			"read: %v.", err))
 	} else {
 		found = append(found, fine("KeyHashingSecret is readable and has its current version."))
@@ -62,14 +62,14 @@ func checkKeys(ctx context.Context, s session) []finding {
 		_, err = sealer.Open(ctx, org.Tenant{}, "doctor", sealed)
 	}
 	if err != nil {
-		return append(found, amiss("docs/operate/runbooks/keys.md: check that the key is enabled.",
+		return append(found, amiss("Check that the key is enabled (docs/operate/runbooks/keys.md).",
 			"SecretsKey can't encrypt and decrypt: %v.", err))
 	}
 	if s.Operator == nil {
 		return append(found, fine("SecretsKey encrypts and decrypts."))
 	}
 	if _, err = s.ClientKeys.PublicKeys(ctx, false); err != nil {
-		return append(found, amiss("docs/operate/runbooks/keys.md: check that the client keys are enabled.",
+		return append(found, amiss("Check that the client keys are enabled (docs/operate/runbooks/keys.md).",
 			"The service publishes no client keys: %v.", err))
 	}
 	return append(found, fine("SecretsKey encrypts and decrypts, and the service publishes its client keys."))
@@ -93,11 +93,11 @@ func checkService(ctx context.Context, s session) []finding {
 	before := time.Now()
 	response, err := client.Do(request)
 	if err != nil {
-		return []finding{amiss("docs/operate/runbooks/api-errors.md.", "The service does not respond: %v.", err)}
+		return []finding{amiss("See docs/operate/runbooks/api-errors.md.", "The service does not respond: %v.", err)}
 	}
 	_ = response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return []finding{amiss("docs/operate/runbooks/api-errors.md; a missing parameter is logged as start.failed.",
+		return []finding{amiss("See docs/operate/runbooks/api-errors.md. A missing parameter is logged as start.failed.",
 			"The service responds with status %d.", response.StatusCode)}
 	}
 	there, err := http.ParseTime(response.Header.Get("Date"))
@@ -105,7 +105,7 @@ func checkService(ctx context.Context, s session) []finding {
 		return []finding{fine("The service responds."), notInspected("", "The service's response has no Date header.")}
 	}
 	if skew := there.Sub(before.Add(time.Since(before) / 2)).Abs(); skew > tolerated {
-		return []finding{amiss("Set this machine's clock (NTP): AWS rejects signatures that are minutes off.",
+		return []finding{amiss("Set this machine's clock (NTP): AWS rejects signatures whose time is minutes off.",
 			"The clocks of this machine and the service differ by %v.", skew.Round(time.Second))}
 	}
 	return []finding{fine("The service responds, and the clocks agree.")}
@@ -131,8 +131,8 @@ func checkQueues(ctx context.Context, s session) []finding {
 			}
 			n, _ := strconv.Atoi(out.Attributes[string(types.QueueAttributeNameApproximateNumberOfMessages)])
 			if suffix == "DeadLetterQueueUrl" && n > 0 {
-				found = append(found, amiss("docs/operate/runbooks/dead-letters.md, then ctl redrive -queue "+word+".",
-					"%d dead letters in %s.", n, word))
+				found = append(found, amiss("See docs/operate/runbooks/dead-letters.md, then run ctl redrive -queue "+word+".",
+					"The dead-letter queue for %s has %d messages.", word, n))
 			} else {
 				found = append(found, fine("%s%s: %d messages.", name, strings.TrimSuffix(suffix, "Url"), n))
 			}
@@ -146,7 +146,7 @@ func checkQueues(ctx context.Context, s session) []finding {
 func checkAlarms(ctx context.Context, s session) []finding {
 	const look = "Check the alarms in CloudWatch."
 	if s.at.stack == "" {
-		return []finding{notInspected(look, "Alarms are found by stack name: -stack NAME.")}
+		return []finding{notInspected(look, "Alarms are found by stack name; use -stack NAME.")}
 	}
 	var described struct {
 		Alarms []struct{ AlarmName string } `xml:"DescribeAlarmsResult>MetricAlarms>member"`
@@ -170,7 +170,7 @@ func checkAlarms(ctx context.Context, s session) []finding {
 	}
 	found := make([]finding, 0, len(described.Alarms))
 	for _, alarm := range described.Alarms {
-		found = append(found, amiss("See its runbook in docs/operate/monitoring.md, "+
+		found = append(found, amiss("See the alarm's runbook in docs/operate/monitoring.md, "+
 			"Alarms.", "%s is in ALARM.", alarm.AlarmName))
 	}
 	if len(found) == 0 {
@@ -192,11 +192,10 @@ func checkMail(ctx context.Context, s session) []finding {
 	found := []finding{notInspected("Check whether MailFrom is a verified identity.",
 		"The sender address (the stack's MailFrom parameter) is not among the outputs.")}
 	if quota.Max24HourSend <= sandboxQuota {
-		return append(found, amiss("Ask AWS for production access: in the sandbox, e-mails reach only verified "+
-			"addresses.",
-			"The SES account is in the sandbox (%v e-mails in 24 hours).", quota.Max24HourSend))
+		return append(found, amiss("Ask AWS for production access: in the sandbox, emails reach only verified addresses.",
+			"The SES account is in the sandbox (%v emails in 24 hours).", quota.Max24HourSend))
 	}
-	return append(found, fine("The SES account is out of the sandbox; %v of %v e-mails were sent in 24 "+
+	return append(found, fine("The SES account is out of the sandbox; %v of %v emails were sent in 24 "+
 		"hours.", quota.SentLast24Hours,
 		quota.Max24HourSend))
 }

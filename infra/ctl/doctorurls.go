@@ -26,24 +26,24 @@ func checkURLs(ctx context.Context, s session) []finding {
 	}
 	all, err := s.Organisations.List(ctx)
 	if err != nil {
-		return []finding{amiss("docs/operate/runbooks/tables.md.", "Organisations can't be listed: %v.", err)}
+		return []finding{amiss("See docs/operate/runbooks/tables.md.", "Organisations can't be listed: %v.", err)}
 	}
 	checked := &urlCheck{own: own}
 	for _, one := range all {
 		checked.organisation(one)
 		if err := checked.rows(ctx, s, one.Tenant); err != nil {
-			checked.found = append(checked.found, amiss("docs/operate/runbooks/tables.md.",
+			checked.found = append(checked.found, amiss("See docs/operate/runbooks/tables.md.",
 				"The URLs of %s in %s mode can't be read: %v.", one.Tenant.OrgID, one.Tenant.Mode, err))
 		}
 	}
 	for _, mode := range []string{"test", "live"} {
 		if err := checked.catalogue(ctx, s, mode); err != nil {
-			checked.found = append(checked.found, amiss("docs/operate/runbooks/tables.md.",
+			checked.found = append(checked.found, amiss("See docs/operate/runbooks/tables.md.",
 				"The catalogue of %s mode can't be read: %v.", mode, err))
 		}
 	}
 	if len(checked.found) == 0 {
-		return []finding{fine("%d URLs, none of which leads to this service.", checked.count)}
+		return []finding{fine("None of the %d stored URLs leads to this service.", checked.count)}
 	}
 	return checked.found
 }
@@ -66,7 +66,7 @@ func (c *urlCheck) web(row, field, text string) {
 func (c *urlCheck) note(row, field string, err error) {
 	c.count++
 	if err != nil {
-		c.found = append(c.found, amiss("Ask its owner to replace it. Until then, it is neither shown nor used.",
+		c.found = append(c.found, amiss("Ask the owner to replace the URL. Until then, the URL is neither shown nor used.",
 			"%s: the %s leads to this service, or browsers interpret the URL differently.", row, field))
 	}
 }

@@ -30,7 +30,7 @@ func endpointCommands() []command {
 		{
 			name: "endpoint approve", flags: "-id ID [-origin ORIGIN ...] [-issuer ISSUER]", needs: one,
 			declare: approveEndpoint,
-			help:    "Repeats discovery and pins the result, if every change is named",
+			help:    "Repeats discovery and pins the result if you name every change",
 		},
 		{
 			name: "endpoint override", flags: "-endpoint ID -override YAML", needs: []string{"endpoint", "override"},
@@ -38,11 +38,11 @@ func endpointCommands() []command {
 			help:    "Sets the endpoint's overrides of the platform's profile",
 		},
 		{
-			name: "endpoint test", help: "Tests an endpoint, except for a patient's sign-in", declare: testEndpoint,
+			name: "endpoint test", help: "Tests an endpoint, but not a patient's sign-in", declare: testEndpoint,
 			flags: "(-id ID | -fhir-base URL [-platform TYPE]) -mode test|live [-org ID] [-token-request]",
 		},
 		{
-			name: "endpoint disable", flags: "-id ID", help: "Blocks new connections to an endpoint; existing ones " +
+			name: "endpoint disable", flags: "-id ID", help: "Blocks new connections to an endpoint; existing connections " +
 				"keep working", needs: one,
 			declare: disableEndpoint,
 		},
@@ -66,7 +66,8 @@ func createEndpoint(flags *flag.FlagSet) action {
 		"EHR platform `type`, from platform list (default: detected from the server)")
 	flags.StringVar(&e.FHIRVersion, "fhir-version", "4.0.1", "FHIR `version`")
 	flags.StringVar(&e.Mode, "mode", string(org.Test), "`test` or live")
-	flags.StringVar(&r.ClientID, "client-id", "", "our client `id` there (default: the one registered at the platform)")
+	flags.StringVar(&r.ClientID, "client-id", "", "our client `id` at the endpoint (default: the client ID registered "+
+		"for the platform)")
 	flags.StringVar(&r.AuthID, "client-auth", "",
 		"client authentication `id`, from client create (default: a public client)")
 	flags.StringVar(&r.Scope, "scope", "",
@@ -101,7 +102,7 @@ func approvalFlags(flags *flag.FlagSet) func() operator.Approval {
 	var origins texts
 	flags.Var(&origins, "origin", "the institution's `origin` from discovery; may be repeated")
 	var issuer mayBeEmpty
-	flags.Var(&issuer, "issuer", "the exact `issuer` from discovery; '' if it no longer names one")
+	flags.Var(&issuer, "issuer", "the exact `issuer` from discovery; '' if discovery no longer names an issuer")
 	return func() operator.Approval { return operator.Approval{Origins: origins, Issuer: issuer.said} }
 }
 
@@ -133,7 +134,7 @@ func showEndpoint(flags *flag.FlagSet) action {
 }
 
 func listEndpoints(flags *flag.FlagSet) action {
-	mode := flags.String("mode", "", "only sources in this mode, `test` or live (default: both)")
+	mode := flags.String("mode", "", "only endpoints in this mode, `test` or live (default: both)")
 	return func(ctx context.Context, s session) (any, error) {
 		if given(flags, "mode") {
 			if _, err := modeOf(*mode); err != nil {
@@ -184,7 +185,7 @@ func overrideEndpoint(flags *flag.FlagSet) action {
 	id := flags.String("endpoint", "", "endpoint `id`")
 	var overrides mayBeEmpty
 	flags.Var(&overrides, "override",
-		"overrides of the platform's profile, as `YAML`; '' removes earlier ones")
+		"overrides of the platform's profile, as `YAML`; '' removes earlier overrides")
 	return func(ctx context.Context, s session) (any, error) {
 		return map[string]any{"endpoint_id": *id, "overrides": overrides.String()},
 			s.Endpoints.Override(ctx, *id, overrides.String())

@@ -31,19 +31,19 @@ func (f *failedTestError) shown() any { return f.checks }
 func testEndpoint(flags *flag.FlagSet) action {
 	owned := ownerFlags(flags)
 	id := endpointFlag(flags)
-	base := flags.String("fhir-base", "", "FHIR base `URL`, for an endpoint that isn't created yet")
+	base := flags.String("fhir-base", "", "FHIR base `URL`, for an endpoint that doesn't exist yet")
 	platformType := flags.String("platform", "",
-		"EHR platform `type`, for an endpoint that isn't created yet (default: detected from the server)")
+		"EHR platform `type`, for an endpoint that doesn't exist yet (default: detected from the server)")
 	var subject probe.Subject
 	flags.BoolVar(&subject.TokenRequest, "token-request", false,
 		"make two token requests that must fail, to check whether our client is accepted; some health systems count "+
 			"failures")
 	return func(ctx context.Context, s session) (any, error) {
 		if (*id == "") == (*base == "") {
-			return nil, misused("set -id for an existing endpoint, or -fhir-base for a new one")
+			return nil, misused("set -id for an existing endpoint, or -fhir-base for a new endpoint")
 		}
 		if *id != "" && *platformType != "" {
-			return nil, misused("-platform can be used only with -fhir-base; an existing endpoint has a platform")
+			return nil, misused("-platform can be used only with -fhir-base; an existing endpoint already has a platform")
 		}
 		owner, mode, err := owned()
 		if err != nil {
@@ -55,7 +55,7 @@ func testEndpoint(flags *flag.FlagSet) action {
 		}
 		if *platformType != "" {
 			if subject.Stored {
-				return nil, fmt.Errorf("endpoint %s already has this -fhir-base, on platform %s; test it with -id",
+				return nil, fmt.Errorf("endpoint %s already has this -fhir-base, on platform %s; test that endpoint with -id",
 					subject.Endpoint.ID, subject.Endpoint.PlatformType)
 			}
 			if subject.Endpoint.PlatformType, err = platformOf(*platformType); err != nil {

@@ -162,7 +162,7 @@ func TestEndpointTestAcceptsUnknownFHIRBase(t *testing.T) {
 	for want, args := range map[string][]string{
 		"set -id for an existing endpoint": {},
 		"-platform can be used only with":  {"-id", id, "-platform", "smart"},
-		"test it with -id":                 {"-fhir-base", base + "/sandbox/fhir", "-platform", "smart"},
+		"test that endpoint with -id":      {"-fhir-base", base + "/sandbox/fhir", "-platform", "smart"},
 		"is in test mode":                  {"-id", id, "-mode", "live"},
 		"not found":                        {"-id", "00000000-0000-4000-8000-000000000000"},
 		"there are athena":                 {"-fhir-base", nowhere, "-platform", "epc"},

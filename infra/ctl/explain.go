@@ -56,7 +56,7 @@ func explainLines(flags *flag.FlagSet) action {
 				}
 			}
 		}
-		fmt.Fprintf(s.said, "ctl: %d explained, %d without a failure, %d malformed\n", told, other, broken)
+		fmt.Fprintf(s.said, "ctl: %d lines explained, %d without a failure, %d malformed\n", told, other, broken)
 		if err := lines.Err(); err != nil {
 			return nil, fmt.Errorf("read -line: %w", err)
 		}

@@ -89,7 +89,7 @@ func TestExplainCoversEachFailureWithValidCommands(t *testing.T) {
 	}
 	told, said := explained(t, input.String())
 	if len(told) != len(rows) || !strings.HasSuffix(said,
-		fmt.Sprintf("ctl: %d explained, 0 without a failure, 0 malformed\n", len(rows))) {
+		fmt.Sprintf("ctl: %d lines explained, 0 without a failure, 0 malformed\n", len(rows))) {
 		t.Fatalf("%d of %d lines were explained: %s", len(told), len(rows), said)
 	}
 	for i, row := range rows {
@@ -191,7 +191,7 @@ func TestExplainPrintsOnlyKnownFieldsAndStackNames(t *testing.T) {
 	}
 	want := "ctl: stack of " + outputs + " in us-east-1\nctl: the name of organisation " + unknownID + " is omitted: "
 	if !strings.HasPrefix(said, want) || strings.Count(said, "omitted") != 1 ||
-		!strings.HasSuffix(said, "\nctl: 4 explained, 2 without a failure, 1 malformed\n") {
+		!strings.HasSuffix(said, "\nctl: 4 lines explained, 2 without a failure, 1 malformed\n") {
 		t.Errorf("said is %q", said)
 	}
 }
@@ -205,7 +205,7 @@ func TestExplainNeedsNoStack(t *testing.T) {
 	}
 	// Lines that report no failure need no stack.
 	if told, said := explained(t, "Ready.\n"); len(told) != 0 ||
-		said != "ctl: 0 explained, 1 without a failure, 0 malformed\n" {
+		said != "ctl: 0 lines explained, 1 without a failure, 0 malformed\n" {
 		t.Errorf("%v, %q", told, said)
 	}
 	printed, _, err := attempt(t, "explain", "-line", writeFile(t, lineOf(t, rows[0])))

@@ -46,7 +46,7 @@ func listExports(flags *flag.FlagSet) action {
 }
 
 func showExport(flags *flag.FlagSet) action {
-	id := flags.String("id", "", "export `task`: task_id")
+	id := flags.String("id", "", "export `task` (task_id)")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		e, err := s.Exports.Show(ctx, tenant, *id)
 		if err != nil {

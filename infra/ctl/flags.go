@@ -33,7 +33,7 @@ func parse(flags *flag.FlagSet, args []string, operands bool) error {
 		return err
 	}
 	if flags.NArg() > 0 && !operands {
-		return fmt.Errorf("%s: unexpected arguments after the flags (%d); every value needs its flag", flags.Name(),
+		return fmt.Errorf("%s: unexpected arguments after the flags (%d); every value requires a flag", flags.Name(),
 			flags.NArg())
 	}
 	return refuseEmptyFlags(flags)
@@ -44,7 +44,7 @@ func refuseEmptyFlags(flags *flag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *flag.Flag) {
 		if _, may := f.Value.(*mayBeEmpty); !may && strings.TrimSpace(f.Value.String()) == "" {
-			err = misused("-%s is empty; is a shell variable not set?", f.Name)
+			err = misused("-%s is empty; check whether a shell variable is unset", f.Name)
 		}
 	})
 	return err
@@ -109,7 +109,7 @@ func forOrganisation(flags *flag.FlagSet,
 // ownerFlags adds the flags that select an owner. Without -org, the object belongs to everyone and the owner is the
 // zero tenant.
 func ownerFlags(flags *flag.FlagSet) func() (owner org.Tenant, mode string, err error) {
-	id := flags.String("org", "", "`id` of the organisation that owns it (default: shared by all)")
+	id := flags.String("org", "", "`id` of the owning organisation (default: shared by all organisations)")
 	mode := flags.String("mode", string(org.Test), "`test` or live")
 	return func() (org.Tenant, string, error) {
 		if *id != "" {
@@ -124,7 +124,7 @@ func ownerFlags(flags *flag.FlagSet) func() (owner org.Tenant, mode string, err 
 func tenantOf(id, mode string) (org.Tenant, error) {
 	parsed, ok := ids.ParseUUID(id)
 	if !ok {
-		return org.Tenant{}, misused("-org must be an organisation's ID, as organisation list prints it")
+		return org.Tenant{}, misused("-org must be an organisation's ID, as printed by organisation list")
 	}
 	m, err := modeOf(mode)
 	return org.Tenant{Mode: m, OrgID: parsed}, err
@@ -147,7 +147,7 @@ func (t *texts) String() string { return strings.Join(*t, ",") }
 // Set implements flag.Value.
 func (t *texts) Set(value string) error {
 	if strings.TrimSpace(value) == "" {
-		return errors.New("it is empty; is a variable of the shell not set?")
+		return errors.New("the value is empty; check whether a shell variable is unset")
 	}
 	*t = append(*t, value)
 	return nil

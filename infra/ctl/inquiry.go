@@ -12,8 +12,8 @@ import (
 func inquiryCommands() []command {
 	return []command{
 		{
-			name: "inquiry list", help: "Lists support tickets and other inquiries of one organisation, or of all in both " +
-				"modes, newest first", declare: listInquiries,
+			name: "inquiry list", help: "Lists support tickets and other inquiries of one organisation, or of all " +
+				"organisations in both modes, newest first", declare: listInquiries,
 			flags: "[-status STATUS] [-kind KIND] [-limit N]\n" + ofTenant +
 				" [-status STATUS] [-kind KIND] [-after POSITION] [-limit N]",
 		},
@@ -25,7 +25,7 @@ func inquiryCommands() []command {
 		{
 			name: "inquiry answer", flags: ofTenant + " -id ID -text-file FILE [-as-operator]",
 			needs: []string{"org", "id", "text-file"}, declare: answerInquiry,
-			help: "Replies to an inquiry by e-mail, for an organisation or as the operator; safe to repeat",
+			help: "Replies to an inquiry by email, for an organisation or as the operator; safe to repeat",
 		},
 		{
 			name: "inquiry status", flags: ofTenant + " -id ID -status STATUS", needs: []string{"org", "id", "status"},

@@ -63,7 +63,7 @@ func alikeShown(all []operator.Alike) []map[string]any {
 
 func approveLive(flags *flag.FlagSet) action {
 	compared := flags.Bool("compared", false,
-		"approve it despite similar organisations; compare them first (organisation requests)")
+		"approve the request despite similar organisations; compare the organisations first (organisation requests)")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		return decidedShown(s.LiveReviews.Approve(ctx, tenant, *compared))
 	})

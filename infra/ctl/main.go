@@ -129,7 +129,7 @@ func located(err error) error {
 	at := fault.SpotOf(err)
 	switch {
 	case at.Row != "":
-		return fmt.Errorf("row %s can't be read at %s (%s): %w", at.Row, at.Attribute, at.Operation, err)
+		return fmt.Errorf("attribute %s of row %s can't be read (%s): %w", at.Attribute, at.Row, at.Operation, err)
 	case at.Table == "":
 		return err
 	case slices.Contains([]string{

@@ -23,7 +23,7 @@ func organisationCommands() []command {
 		},
 		{name: "organisation list", help: "Lists all organisations in both modes", declare: listOrganisations},
 		{
-			name: "organisation show", flags: "-org ID", help: "Shows an organisation and its addresses for notices",
+			name: "organisation show", flags: "-org ID", help: "Shows an organisation and its notice addresses",
 			needs: []string{"org"}, declare: showOrganisation,
 		},
 		{
@@ -34,16 +34,16 @@ func organisationCommands() []command {
 		},
 		{
 			name: "organisation emails", flags: "-org ID [-email ADDRESS ... | -none]", needs: []string{"org"}, declare: emails,
-			help: "Shows, replaces or removes an organisation's addresses for notices",
+			help: "Shows, replaces or removes an organisation's notice addresses",
 		},
 		{
 			name: "organisation owner", flags: "-org ID -email ADDRESS", needs: []string{"org"}, declare: inviteOwner,
-			help: "Invites an owner by e-mail",
+			help: "Invites an owner by email",
 		},
 		{
 			name: "organisation recover", flags: "-org ID -email ADDRESS -reason TEXT\n-org ID -email ADDRESS -stop",
 			needs: []string{"org", "email"}, declare: recoverOwner,
-			help: "Starts the recovery of an owner who has lost every second factor, or stops it",
+			help: "Starts or stops the recovery of an owner who has lost every second factor",
 		},
 		{
 			name: "organisation suspend", flags: "-org ID", needs: []string{"org"}, declare: suspendOrganisation,
@@ -65,7 +65,7 @@ func organisationCommands() []command {
 		},
 		{
 			name: "organisation remove", flags: "-org ID", needs: []string{"org"}, declare: removeOrganisation,
-			help: "Removes a suspended organisation that owns nothing",
+			help: "Removes a suspended organisation that owns no data",
 		},
 	}
 }
@@ -77,12 +77,12 @@ func createOrganisation(flags *flag.FlagSet) action {
 	flags.StringVar(&made.PrivacyPolicyURI, "privacy", "", "https `URL`")
 	flags.StringVar(&made.TermsURI, "terms", "", "https `URL`")
 	flags.StringVar(&made.LogoURI, "logo", "", "https `URL`")
-	flags.StringVar(&made.Accent, "accent", "", "accent `colour` of its pages, such as #1a5fb4")
+	flags.StringVar(&made.Accent, "accent", "", "accent `colour` of the organisation's pages, such as #1a5fb4")
 	plan := flags.String("plan", string(org.Free), "`free` or paid")
 	var emails texts
-	flags.Var(&emails, "email", "`address` for notices; may be repeated")
-	withoutLive := flags.Bool("without-live", false, "create it in test mode only; it can request live mode, which "+
-		"you approve")
+	flags.Var(&emails, "email", "notice `address`; may be repeated")
+	withoutLive := flags.Bool("without-live", false, "create the organisation in test mode only; the organisation can "+
+		"request live mode, which you approve")
 	return func(ctx context.Context, s session) (any, error) {
 		made.LiveAccess = org.LiveGranted
 		if *withoutLive {
@@ -109,7 +109,7 @@ func inviteOwner(flags *flag.FlagSet) action {
 func recoverOwner(flags *flag.FlagSet) action {
 	email := flags.String("email", "", "`address` of the owner's account")
 	reason := flags.String("reason", "",
-		"`text` for the audit log: how you verified the owner; no names or addresses")
+		"`text` for the audit log that states how you verified the owner, without names or addresses")
 	stop := flags.Bool("stop", false, "stop a recovery in progress")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		if *stop == (*reason != "") {
@@ -205,7 +205,7 @@ func changeOrganisation(flags *flag.FlagSet) action {
 	for name, usage := range map[string]string{
 		"name": "display `name`", "plan": "`free` or paid", "website": "https `URL`", "privacy": "https `URL`",
 		"terms": "https `URL`",
-		"logo":  "https `URL`", "accent": "accent `colour` of its pages, such as #1a5fb4",
+		"logo":  "https `URL`", "accent": "accent `colour` of the organisation's pages, such as #1a5fb4",
 	} {
 		_ = flags.String(name, "", usage)
 	}
@@ -240,8 +240,8 @@ func changeOrganisation(flags *flag.FlagSet) action {
 // emails shows or changes the e-mail addresses for an organisation's notices. Omitted flags change nothing.
 func emails(flags *flag.FlagSet) action {
 	var named texts
-	flags.Var(&named, "email", "new `address` for notices; may be repeated (default: show the current ones)")
-	none := flags.Bool("none", false, "remove all addresses for notices")
+	flags.Var(&named, "email", "new notice `address`; may be repeated (default: show the current addresses)")
+	none := flags.Bool("none", false, "remove all notice addresses")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		if *none && len(named) > 0 {
 			return nil, misused("-none and -email can't be combined")

@@ -13,15 +13,16 @@ import (
 func restoreCommands() []command {
 	return []command{{
 		name: "restore tokens", flags: ofTenant + " -table TABLE -moment TIME [-apply]",
-		help:  "Restores lost token sets from a restored table, except those that may have been used since",
+		help:  "Restores lost token sets from a restored table, except token sets that may have been used since",
 		needs: []string{"org", "table", "moment"}, declare: restoreTokens,
 	}}
 }
 
 func restoreTokens(flags *flag.FlagSet) action {
 	table := flags.String("table", "", "`name` of the table that DynamoDB restored")
-	moment := timeFlag(flags, "moment", "`time` to which it was restored")
-	isMeant := flags.Bool("apply", false, "restore them; without this flag, nothing changes and the plan is printed")
+	moment := timeFlag(flags, "moment", "`time` to which the table was restored")
+	isMeant := flags.Bool("apply", false, "restore the token sets; without this flag, nothing changes and the plan is "+
+		"printed")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		rows, err := wiring.Restore(ctx, s.stack.Config, s.stack.Outputs, *table)
 		if err != nil {

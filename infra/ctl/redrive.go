@@ -20,7 +20,7 @@ func redriveCommands() []command {
 	return []command{{
 		name: "redrive", flags: "-queue exports|deliveries|refreshes|tefca [-apply]", needs: []string{"queue"},
 		declare: redrive,
-		help:    "Shows the rows behind a queue's dead letters, and with -apply has workers process them again",
+		help:    "Shows the rows behind a queue's dead letters; with -apply, makes workers process the rows again",
 	}}
 }
 
@@ -65,7 +65,7 @@ const mostLetters = 1000
 
 func redrive(flags *flag.FlagSet) action {
 	name := flags.String("queue", "", "`exports`, deliveries, refreshes or tefca")
-	isMeant := flags.Bool("apply", false, "redrive them; without this flag, they are only shown")
+	isMeant := flags.Bool("apply", false, "redrive the dead letters; without this flag, dead letters are only shown")
 	return func(ctx context.Context, s session) (any, error) {
 		all := deadLetterQueues(sqs.NewFromConfig(s.stack.Config), s.stack.Outputs)
 		chosen, ok := all[*name]

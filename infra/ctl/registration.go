@@ -13,37 +13,37 @@ func registrationCommands() []command {
 	const place, owner = "(-endpoint ID | -platform TYPE) -mode test|live", " [-org ID]"
 	return []command{
 		{
-			name: "registration set", help: "Creates a registration, or changes its given " +
-				"settings", declare: setRegistration,
+			name: "registration set", help: "Creates a registration, or changes the given settings of a " +
+				"registration", declare: setRegistration,
 			flags: place + " -client-id ID [-client-auth ID | -public] [-scope SCOPES] [-own-callback]" + owner,
 		},
 		{name: "registration list", help: "Lists all registrations", declare: listRegistrations},
 		{
 			name: "registration show", flags: place + owner, declare: showRegistration,
-			help: "Shows the registration in use for an endpoint or platform, whoever owns it",
+			help: "Shows the registration in use for an endpoint or platform, regardless of owner",
 		},
 		{
 			name: "registration callback", flags: "(-endpoint ID | -fhir-base URL | -platform TYPE) -mode test|live" + owner,
 			declare: showCallback,
-			help:    "Shows the callback URL to register at the health system",
+			help:    "Shows the callback URL to register with the health system",
 		},
 		{
 			name: "registration remove", flags: place + owner, declare: removeRegistration,
-			help: "Removes the registration of exactly this endpoint or platform and owner",
+			help: "Removes the registration with exactly this endpoint or platform and owner",
 		},
 	}
 }
 
 func setRegistration(flags *flag.FlagSet) action {
-	_ = flags.String("client-id", "", "our client `id` there")
+	_ = flags.String("client-id", "", "our client `id` at the endpoint or platform")
 	_ = flags.String("client-auth", "",
 		"client authentication `id`, from client create (default: unchanged; a public client for a new registration)")
 	var scope mayBeEmpty
 	flags.Var(&scope, "scope", "space-separated `scopes` to request; '' for the default from the platform and its "+
 		"discovery (default: unchanged)")
-	public := flags.Bool("public", false, "make it a public client, which doesn't authenticate")
+	public := flags.Bool("public", false, "make the client public, so that it doesn't authenticate")
 	own := flags.Bool("own-callback", false,
-		"use a separate callback URL from now on; register it at the health system first")
+		"use a separate callback URL from now on; register the URL with the health system first")
 	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
 		change := operator.Change{
 			ClientID: optional(flags, "client-id"), AuthID: optional(flags, "client-auth"), Scope: scope.said, OwnCallback: *own,
@@ -81,7 +81,7 @@ func listRegistrations(*flag.FlagSet) action {
 
 // showCallback prints the callback URL that a health system needs before it issues a client ID.
 func showCallback(flags *flag.FlagSet) action {
-	base := flags.String("fhir-base", "", "FHIR base `URL`, for an endpoint that isn't created yet")
+	base := flags.String("fhir-base", "", "FHIR base `URL`, for an endpoint that doesn't exist yet")
 	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
 		if *base != "" {
 			if place.EndpointID != "" {
@@ -121,7 +121,7 @@ func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner
 	owned := ownerFlags(flags)
 	endpoint := flags.String("endpoint", "", "endpoint `id`")
 	platformType := flags.String("platform", "",
-		"EHR platform `type`, from platform list, for all its endpoints")
+		"EHR platform `type`, from platform list, for all endpoints of the platform")
 	return func(ctx context.Context, s session) (any, error) {
 		owner, mode, err := owned()
 		if err != nil {

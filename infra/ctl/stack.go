@@ -51,8 +51,8 @@ func (w where) find(ctx context.Context) (target.Stack, error) {
 	}
 	_, err := os.Stat(localRun)
 	if errors.Is(err, fs.ErrNotExist) {
-		return target.Stack{}, misused("no stack: there is no local run here (%s, which make run writes). Start one "+
-			"with make run, or use -stack NAME or -outputs FILE", localRun)
+		return target.Stack{}, misused("no stack: there is no local run here (%s, which make run writes). Start a local "+
+			"run with make run, or use -stack NAME or -outputs FILE", localRun)
 	}
 	return target.FromFile(ctx, localRun)
 }

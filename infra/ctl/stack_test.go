@@ -134,7 +134,7 @@ func TestMissingCredentialsErrorNamesMissingParts(t *testing.T) {
 			map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a"},
 			[]string{"no AWS credentials found", "AWS_PROFILE", "(variables set: AWS_REGION, AWS_ACCESS_KEY_ID)"},
 		},
-		"nothing": {nil, []string{"the AWS region is missing: set AWS_REGION", "(no variable for it is set)"}},
+		"nothing": {nil, []string{"the AWS region is missing: set AWS_REGION", "(no AWS variables are set)"}},
 		"a region": {
 			map[string]string{"AWS_REGION": "eu-west-1"},
 			[]string{"no AWS credentials found: set AWS_PROFILE"},

@@ -44,12 +44,12 @@ func webhookCommands() []command {
 			needs: one, declare: rotateWebhook,
 		},
 		{
-			name: "webhook disable", flags: ofTenant + " -id ID", help: "Disables a webhook; its events are held",
+			name: "webhook disable", flags: ofTenant + " -id ID", help: "Disables a webhook and holds its events",
 			needs: one, declare: disableWebhook,
 		},
 		{
-			name: "webhook enable", flags: ofTenant + " -id ID", help: "Enables a disabled webhook and reports the " +
-				"events it missed",
+			name: "webhook enable", flags: ofTenant + " -id ID", help: "Enables a disabled webhook and reports its missed " +
+				"events",
 			needs: one, declare: enableWebhook,
 		},
 		{
@@ -62,7 +62,7 @@ func webhookCommands() []command {
 func createWebhook(flags *flag.FlagSet) action {
 	var made webhook.Draft
 	flags.StringVar(&made.URL, "url", "", "`URL` to send events to")
-	flags.StringVar(&made.Note, "note", "", "note that identifies the credential")
+	flags.StringVar(&made.Note, "note", "", "note that identifies the webhook")
 	flags.IntVar(&made.Rate, "rate", 0, "attempts per second, 1 to 1000 (default 50)")
 	flags.BoolVar(&made.SigningKey, "signing-key", false, "also sign with an ed25519 key, and print its public key")
 	file := flags.String("header-file", "", "custom headers to send: a `file` of lines NAME=VALUE, - for standard "+
@@ -111,7 +111,7 @@ func showWebhook(flags *flag.FlagSet) action {
 // webhookTypes shows or changes the event types of a webhook. Omitted flags change nothing.
 func webhookTypes(flags *flag.FlagSet) action {
 	typed := typeFlags(flags)
-	none := flags.Bool("none", false, "only the required types")
+	none := flags.Bool("none", false, "keep only the required event types")
 	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		wanted, err := typed()
 		if err != nil {
@@ -140,7 +140,7 @@ func moveWebhook(flags *flag.FlagSet) action {
 
 func rotateWebhook(flags *flag.FlagSet) action {
 	atOnce := flags.Bool("expire-now", false, "revoke the old secrets immediately instead of in 24 hours; use this "+
-		"if one has leaked")
+		"flag if a secret has leaked")
 	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		sub, signing, err := s.Webhooks.Rotate(ctx, tenant, id, *atOnce)
 		return showing(map[string]any{"id": sub.ID, "secret": signing.Reveal(), "old_secrets_end": oldSecretsEnd(sub)},

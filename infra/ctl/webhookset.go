@@ -18,7 +18,7 @@ func webhookSetCommands() []command {
 		},
 		{
 			name: "webhook secret", flags: ofTenant + " -id ID", needs: []string{"org", "id"}, declare: revealSecrets,
-			help: "Prints the active signing secrets; the audit log records this",
+			help: "Prints the active signing secrets; the audit log records each use",
 		},
 	}
 }
@@ -27,9 +27,9 @@ func webhookSetCommands() []command {
 func changeWebhook(flags *flag.FlagSet) action {
 	var change operator.WebhookChange
 	var note mayBeEmpty
-	flags.Var(&note, "note", "note that identifies the credential; '' removes it")
+	flags.Var(&note, "note", "note that identifies the webhook; '' removes the note")
 	rate := flags.Int("rate", 0, "attempts per second, 1 to 1000; 0 for the default")
-	file := flags.String("header-file", "", "custom headers to send instead of the current ones: a `file` of lines "+
+	file := flags.String("header-file", "", "custom headers that replace the current headers: a `file` of lines "+
 		"NAME=VALUE, - for standard input")
 	noHeaders := flags.Bool("no-headers", false, "remove all custom headers")
 	signed := flags.Bool("signing-key", false, "also sign with a new ed25519 key, and print its public key; replaces "+

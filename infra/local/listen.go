@@ -102,8 +102,8 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is in use by another program (another runner?): stop that program, or choose "+
-			"another port with -addr 127.0.0.1:4567 (port 0 chooses a free one): %w", address, err)
+		return nil, fmt.Errorf("%s is in use by another program (another runner?): stop that program, or choose another "+
+			"port with -addr 127.0.0.1:4567 (port 0 selects a free port): %w", address, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)

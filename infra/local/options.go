@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-var errDataDir = errors.New("SANDBOX_DATA_DIR: containers do not see folders of this machine; leave it out")
+var errDataDir = errors.New("SANDBOX_DATA_DIR: containers can't access folders of this machine; unset the variable")
 
 // options holds the runner's command-line options.
 type options struct {
@@ -56,11 +56,11 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.address, "addr", "127.0.0.1:4566", "loopback address to listen on; port 0 chooses a free port")
 	flags.StringVar(&o.data, "data", "", "keep the data in this folder (default: in memory)")
 	chaos := flags.String("faults", "",
-		"inject faults as AWS has them on a bad day; the number chooses the faults: 42, or 42:harsh")
+		"inject faults that AWS has on a bad day; the number selects the faults, such as 42 or 42:harsh")
 	flags.BoolVar(&o.sam, "sam", false, "run the functions in containers with sam local start-lambda")
 	flags.TextVar(&o.host, "container-host", netip.Addr{},
 		"`address` at which containers reach this machine (default: from the container engine)")
-	flags.StringVar(&o.binaries, "bin", "build", "folder of the binaries, <function>/bootstrap")
+	flags.StringVar(&o.binaries, "bin", "build", "folder that contains the binaries, <function>/bootstrap")
 	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "file that describes the running stack for other "+
 		"programs")
 	noBuild := flags.Bool("no-build", false, "use the existing binaries without building")

@@ -64,7 +64,7 @@ func TestContainerStartErrorStatesRemedy(t *testing.T) {
 			map[string]string{"sam": "", "docker": engine("arm64", `run) echo "exec format error" >&2; exit 1;;`)},
 			"a container of public.ecr.aws/lambda/provided:al2023-arm64 does not run here: `docker pull --platform " +
 				"linux/arm64 public.ecr.aws/lambda/provided:al2023-arm64`" +
-				" gets the one for this machine (exec format error)",
+				" fetches the image for this machine (exec format error)",
 		},
 		"containers do not see this machine": {
 			map[string]string{"sam": "", "docker": engine(runtime.GOARCH, `run) echo "127.0.0.1 localhost";;`)},

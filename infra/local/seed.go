@@ -31,7 +31,7 @@ func seeded(ctx context.Context, s *stack, o options, progress io.Writer) (runfi
 		return runfile.Run{}, err
 	case run.BaseURL == "":
 		if o.catalog == shipped.US {
-			fmt.Fprintln(progress, "Publishing about 38,000 synthetic institutions; this takes about 15 seconds")
+			fmt.Fprintln(progress, "Publishing about 38,000 synthetic institutions, which takes about 15 seconds")
 		}
 		if run, err = s.plant(ctx, o.catalog); err != nil {
 			return runfile.Run{}, err

@@ -16,7 +16,7 @@ type Line struct {
 
 // errBroken means that a line looks like JSON but can't be parsed. It does not repeat the text, whose content is
 // unknown.
-var errBroken = errors.New("a line that looks like JSON is none")
+var errBroken = errors.New("a line looks like JSON but is invalid")
 
 // announced matches the prefix that make run prints before a function's line.
 var announced = regexp.MustCompile(`^([0-9A-Za-z]+) \| $`)

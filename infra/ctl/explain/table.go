@@ -40,7 +40,7 @@ func NewTable(document string) (Table, error) {
 		t.words[strings.Trim(cells[0], "`")] = cells[1]
 	}
 	if len(t.failures) == 0 || len(t.words) == 0 {
-		return Table{}, errors.New("the document has no table of failures, or none of words")
+		return Table{}, errors.New("the document lacks the table of failures or the table of words")
 	}
 	return t, nil
 }

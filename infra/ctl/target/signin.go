@@ -31,7 +31,7 @@ func signedIn(ctx context.Context) (aws.Config, error) {
 	defer cancel()
 	if _, err = cfg.Credentials.Retrieve(ctx); err != nil {
 		missing := "no AWS credentials found: set AWS_PROFILE to a signed-in profile, or set AWS_ACCESS_KEY_ID and " +
-			"AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN if they are temporary (" + variables() + ")"
+			"AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN for temporary credentials (" + variables() + ")"
 		// The SDK tries the metadata service of an EC2 instance last; this machine may not be an EC2 instance.
 		if failed, ok := errors.AsType[*smithy.OperationError](err); ok && failed.ServiceID == "ec2imds" {
 			return aws.Config{}, errors.New(missing)
@@ -59,7 +59,7 @@ func variables() string {
 		}
 	}
 	if len(set) == 0 {
-		return "no variable for it is set"
+		return "no AWS variables are set"
 	}
 	return "variables set: " + strings.Join(set, ", ")
 }

@@ -179,7 +179,7 @@ func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, fro
 	case "":
 		return nil, errors.New("the stack has no output TokensTable")
 	case from:
-		return nil, errors.New("that is the stack's own table, not the restored one")
+		return nil, errors.New("the table is the stack's own table, not the restored table")
 	}
 	db := store.NewClient(cfg)
 	rows := store.Restore{

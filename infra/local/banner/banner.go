@@ -23,7 +23,7 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	}
 	fmt.Fprintf(&text, "  dashboard  %s\n", run.DashboardURL)
 	if run.Owner != "" {
-		fmt.Fprintf(&text, "             as %s; the sign-in code arrives in the console's mailbox\n", run.Owner)
+		fmt.Fprintf(&text, "             sign in as %s; the code arrives in the console's mailbox\n", run.Owner)
 	}
 	fmt.Fprintf(&text, "  stack      %s\n  API        %s\n", run.Stack, run.BaseURL)
 	if run.ConsoleURL != "" {
@@ -32,14 +32,14 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	fmt.Fprintf(&text, "  inbox      %s\n  keys       %s\n", run.InboxURL, runFile)
 	if filesAt != "" {
 		fmt.Fprintf(&text, "  files      %s (this machine can't resolve %s, so browsers also send the API's cookies "+
-			"there, and Go a key)\n", filesAt, filehost.Name)
+			"there, and Go programs send a key)\n", filesAt, filehost.Name)
 	}
 	for _, o := range run.Organisations {
 		fmt.Fprintf(&text, "\n  %s (%s)\n    public id    %s\n    private key  %s\n", o.Name, o.Mode, o.PublicID,
 			o.PrivateKey)
 	}
 	for _, o := range withoutLive(run.Organisations) {
-		fmt.Fprintf(&text, "\n  %s does not have live mode. An operator can grant it:\n    go run ./infra/ctl "+
+		fmt.Fprintf(&text, "\n  %s does not have live mode. An operator can grant live mode:\n    go run ./infra/ctl "+
 			"organisation approve -org %s\n", o.Name, o.ID)
 	}
 	if len(run.Organisations) > 0 && len(run.Sandbox.Personas) > 0 {
@@ -65,18 +65,18 @@ func mainJob(text *strings.Builder, run runfile.Run, o runfile.Organisation) {
 		"public_id": {o.PublicID}, "endpoint_id": {run.Sandbox.EndpointID}, "redirect_uri": {o.RedirectURI},
 	}.Encode()
 	fmt.Fprintf(text, `
-  The main job. In a browser, connect at
+  To run the main workflow in a browser, connect at
 
     %[1]s
 
-  or do all of it in a shell:
+  or run the whole workflow in a shell:
 
     portal=$(curl -s -o /dev/null -c jar -w '%%{redirect_url}' '%[1]s')
     connection=$(curl -sL -b jar -c jar -H 'Accept: application/json' `+
 		`"$portal&persona=%[2]s&decision=approve" | grep -o '"org_connection_id":"[^"]*"' | cut -d'"' -f4)
     curl -s -u '%[3]s:%[4]s' -H 'Content-Type: application/json' `+
 		`-d "{\"org_connection_id\":\"$connection\"}" %[5]s/bridge/fhir/ehi-export
-    sleep 2; curl -s %[6]s                       # the webhooks that came
+    sleep 2; curl -s %[6]s                       # the received webhooks
     link=$(curl -s %[6]s | grep -o 'http[^"\\]*/download/[^"\\]*' | tail -1)
     curl -sL -o records.jsonl "$link"; wc -l records.jsonl; cut -c1-120 records.jsonl | head -3
 `, connect, run.Sandbox.Personas[0].ID, o.PublicID, o.PrivateKey, run.BaseURL, o.WebhookURL)

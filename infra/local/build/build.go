@@ -134,8 +134,8 @@ func Pages(root, out string, progress io.Writer) error {
 	}
 	if _, err := os.Stat(filepath.Join(from, "manifest.json")); errors.Is(err, fs.ErrNotExist) {
 		// a closed terminal must not stop the build
-		_, _ = fmt.Fprintln(progress, "Skipping the widget, its hosted page and the playground: building them "+
-			"requires Node 20 or later. Everything else runs.")
+		_, _ = fmt.Fprintln(progress, "Skipping the widget, its hosted page and the playground, because building them "+
+			"requires Node 20 or later. All other parts run.")
 		return nil
 	}
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {

@@ -55,9 +55,8 @@ func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, er
 	}
 	hosts, err := Run(ctx, "run", "--rm", "--add-host", alias+":host-gateway", "--entrypoint", "cat", base, "/etc/hosts")
 	if err != nil {
-		return nil, fmt.Errorf("a container of %s does not run here: `docker pull --platform linux/%s %s` gets the one for "+
-			"this machine (%w)",
-			base, architecture, base, err)
+		return nil, fmt.Errorf("a container of %s does not run here: `docker pull --platform linux/%s %s` fetches the "+
+			"image for this machine (%w)", base, architecture, base, err)
 	}
 	if !e.Host.IsValid() {
 		if e.Host = gateway(hosts); !e.Host.IsValid() {

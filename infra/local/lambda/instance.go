@@ -107,7 +107,7 @@ func (in *instance) wait(inv *invocation) (out outcome, ok bool) {
 	select {
 	case <-inv.over:
 		if inv.answer == nil {
-			return outcome{err: &FunctionError{Type: "Runtime.NoResponse", Message: "the function did not answer"}}, true
+			return outcome{err: &FunctionError{Type: "Runtime.NoResponse", Message: "the function did not respond"}}, true
 		}
 		return *inv.answer, true
 	case <-in.gone:

@@ -149,7 +149,7 @@ func TestFunctionFailureIsFunctionError(t *testing.T) {
 		}},
 		{
 			name: "it answers too much", do: "be verbose",
-			want: lambda.FunctionError{Type: "Function.ResponseSizeTooLarge", Message: "the answer is over 6 MB"},
+			want: lambda.FunctionError{Type: "Function.ResponseSizeTooLarge", Message: "the response exceeds 6 MB"},
 		},
 		{
 			name: "it reports that it cannot start", role: "reports an init error",

@@ -67,7 +67,7 @@ func (s *Subprocesses) serveResponse(w http.ResponseWriter, r *http.Request, in 
 	}
 	// A function that streams its response reports a later failure in this trailer.
 	if kind := r.Trailer.Get("Lambda-Runtime-Function-Error-Type"); kind != "" {
-		s.answer(in, inv, outcome{err: &FunctionError{Type: kind, Message: "the answer broke off"}})
+		s.answer(in, inv, outcome{err: &FunctionError{Type: kind, Message: "the response was cut off"}})
 	} else {
 		s.answer(in, inv, outcome{body: body})
 	}
@@ -108,7 +108,7 @@ func (s *Subprocesses) readAnswer(w http.ResponseWriter, r *http.Request, in *in
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPayload))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		s.answer(in, inv,
-			outcome{err: &FunctionError{Type: "Function.ResponseSizeTooLarge", Message: "the answer is over 6 MB"}})
+			outcome{err: &FunctionError{Type: "Function.ResponseSizeTooLarge", Message: "the response exceeds 6 MB"}})
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return nil, nil, false
 	}

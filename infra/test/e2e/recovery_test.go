@@ -48,7 +48,7 @@ func TestSoleOwnerIsRecoveredAfterThreeDays(t *testing.T) {
 			t.Errorf("it applies at %s", made.AppliesAt)
 		}
 		told := s.cloud.SES().Sent()
-		if last := told[len(told)-1]; !strings.Contains(last.Text, "stop it: sign in") {
+		if last := told[len(told)-1]; !strings.Contains(last.Text, "stop it by signing in") {
 			t.Errorf("the newest mail is %q", last.Text)
 		}
 		needs72 := func() (needed string) {

@@ -115,8 +115,8 @@ func TestAnswerMailsPatientWithOrganisationReplyTo(t *testing.T) {
 		if wantText := "Alder Bcc: eve@example.com (test mode) replied to the question you asked while you connected " +
 			"your health records:\n\n" +
 			"Please ask your portal for a new password.\n\nWe call you tomorrow.\n\nTo write to Alder " +
-			"Bcc: eve@example.com, reply to this e-mail.\n\n" +
-			"If you didn't ask a question, you can ignore this e-mail.\n"; got.Text != wantText {
+			"Bcc: eve@example.com, reply to this email.\n\n" +
+			"If you didn't ask a question, you can ignore this email.\n"; got.Text != wantText {
 			t.Errorf("text %q", got.Text)
 		}
 		if !strings.Contains(got.HTML, "<p>We call you tomorrow.</p>") || strings.Contains(got.Text+got.HTML, "It says no") {

@@ -38,8 +38,8 @@ func answered(from, to, lead, text string) mailtext.Message {
 	return mailtext.Message{
 		Language: "en", Subject: "Reply from " + from, Opening: opening,
 		Closing: []string{
-			fmt.Sprintf("To write to %s, reply to this e-mail.", to),
-			"If you didn't ask a question, you can ignore this e-mail.",
+			fmt.Sprintf("To write to %s, reply to this email.", to),
+			"If you didn't ask a question, you can ignore this email.",
 		},
 	}
 }

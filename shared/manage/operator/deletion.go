@@ -116,23 +116,24 @@ func (o Deletions) claims(ctx context.Context, of org.Organisation) ([]string, e
 	return slices.Compact(claims), nil
 }
 
-const whoMayDelete = "We send this to all members of the organisation and to its verified addresses for notices."
+const whoMayDelete = "We send this email to all members of the organisation and to its verified notice addresses."
 
 func deletionRequested(name string, begins time.Time) mailtext.Message {
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: your organisation will be deleted",
-		Opening: []string{"An owner of your organisation or your Recordbridge operator requested its deletion. Until " +
-			"the deletion starts, everything keeps working and any owner can cancel it in the dashboard, under " +
-			"Branding."},
+		Opening: []string{"An owner of your organisation or your Recordbridge operator requested the organisation's " +
+			"deletion. Until the deletion starts, everything keeps working, and any owner can cancel the deletion in the " +
+			"dashboard, under Branding."},
 		Facts: []mailtext.Fact{
 			{Name: "Organisation", Value: mailtext.Plain(name)},
 			{Name: "Deletion starts", Value: begins.UTC().Format("2006-01-02 15:04 UTC")},
 		},
 		Closing: []string{
-			"Then its API keys and webhooks stop, all patients are disconnected, and its connections, exports, files, events " +
-				"and members are deleted. This can't be undone. The audit log is kept.",
-			"If nobody in your organisation requested this, have an owner cancel it, end all sessions and check the " +
-				"audit log.",
+			"After that, the organisation's API keys and webhooks will stop working, and all patients will be disconnected. " +
+				"Connections, exports, files, events and members will be deleted. The deletion can't be undone. The audit log " +
+				"is kept.",
+			"If nobody in your organisation requested the deletion, ask an owner to cancel the deletion, end all sessions " +
+				"and check the audit log.",
 		},
 		Reason: whoMayDelete,
 	}
@@ -141,7 +142,7 @@ func deletionRequested(name string, begins time.Time) mailtext.Message {
 func deletionCancelled(name string) mailtext.Message {
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: your organisation will not be deleted",
-		Opening: []string{"The deletion of your organisation was cancelled. Nothing was deleted."},
+		Opening: []string{"The deletion of your organisation was cancelled. No data was deleted."},
 		Facts:   []mailtext.Fact{{Name: "Organisation", Value: mailtext.Plain(name)}},
 		Reason:  whoMayDelete,
 	}

@@ -147,7 +147,7 @@ func TestMailNamesServiceWhenOrganisationIsNotApproved(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for language, want := range map[string]string{
-		"en": "Recordbridge wants to confirm that this is your e-mail address.",
+		"en": "Recordbridge wants to confirm that this is your email address.",
 		"es": "Recordbridge quiere confirmar que este correo es suyo.",
 	} {
 		if m := o.mailIn(language, "", org.Live); !strings.HasPrefix(m.text, want) ||
@@ -168,7 +168,7 @@ func TestNoticeAddressMailContainsNoOrganisationText(t *testing.T) {
 	}
 	m := o.post.sent[0]
 	if m.subject != "Confirm this address for notices from Recordbridge" || strings.Contains(m.text+m.html, "://") ||
-		!strings.Contains(m.text, "Someone wants an organisation's notices from Recordbridge to be sent to this e-mail "+
+		!strings.Contains(m.text, "Someone wants an organisation's notices from Recordbridge to be sent to this email "+
 			"address.") {
 		t.Errorf("subject %q, text %q", m.subject, m.text)
 	}

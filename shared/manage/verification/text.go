@@ -28,11 +28,11 @@ func english() wording {
 	return wording{
 		lang:    "en",
 		subject: "Your code for %s",
-		asks:    "%s wants to confirm that this is your e-mail address.",
+		asks:    "%s wants to confirm that this is your email address.",
 		code:    "Your code:",
-		advice: "It works once and expires after 5 minutes. Enter it where you requested it. Don't share it: no one " +
-			"will ever ask you for it.",
-		ignore: "If you didn't request a code, you can ignore this e-mail.",
+		advice: "The code works once and expires after 5 minutes. Enter the code where you requested it. Don't share the " +
+			"code: no one will ever ask you for it.",
+		ignore: "If you didn't request a code, you can ignore this email.",
 		test:   "test mode",
 	}
 }
@@ -43,8 +43,8 @@ func spanish() wording {
 		subject: "Su código para %s",
 		asks:    "%s quiere confirmar que este correo es suyo.",
 		code:    "Su código:",
-		advice: "Funciona una sola vez y caduca a los 5 minutos. Escríbalo donde lo solicitó. No lo comparta: nadie " +
-			"se lo pedirá nunca.",
+		advice: "El código funciona una sola vez y caduca a los 5 minutos. Escríbalo donde lo solicitó. No comparta el " +
+			"código: nadie se lo pedirá nunca.",
 		ignore: "Si no ha solicitado ningún código, ignore este correo.",
 		test:   "modo de prueba",
 	}
@@ -65,11 +65,11 @@ func signIn() wording {
 	return wording{
 		lang:    "en",
 		subject: "Your sign-in code for %s",
-		asks:    "Someone, probably you, is signing in to the dashboard of %s with this e-mail address.",
+		asks:    "Someone, probably you, is signing in to the dashboard of %s with this email address.",
 		code:    "Your code:",
-		advice: "It works once and expires after 5 minutes. Enter it where you requested it. Don't forward this " +
-			"e-mail or share the code: no one will ever ask you for it.",
-		ignore: "If this wasn't you, you can ignore this e-mail: nobody can sign in without the code.",
+		advice: "The code works once and expires after 5 minutes. Enter the code where you requested it. Don't forward " +
+			"this email or share the code: no one will ever ask you for it.",
+		ignore: "If this wasn't you, you can ignore this email. Nobody can sign in without the code.",
 	}
 }
 
@@ -78,18 +78,18 @@ func signIn() wording {
 func noticeAddress() wording {
 	w := signIn()
 	w.subject = "Confirm this address for notices from %s"
-	w.asks = "Someone wants an organisation's notices from %s to be sent to this e-mail address."
-	w.advice = "The code works once and expires after 5 minutes. If you expected this e-mail, give the code to the " +
+	w.asks = "Someone wants an organisation's notices from %s to be sent to this email address."
+	w.advice = "The code works once and expires after 5 minutes. If you expected this email, give the code to the " +
 		"colleague who manages your organisation's settings."
-	w.ignore = "If you didn't expect this e-mail, ignore it. Without the code, we won't send you any notices."
+	w.ignore = "If you didn't expect this email, ignore it. Without the code, we won't send you any notices."
 	return w
 }
 
 func newAddress() wording {
 	w := signIn()
 	w.subject = "Your code to confirm this address for %s"
-	w.asks = "Someone, probably you, wants to use this e-mail address for a dashboard account at %s."
-	w.ignore = "If this wasn't you, you can ignore this e-mail: nothing changes without the code."
+	w.asks = "Someone, probably you, wants to use this email address for a dashboard account at %s."
+	w.ignore = "If this wasn't you, you can ignore this email. Nothing changes without the code."
 	return w
 }
 

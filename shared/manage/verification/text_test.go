@@ -26,9 +26,9 @@ func TestMailNamesOrganisationInPatientLanguage(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	got := o.mailIn("en", "Alder App", org.Live)
-	want := "Alder App wants to confirm that this is your e-mail address.\n\nYour code: " + got.code() +
-		"\n\nIt works once and expires after 5 minutes. Enter it where you requested it. Don't share it: no one will " +
-		"ever ask you for it.\n\nIf you didn't request a code, you can ignore this e-mail.\n"
+	want := "Alder App wants to confirm that this is your email address.\n\nYour code: " + got.code() +
+		"\n\nThe code works once and expires after 5 minutes. Enter the code where you requested it. Don't share the " +
+		"code: no one will ever ask you for it.\n\nIf you didn't request a code, you can ignore this email.\n"
 	if diff := cmp.Diff(want, got.text); diff != "" || got.subject != "Your code for Alder App" {
 		t.Errorf("subject %q, text (-want +got):\n%s", got.subject, diff)
 	}

@@ -1,4 +1,4 @@
-// Package mailtext formats the service's e-mails as plain text and HTML, in a uniform style. External text is always
+// Package mailtext formats the service's emails as plain text and HTML, in a uniform style. External text is always
 // escaped. Callers decide on the content and the recipient.
 package mailtext
 
@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Message is an e-mail to one reader. Its parts appear in the order of the fields; empty parts are omitted.
+// Message is an email to one reader. Its parts appear in the order of the fields; empty parts are omitted.
 type Message struct {
 	Language string // language tag (BCP 47)
 	Subject  string // one line, without secrets, because it may appear on a locked phone
@@ -17,7 +17,7 @@ type Message struct {
 	Facts    []Fact
 	Link     Link
 	Closing  []string
-	Reason   string // why the reader receives the e-mail
+	Reason   string // why the reader receives the email
 }
 
 // Code holds digits for the reader to enter.

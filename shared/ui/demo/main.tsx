@@ -61,7 +61,7 @@ function entry(name: string, detail: unknown): Entry {
   return { id: entries, at: new Date().toLocaleTimeString(), name: type, detail: JSON.stringify(detail, null, 2) };
 }
 
-const LABEL: Control = { name: "label", help: "The button’s text. Leave empty for the default.", kind: "text", choices: [], standard: "Share Records" };
+const LABEL: Control = { name: "label", help: "The button’s text. Leave this field empty for the default.", kind: "text", choices: [], standard: "Share Records" };
 
 function Playground(): JSX.Element {
   const [tag, setTag] = useState(askedTag);
@@ -80,7 +80,7 @@ function Playground(): JSX.Element {
       <header>
         <h1>Widget playground</h1>
         <p>
-          Set attributes, try the element as a patient would, watch its events and copy the code. It uses a real credential. In test mode, all patients are
+          Set attributes, try the element as a patient would, watch its events and copy the code. The playground uses a real credential. In test mode, all patients are
           sample patients.
         </p>
       </header>

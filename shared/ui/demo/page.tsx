@@ -73,7 +73,7 @@ function CopyButton({ text }: { text: string }): JSX.Element {
   const copy = (): void => {
     navigator.clipboard.writeText(text).then(
       () => say("Copied"),
-      () => say("Select and copy manually"),
+      () => say("Select and copy the text"),
     );
   };
   return (
@@ -112,7 +112,7 @@ export function Log({ entries, onClear }: { entries: readonly Entry[]; onClear: 
     <Panel name="log" title="Events">
       <div class="row">
         <p class="help" role="status">
-          {entries.length === 0 ? "No events yet. Connect to the sandbox hospital to see some." : `${entries.length} so far, newest first.`}
+          {entries.length === 0 ? "No events yet. Connect to the sandbox hospital to see events." : `${entries.length} ${entries.length === 1 ? "event" : "events"} so far, newest first.`}
         </p>
         <button type="button" onClick={onClear} disabled={entries.length === 0}>
           Clear

@@ -42,7 +42,7 @@ export function Stage({ choice, turn, onRenew, onEvent, onTrouble }: StageProps)
   hear.current = onEvent;
 
   useEffect(() => {
-    import(choice.script).catch(() => onTrouble(`Couldn’t load ${choice.script}. Run make ui to build it.`));
+    import(choice.script).catch(() => onTrouble(`Couldn’t load ${choice.script}. Run make ui to build the script.`));
   }, [choice.script]);
 
   useEffect(() => {

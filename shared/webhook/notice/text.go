@@ -11,12 +11,12 @@ import (
 
 // Phrases common to the emails. A reader has only the email, and may have no dashboard account.
 const (
-	reach    = "If you can't sign in there, reply to this e-mail to reach your Recordbridge operator."
+	reach    = "If you can't sign in to the dashboard, reply to this email to reach your Recordbridge operator."
 	receive  = "Your endpoint must respond to each request within 30 seconds with a status from 200 to 299."
-	redirect = "If nobody in your organisation requested this, disable the webhook at once: its events contain links " +
-		"to patients' records."
-	revoke = "If nobody in your organisation requested this, revoke all keys of this credential at once: a private " +
-		"key gives access to patients' records."
+	redirect = "If nobody in your organisation requested this change, disable the webhook at once. The webhook's " +
+		"events contain links to patients' records."
+	revoke = "If nobody in your organisation requested this change, revoke all keys of this credential at once. A " +
+		"private key gives access to patients' records."
 )
 
 // content holds the parts of an email that differ between kinds of notices.
@@ -49,8 +49,8 @@ func message(n Notice, name, dashboard string) mailtext.Message {
 		Link: mailtext.Link{Label: label, Address: fmt.Sprintf("%s#/%s/%s/%s", dashboard, n.Tenant.OrgID,
 			n.Tenant.Mode, place)},
 		Closing: append(said.advice, reach),
-		Reason: "We send this to your organisation's addresses for notices. To change them, open Branding in the " +
-			"dashboard.",
+		Reason: "We send this email to your organisation's notice addresses. To change the addresses, open Branding in " +
+			"the dashboard.",
 	}
 }
 
@@ -60,8 +60,7 @@ func (n Notice) ticket(whose string) mailtext.Message {
 	of := fmt.Sprintf("-org %s -mode %s -id %s", n.Tenant.OrgID, n.Tenant.Mode, n.InquiryID)
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: New support ticket: " + whose,
-		Opening: []string{"Someone requested support with this organisation's public ID: a team member or one of its " +
-			"patients."},
+		Opening: []string{"A team member or a patient used this organisation's public ID to request support."},
 		Facts: []mailtext.Fact{
 			{Name: "Organisation", Value: whose},
 			{Name: "Organisation ID", Value: n.Tenant.OrgID},
@@ -69,12 +68,12 @@ func (n Notice) ticket(whose string) mailtext.Message {
 			{Name: "Filed", Value: moment(n.At)},
 		},
 		Closing: []string{
-			"To read it: ctl inquiry show " + of,
+			"To read the ticket: ctl inquiry show " + of,
 			"To reply as the operator: ctl inquiry answer -as-operator -text-file FILE " + of,
 			"The organisation received the event patient.request_support and has the ticket in its inbox.",
 		},
-		Reason: "We send this to the address in the stack's SupportMail parameter. It contains nothing from the " +
-			"ticket, which may hold health information.",
+		Reason: "We send this email to the address in the stack's SupportMail parameter. The email contains nothing from " +
+			"the ticket, which may contain health information.",
 	}
 }
 
@@ -89,18 +88,18 @@ func (n Notice) content() content {
 	case KindWebhookMoved:
 		return content{
 			"A webhook has a new URL",
-			[]string{"This webhook's events will be sent to this URL from now on."},
+			[]string{"From now on, this webhook's events will be sent to the URL below."},
 			[]string{redirect},
 		}
 	case KindSecretRotated:
 		return content{
 			"A webhook has a new secret",
-			[]string{"Events to this webhook are now signed with a new secret and, for at most 24 hours, with the " +
-				"old one as well."},
+			[]string{"Events to this webhook are now signed with a new secret and, for at most 24 hours, with the old secret " +
+				"as well."},
 			[]string{
-				"Give your endpoint the new secret before the old one expires.",
-				"If nobody in your organisation requested this, disable the webhook at once: someone else may have " +
-					"the new secret.",
+				"Give your endpoint the new secret before the old secret expires.",
+				"If nobody in your organisation requested this change, disable the webhook at once. Someone else may have the " +
+					"new secret.",
 			},
 		}
 	case KindCredentialCreated:
@@ -110,8 +109,8 @@ func (n Notice) content() content {
 			"Live mode was approved",
 			[]string{"Your organisation can now connect patients in live mode."},
 			[]string{
-				"Create a live credential and a live webhook there. From now on, only your Recordbridge operator can " +
-					"change your name, logo and website.",
+				"Create a live credential and a live webhook in the dashboard. From now on, only your Recordbridge operator can " +
+					"change your organisation's name, logo and website.",
 			},
 		}
 	case KindLiveRefused:
@@ -119,7 +118,7 @@ func (n Notice) content() content {
 			"Live mode was not approved",
 			[]string{"Your organisation's request for live mode was not approved."},
 			[]string{
-				"The dashboard shows the reason. You can address it and send a new request.",
+				"The dashboard shows the reason. You can resolve the issue and send a new request.",
 			},
 		}
 	case KindLiveWithdrawn:
@@ -127,8 +126,8 @@ func (n Notice) content() content {
 			"Live mode was withdrawn",
 			[]string{"Your organisation no longer has access to live mode. Its live credentials no longer work."},
 			[]string{
-				"The dashboard shows the reason. Running exports will finish, and webhooks still receive events. You " +
-					"can send a new request.",
+				"The dashboard shows the reason. Running exports will finish, and webhooks will still receive events. You can " +
+					"send a new request.",
 			},
 		}
 	case KindKeyCreated:
@@ -144,8 +143,8 @@ func failingContent() content {
 		[]string{"This webhook hasn't accepted any event for some time."},
 		[]string{
 			"Fix your endpoint. " + receive,
-			"We try each event up to ten times over about 75 hours, until your endpoint accepts it. After 120 hours " +
-				"of only failures, we disable the webhook. Events missed after that are kept for 15 days.",
+			"We try to deliver each event up to ten times over about 75 hours, until your endpoint accepts it. If every " +
+				"attempt fails for 120 hours, we disable the webhook. Events that a disabled webhook misses are kept for 15 days.",
 		},
 	}
 }
@@ -153,17 +152,18 @@ func failingContent() content {
 func disabledContent(reason webhook.Reason) content {
 	first := "Fix your endpoint. " + receive
 	if reason == webhook.ReasonByHand {
-		first = "If nobody in your organisation requested this, the dashboard's audit log shows who did it."
+		first = "If nobody in your organisation requested this change, check the dashboard's audit log to find out who " +
+			"disabled the webhook."
 	}
 	return content{"A webhook was disabled", because(reason), []string{
 		first,
-		"When your endpoint is ready, enable the webhook there, with or without the events it missed. They are kept " +
-			"for 15 days.",
+		"When your endpoint is ready, enable the webhook in the dashboard, with or without the missed events. Missed " +
+			"events are kept for 15 days.",
 	}}
 }
 
 func (n Notice) aboutWebhook() []mailtext.Fact {
-	facts := []mailtext.Fact{{Name: "Webhook", Value: n.URL}, {Name: "Id", Value: n.SubscriptionID}}
+	facts := []mailtext.Fact{{Name: "Webhook", Value: n.URL}, {Name: "ID", Value: n.SubscriptionID}}
 	if n.Failures > 0 {
 		attempts := strconv.Itoa(n.Failures) + " failed attempts"
 		if n.Failures == 1 {
@@ -187,9 +187,8 @@ func (n Notice) aboutWebhook() []mailtext.Fact {
 // because returns the reason a webhook is disabled. If no warning was sent, it adds the reason for that, because a
 // warning is promised (docs/guide/webhooks.md, Retries).
 func because(r webhook.Reason) []string {
-	const stopped = "Nothing is sent to this webhook any more, because "
-	const unwarned = "We sent no warning before this e-mail: with that response, your endpoint asked us to stop at " +
-		"once."
+	const stopped = "We no longer send events to this webhook, because "
+	const unwarned = "We sent no warning before this email, because your endpoint's response asked us to stop at once."
 	switch r {
 	case webhook.ReasonGone:
 		return []string{stopped + "your endpoint responded with 410 Gone.", unwarned}
@@ -199,7 +198,7 @@ func because(r webhook.Reason) []string {
 		return []string{stopped + "someone in your organisation or your Recordbridge operator disabled it."}
 	case webhook.ReasonFailing:
 	}
-	return []string{stopped + "it accepted nothing for 120 hours."}
+	return []string{stopped + "your endpoint accepted no events for 120 hours."}
 }
 
 func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") }

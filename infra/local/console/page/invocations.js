@@ -70,7 +70,7 @@ export function invocations() {
   }
 
   function footer(f) {
-    if (f.empty) return nothing(f.filtered ? "No invocations match these filters." : "Nothing has been invoked yet.");
+    if (f.empty) return nothing(f.filtered ? "No invocations match these filters." : "No function has been invoked yet.");
     return f.more ? el("p", {}, el("a", { href: place("invocations", { ...query, limit: "500" }) }, "Show all kept invocations")) : el("p");
   }
 }
@@ -91,10 +91,10 @@ function invocation(i, state, query) {
     ]),
     [...(i.wide ?? []), ...lines.filter((l) => l.trouble).map((l) => l.trouble)].map(wideLine),
     el("h4", {}, i.calls?.length ? `AWS calls (${i.call_count})` : "AWS calls"),
-    timeline(i), !i.calls?.length && nothing("None."),
+    timeline(i), !i.calls?.length && nothing("No AWS calls."),
     i.call_count > (i.calls?.length ?? 0) && nothing(`${count(i.call_count - i.calls.length, "more call")} not kept.`),
     el("h4", {}, "Other log lines"),
-    others.length ? pre(others.join("\n"), "Other log lines", "lines") : nothing("None."),
+    others.length ? pre(others.join("\n"), "Other log lines", "lines") : nothing("No other log lines."),
     i.lines_missed > 0 && nothing(`${count(i.lines_missed, "more line")} not kept.`));
 }
 

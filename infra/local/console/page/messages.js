@@ -30,7 +30,7 @@ export function inbox() {
     async refresh(_, signal) {
       const { webhooks } = await get(["inbox"], {}, signal);
       sync(list.body, webhooks, (w) => w.id, webhookRow);
-      one(foot, { empty: webhooks.length === 0 }, (f) => (f.empty ? nothing("None yet. The sample organisations have an inbox here; its URL is in the run file.") : el("p")));
+      one(foot, { empty: webhooks.length === 0 }, (f) => (f.empty ? nothing("No webhooks yet. Webhooks to the sample organisations' inbox arrive here; the inbox URL is in the run file.") : el("p")));
     },
   };
 }
@@ -38,7 +38,7 @@ export function inbox() {
 export function mail() {
   const list = table("Mail, newest first", ["Sent", "From", "To", "Mail"], "mail");
   const foot = el("div");
-  const root = el("div", {}, el("h2", {}, "Mail sent"), el("p", {}, "None of it was really sent."), list.whole, foot);
+  const root = el("div", {}, el("h2", {}, "Mail sent"), el("p", {}, "No email was really sent."), list.whole, foot);
   const mailRow = (m) => row(list, [
     moment(m.at), m.from, (m.to ?? []).join(", "), more(`mail ${m.id}`, m.subject || "(no subject)", () => [
       pre(m.text, "Text", `text ${m.id}`),
@@ -50,7 +50,7 @@ export function mail() {
     async refresh(_, signal) {
       const { mails } = await get(["mail"], {}, signal);
       sync(list.body, mails, (m) => m.id, mailRow);
-      one(foot, { empty: mails.length === 0 }, (f) => (f.empty ? nothing("None yet. E-mails about new credentials, and new or failing webhooks, arrive here.") : el("p")));
+      one(foot, { empty: mails.length === 0 }, (f) => (f.empty ? nothing("No emails yet. Emails about new credentials, and new or failing webhooks, arrive here.") : el("p")));
     },
   };
 }

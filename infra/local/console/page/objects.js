@@ -58,7 +58,7 @@ export function objects() {
       const { all, next } = await entries(query, signal);
       sync(list.body, all, (e) => e.id, listed);
       one(foot, { empty: all.length === 0, next, query: { ...query, key: "" } }, (f) => el("p", { class: "pages" },
-        f.empty && nothing("Nothing here yet. Complete an export to see its files."),
+        f.empty && nothing("No files here yet. Complete an export to see its files."),
         f.query.from && link({ ...f.query, from: "" }, "First page"), f.next && link({ ...f.query, from: f.next }, "Next page")));
       root.classList.toggle("chosen", Boolean(query.key));
       one(detail, query.key ? await get(["buckets", query.bucket, "object"], { key: query.key }, signal) : undefined, (o) => shownObject(o, query));

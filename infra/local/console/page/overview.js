@@ -24,11 +24,11 @@ function welcome(state) {
     facts([
       ["API", code(state.base_url)],
       ["Webhook inbox", [el("a", { href: place("inbox") }, "readable"), " or ", el("a", { href: state.inbox_url }, "as JSON")]],
-      ["Functions", state.stack === "sam local" ? "in containers: their log lines appear in the runner's terminal; log lines and AWS calls aren't shown here" : ""],
+      ["Functions", state.stack === "sam local" ? "run in containers; the runner's terminal shows their log lines, and this page shows neither log lines nor AWS calls" : ""],
       ["Keys", ["in ", code(state.run_file), " and in the runner's terminal"]],
     ]),
     state.totals.invocations > 0 ? "" : el("div", { class: "hint" },
-      el("p", {}, "Nothing has happened yet. In another shell, run the main workflow, from connecting a synthetic patient to downloading the file:"),
+      el("p", {}, "No function has run yet. In another shell, run the main workflow, from connecting a synthetic patient to downloading the file:"),
       pre(`make demo ARGS='-run-file ${state.run_file}'`, "Command"),
       el("p", {}, "Then see ", el("a", { href: place("invocations") }, "the invocations"), " with their AWS calls, ",
         el("a", { href: place("inbox") }, "the webhooks"), " and ", el("a", { href: place("objects") }, "the files"), ".")));

@@ -15,7 +15,7 @@ export function queues() {
       : q.dead_letters ? `${q.dead_letters} after ${count(q.max_receives, "receive")}` : "";
     const actions = [
       q.dead_letter && q.visible > 0 && act("Redrive", ["queues", q.name, "redrive"],
-        (answer) => `${count(answer.moved, "message")} moved back${answer.left ? `, ${answer.left} stayed: they have no source queue` : ""}`),
+        (answer) => `${count(answer.moved, "message")} moved back${answer.left ? `, ${answer.left} without a source queue stayed` : ""}`),
       held > 0 && act("Purge", ["queues", q.name, "purge"], () => `${q.name} is empty`,
         `Permanently delete ${count(held, "message")} from ${q.name}?`),
     ];

@@ -255,15 +255,15 @@ func invitation(dashboard, host string, i account.Invitation, token string) mail
 	name := mailtext.Plain(host)
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: invitation from " + name,
-		Opening: []string{name + " invites you to its dashboard."},
+		Opening: []string{name + " invites you to join its dashboard."},
 		Facts: []mailtext.Fact{
 			{Name: "Role", Value: string(i.Role)},
 			{Name: "Address", Value: i.Email},
 			{Name: "Expires", Value: i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")},
 		},
 		Link: mailtext.Link{Label: "Accept", Address: dashboard + "#/invitation/" + token},
-		Closing: []string{"To accept, sign in with this address. The invitation works once. If you didn't expect it, " +
-			"you can ignore this e-mail."},
+		Closing: []string{"To accept the invitation, sign in with this address. The invitation works once. If you didn't " +
+			"expect an invitation, you can ignore this email."},
 	}
 }
 

@@ -135,17 +135,17 @@ func recoveryBegun(dashboard string, of account.Account, r account.Recovery) mai
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: recovery of an owner's account has started",
 		Opening: []string{"Your Recordbridge operator received a report that this account's owner has lost all second " +
-			"factors. At the time below, they will be removed. After that, a code sent to the account's e-mail " +
-			"address is enough to sign in."},
+			"factors. At the time below, all second factors will be removed from the account. After that, a code sent to the " +
+			"account's email address will be enough to sign in."},
 		Facts: []mailtext.Fact{
 			{Name: "Account", Value: of.Email},
 			{Name: "Time", Value: r.AppliesAt.UTC().Format("2006-01-02 15:04 UTC")},
 		},
 		Link: mailtext.Link{Label: "Open the dashboard", Address: dashboard},
 		Closing: []string{
-			"If this is your account and you did not request this, stop it: sign in with your passkey, authenticator " +
-				"app or a recovery code.",
-			"If you are another owner and did not expect this, stop it in the dashboard, under Members.",
+			"If this is your account and you did not request the recovery, stop it by signing in with your passkey, " +
+				"authenticator app or a recovery code.",
+			"If you are another owner and did not expect the recovery, stop it in the dashboard, under Members.",
 		},
 		Reason: recoveryReason,
 	}
@@ -154,12 +154,12 @@ func recoveryBegun(dashboard string, of account.Account, r account.Recovery) mai
 func recoveryStopped(dashboard string, of account.Account) mailtext.Message {
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: recovery of an owner's account was stopped",
-		Opening: []string{"The recovery of this account was stopped. Its second factors remain."},
+		Opening: []string{"The recovery of this account was stopped. The account's second factors remain."},
 		Facts:   []mailtext.Fact{{Name: "Account", Value: of.Email}},
 		Link:    mailtext.Link{Label: "Open the dashboard", Address: dashboard},
 		Reason:  recoveryReason,
 	}
 }
 
-const recoveryReason = "We send this to all members of the account's organisations and to the verified addresses for " +
-	"notices."
+const recoveryReason = "We send this email to all members of the account's organisations and to the organisations' " +
+	"verified notice addresses."

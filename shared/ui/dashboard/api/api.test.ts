@@ -71,7 +71,7 @@ test("an expired session and an unreachable service are reported", async () => {
   assert.equal((await refusal(over.api.get("account"))).requestId, "r-3");
   assert.equal(over.told.signedOut, 1);
   const odd = asking([[502, ["<html>"]]]);
-  assert.deepEqual(await refusal(odd.api.get("account")), { status: 502, error: "svc_server_error", description: "Unexpected response from the server.", requestId: "r-1" });
+  assert.deepEqual(await refusal(odd.api.get("account")), { status: 502, error: "svc_server_error", description: "The server sent an unexpected response.", requestId: "r-1" });
   const away = new Api({ base: "dashboard", fetch: () => Promise.reject(new TypeError("x")), signedOut: () => {}, prove: async () => false });
   assert.equal((await refusal(away.get("session"))).status, 0);
 });

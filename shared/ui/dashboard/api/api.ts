@@ -93,7 +93,7 @@ async function refusal(response: Response): Promise<Refused> {
     ...(retryAfter > 0 && { retryAfter }),
     status: response.status,
     error: envelope.error ?? "svc_server_error",
-    description: envelope.error_description ?? "Unexpected response from the server.",
+    description: envelope.error_description ?? "The server sent an unexpected response.",
     requestId: envelope.request_id ?? response.headers.get("x-request-id") ?? "",
   });
 }

@@ -40,7 +40,7 @@ const nothing = "No passkey was used. Try again or use another method.";
 /** Messages by the name of the browser's error (sections 5.1.3 and 5.1.4), whose own text is for developers. */
 const REASONS: Record<string, string> = {
   InvalidStateError: "This device already has a passkey for your account.",
-  SecurityError: "Passkeys work only on the dashboard’s own URL. Open it there.",
+  SecurityError: "Passkeys work only on the dashboard’s own URL. Open that URL to use a passkey.",
 };
 
 function explain(error: unknown): never {

@@ -132,6 +132,6 @@ export function useAction(): Action {
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof Refused) return error.failure;
-  const description = error instanceof Error && error.message !== "" ? error.message : "Something went wrong on this page. Reload it.";
+  const description = error instanceof Error && error.message !== "" ? error.message : "Something went wrong on this page. Reload the page.";
   return { status: 0, error: "page", description, requestId: "" };
 }

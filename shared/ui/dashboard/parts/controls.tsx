@@ -246,7 +246,7 @@ export function Copy({ text, label = "Copy", what }: { text: string; label?: str
   };
   return (
     <Button kind="quiet" onClick={copy} label={label.includes(what) ? label : `${label} ${what}`}>
-      {failed ? "Select and copy manually" : label}
+      {failed ? "Select and copy the text" : label}
     </Button>
   );
 }

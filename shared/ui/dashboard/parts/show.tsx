@@ -36,7 +36,7 @@ export function Time({ at, exact }: { at: string | undefined; exact?: boolean })
 
 /** The time of last use, which is stored to the hour. */
 export const Used = ({ at }: { at: string | undefined }): JSX.Element =>
-  at && Date.now() - Date.parse(at) < 3_600_000 ? <time dateTime={at}>within the hour</time> : at ? <Time at={at} /> : <span class="soft">never</span>;
+  at && Date.now() - Date.parse(at) < 3_600_000 ? <time dateTime={at}>within the last hour</time> : at ? <Time at={at} /> : <span class="soft">never</span>;
 
 const TONES: Record<string, string> = {
   delivered: "good", success: "good", authorized: "good", enabled: "good", ok: "good", answered: "good", active: "good", done: "good",
@@ -137,7 +137,7 @@ export function Tabs({ label, names, children }: { label: string; names: readonl
 export function Shown({ secret, what, once, children }: { secret: string; what: string; once?: boolean; children?: ComponentChildren }): JSX.Element {
   return (
     <div class="notice warn secret">
-      <p class="strong">{once ? "Copy this key now; you won’t see it again." : "Save this secret in your secrets manager."}</p>
+      <p class="strong">{once ? "Copy this key now, because you won’t see it again." : "Save this secret in your secrets manager."}</p>
       <div class="row">
         <code class="value">{secret}</code>
         <Copy text={secret} what={what} />

@@ -55,7 +55,7 @@ function Passkeys({ show }: { show: (codes: string[]) => void }): JSX.Element {
     say("Passkey added.");
   };
   return (
-    <Panel title="Passkeys" lead="Your device or password manager confirms it’s you. Passkeys can’t be phished.">
+    <Panel title="Passkeys" lead="Your device or password manager confirms that it’s you. Passkeys can’t be phished.">
       {passkeys.length === 0 ? (
         <Empty title="No passkeys yet." />
       ) : (
@@ -77,7 +77,7 @@ function Passkeys({ show }: { show: (codes: string[]) => void }): JSX.Element {
           enter(await api.remove<DashboardSession>(`account/passkeys/${encodeURIComponent(ending.id)}`));
           setEnding(undefined);
         }}>
-          <p>You won’t be able to sign in with it. You’ll be signed out everywhere else.</p>
+          <p>You won’t be able to sign in with this passkey. You’ll be signed out everywhere else.</p>
         </Confirm>
       )}
     </Panel>
@@ -106,14 +106,14 @@ function Generator({ show }: { show: (codes: string[]) => void }): JSX.Element {
     say("Authenticator app turned on.");
   };
   return (
-    <Panel title="Authenticator app" lead="An app that shows a new six-digit code every 30 seconds (TOTP)." actions={<Badge of={totp ? "on" : "off"} tone={totp ? "good" : ""} />}>
+    <Panel title="Authenticator app" lead="Your app shows a new six-digit code every 30 seconds (TOTP)." actions={<Badge of={totp ? "on" : "off"} tone={totp ? "good" : ""} />}>
       {offer ? (
         <>
-          <p>Scan this with your app. You won’t see it again.</p>
+          <p>Scan this QR code with your authenticator app. You won’t see this code again.</p>
           <div class="enrol">
-            <Qr text={offer.uri} label="QR code with the secret that is shown next to it" />
+            <Qr text={offer.uri} label="QR code that contains the setup secret" />
             <div class="form">
-              <p>No camera? Enter this secret in the app, or open the link on the app’s device.</p>
+              <p>No camera? Enter this secret in your authenticator app, or open the link on the app’s device.</p>
               <code class="value">{grouped(offer.secret)}</code>
               <div class="row">
                 <Copy text={offer.secret} what="secret" /> <a href={offer.uri}>Open in app</a>
@@ -127,7 +127,7 @@ function Generator({ show }: { show: (codes: string[]) => void }): JSX.Element {
       ) : (
         <>
           <div class="row">
-            <Button busy={action.busy} onClick={begin}>{totp ? "Set up another" : "Set up"}</Button>
+            <Button busy={action.busy} onClick={begin}>{totp ? "Set up new app" : "Set up"}</Button>
             {totp && <Button kind="bad" busy={action.busy} onClick={end}>Remove</Button>}
           </div>
           <Trouble failure={action.failure} />
@@ -152,7 +152,7 @@ function Address(): JSX.Element {
     say("Address changed.");
   };
   return (
-    <Panel title="Email address" lead="We’ll send a code to the new address. From the old one, the change can be undone for 72 hours.">
+    <Panel title="Email address" lead="We’ll send a code to the new address. For 72 hours, you can undo the change from the old address.">
       <Facts of={[["Current", session.account.email]]} />
       {sent ? (
         <Form action={action} does={prove} send="Change address" cancel={() => setSent(undefined)}>

@@ -18,7 +18,7 @@ export function NewOrganisation(): JSX.Element {
   };
   return (
     <div class="narrow">
-      <Title lead="Patients see this name when they connect. You can change it later.">Create an organisation</Title>
+      <Title lead="Patients see this name when they connect. You can change the name later.">Create an organisation</Title>
       <div class="panel">
         <Form action={action} does={make} send="Create organisation">
           <Field label="Organisation name" value={name} set={setName} required maxLength={100} autocomplete="organization" />
@@ -51,7 +51,7 @@ export function Invitation({ token }: { token: string }): JSX.Element {
       </div>
       <Trouble failure={action.failure} />
       {action.failure?.status === 404 && (
-        <p class="soft">An invitation works once, within a week, and only for the address it was sent to. Sign in with that address, or request a new one.</p>
+        <p class="soft">An invitation works once, within a week, and only for the address it was sent to. Sign in with that address, or request a new invitation.</p>
       )}
     </div>
   );
@@ -78,7 +78,7 @@ export function Restore({ api, token, enter }: { api: Api; token: string; enter:
     <main class="gate">
       <p class="brand">Recordbridge</p>
       <div class="panel">
-        <Title lead="This signs out everyone and gives the account your email address again.">Restore your email address</Title>
+        <Title lead="We’ll sign out everyone and link the account to your email address again.">Restore your email address</Title>
         {isDone ? (
           <Notice tone="good">
             <p>Address restored. Sign in again, then check your passkeys and your authenticator app.</p>

@@ -52,7 +52,7 @@ export function Audit(): JSX.Element {
   return (
     <>
       <Title
-        lead="Each row contains the hash of the one before, so tampering shows. You can verify the export without us."
+        lead="Each row contains the previous row’s hash, so tampering is detectable. You can verify an exported log without our help."
         actions={<Button busy={action.busy} onClick={save}>Export</Button>}
       >
         Audit log
@@ -60,7 +60,7 @@ export function Audit(): JSX.Element {
       <Trouble failure={action.failure} />
       {head !== "" && (
         <Notice tone="good">
-          <p>The export ends with this number and hash. Store them separately: they reveal missing rows at its end.</p>
+          <p>The export ends with this row number and hash. Store both separately to detect rows missing from the end of the export.</p>
           <code class="value">{head}</code>
         </Notice>
       )}

@@ -56,7 +56,7 @@ function Whole({ path, data, reload }: { path: string; data: ConnectionDetail; r
         />
         <Notice tone={data.suggested_action ? "warn" : "good"}>
           <p>
-            <strong>What to do:</strong> {data.suggested_action || "Healthy; no action needed."}
+            <strong>What to do:</strong> {data.suggested_action || "No action is needed. The connection is healthy."}
           </p>
         </Notice>
       </Panel>
@@ -91,7 +91,7 @@ function End({ path, data, reload }: { path: string; data: ConnectionDetail; rel
   const disconnect = async (): Promise<void> => {
     await api.post(`${path}/disconnect`);
     close();
-    say("Disconnected. We’re asking the portal to revoke access.");
+    say("Patient disconnected. We’re asking the portal to revoke access.");
     reload();
   };
   const erase = async (): Promise<void> => {
@@ -100,19 +100,19 @@ function End({ path, data, reload }: { path: string; data: ConnectionDetail; rel
   };
   if (erasure) return <Erased data={erasure} reload={reload} />;
   return (
-    <Panel title="End connection" lead="Disconnect revokes access and keeps the history. Erase deletes everything except the audit log entry.">
+    <Panel title="End connection" lead="Disconnecting revokes access and keeps the history. Erasing deletes everything except the audit log entry.">
       <div class="row">
         {canDisconnect && <Button onClick={() => ask("disconnect")}>Disconnect</Button>}
         {may("own") && <Button kind="bad" onClick={() => ask("erase")}>Erase</Button>}
       </div>
       {asked === "disconnect" && (
         <Confirm title="Disconnect" name={short} send="Disconnect" close={close} does={disconnect}>
-          <p>Exports stop, and their files are deleted. We’ll ask the portal to revoke access, which can take a few minutes. For new exports, the patient must reconnect.</p>
+          <p>Exports of this connection will stop, and their files will be deleted. We’ll ask the portal to revoke access, which can take a few minutes. For new exports, the patient must reconnect.</p>
         </Confirm>
       )}
       {asked === "erase" && (
         <Confirm title="Erase connection" name={short} send="Erase" close={close} does={erase}>
-          <p>We’ll delete its tokens, exports, files, events and deliveries. You can’t undo this. Copies in your own systems stay there.</p>
+          <p>We’ll delete the connection’s tokens, exports, files, events and deliveries. You can’t undo this. Copies in your own systems aren’t deleted.</p>
         </Confirm>
       )}
     </Panel>
@@ -127,16 +127,16 @@ function Gone({ path, lost }: { path: string; lost: Answer<ConnectionDetail> }):
 }
 
 const PORTAL = {
-  nothing_to_revoke: "There was nothing to revoke.",
-  asked: "We asked it to revoke access, and it responded.",
-  unanswered: "We asked it to revoke access, but it didn’t respond within an hour.",
+  nothing_to_revoke: "There was no access to revoke.",
+  asked: "We asked the portal to revoke access, and the portal responded.",
+  unanswered: "We asked the portal to revoke access, but the portal didn’t respond within an hour.",
 } as const;
 
 /** The progress and proof of an erasure. */
 function Erased({ data, reload }: { data: ErasureState; reload: () => void }): JSX.Element {
   const isDone = data.stage === "done";
   return (
-    <Panel title={isDone ? "Erased" : "Erasure in progress"} lead="It takes about 30 minutes, because running work has to finish first. This record is kept for 90 days." actions={<Button onClick={reload}>Refresh</Button>}>
+    <Panel title={isDone ? "Erased" : "Erasure in progress"} lead="Erasure takes about 30 minutes, because running tasks must finish first. We keep this record for 90 days." actions={<Button onClick={reload}>Refresh</Button>}>
       <Facts
         of={[
           ["Stage", <Badge of={data.stage} />],

@@ -13,7 +13,7 @@ export function Connections(): JSX.Element {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <Title lead="Each row is one patient at one institution. No health data is shown here.">Connections</Title>
+      <Title lead="Each row represents one patient at one institution. This page shows no health data.">Connections</Title>
       <div class="filters" role="search" aria-label="Filters">
         <Late label="Connection ID" value="" set={(id) => id !== "" && location.assign(link("connections", id))} />
         <Late label="External ID" value={filters["external_id"] ?? ""} set={set("external_id")} />

@@ -52,7 +52,7 @@ function Keys({ path, data, reload }: ShownProps): JSX.Element {
     const { private_key } = await api.post<{ private_key: string }>(`${path}/keys`);
     setMade({ credential: data, private_key });
   };
-  const lead = "You can have two active keys. Create a second one, deploy it, check that it’s used, then revoke the first.";
+  const lead = "You can have two active keys. Create a second key, deploy it, check that it’s in use, then revoke the first key.";
   return (
     <Panel title="Private keys" lead={lead} actions={may("develop") && live.length < 2 && <Button busy={action.busy} onClick={() => action.run(rotate)}>Create second key</Button>}>
       <Trouble failure={action.failure} />
@@ -83,7 +83,7 @@ function Keys({ path, data, reload }: ShownProps): JSX.Element {
           setEnding(undefined);
           reload();
         }}>
-          <p>Servers that still use this key will be refused within 30 seconds. {ending.last_used_at && <>It was last used <Used at={ending.last_used_at} />.</>}</p>
+          <p>Servers that still use this key will be rejected within 30 seconds. {ending.last_used_at && <>This key was last used <Used at={ending.last_used_at} />.</>}</p>
         </Confirm>
       )}
     </Panel>
@@ -116,7 +116,7 @@ function Revoke({ path, data }: { path: string; data: Record }): JSX.Element {
   const [isAsked, setAsked] = useState(false);
   const name = data.note || data.public_id.slice(-12);
   return (
-    <Panel title="Revoke" lead="Its public ID and all its keys will stop working. You can’t undo this.">
+    <Panel title="Revoke" lead="The credential’s public ID and all its private keys will stop working. You can’t undo this.">
       <div class="row">
         <Button kind="bad" onClick={() => setAsked(true)}>Revoke credential</Button>
       </div>
@@ -127,7 +127,7 @@ function Revoke({ path, data }: { path: string; data: Record }): JSX.Element {
           say("Credential revoked.");
           location.hash = link("credentials");
         }}>
-          <p>Within 30 seconds, patients can’t connect with it and servers that use it are refused.</p>
+          <p>Within 30 seconds, we’ll stop accepting this credential from your pages and servers.</p>
         </Confirm>
       )}
     </Panel>

@@ -20,9 +20,9 @@ export function Credentials(): JSX.Element {
     <Collection
       of="credentials"
       title="Credentials"
-      lead="A public ID for your pages, with private keys for your servers."
+      lead="Each credential has a public ID for your pages and private keys for your servers."
       create="New credential"
-      empty={may("develop") ? "Start here: your code needs a credential." : "An owner or admin can create one."}
+      empty={may("develop") ? "Start here: your code needs a credential." : "An owner or admin can create a credential."}
       Make={New}
       Once={Once}
       head={["Public ID", "Note", "Keys", "Last used", "Created"]}
@@ -51,7 +51,7 @@ function New({ done, close }: MakeProps<NewCredential>): JSX.Element {
   return (
     <Panel title="New credential">
       <Form action={action} does={make} send="Create credential" cancel={close}>
-        <Field label="Note" value={note} set={setNote} maxLength={200} help="For your reference, such as the system that uses it." />
+        <Field label="Note" value={note} set={setNote} maxLength={200} help="Add a note for your own reference, such as the system that uses this credential." />
         <Addresses redirects={redirects} setRedirects={setRedirects} origins={origins} setOrigins={setOrigins} />
       </Form>
     </Panel>
@@ -70,8 +70,8 @@ export function Addresses({ redirects, setRedirects, origins, setOrigins }: Addr
   return (
     <>
       <Field label="Redirect URIs, one per line" rows={3} required value={redirects} set={setRedirects}
-        help={`Where patients return. URIs must match exactly. ${place.mode === "test" ? "http is allowed only for localhost." : "Use https or your app’s own scheme."}`} />
-      <Field label="Allowed origins, one per line" rows={2} value={origins} set={setOrigins} help="Sites that may show the widget, such as https://app.example. Leave empty to allow any site." />
+        help={`Patients return to one of these URIs, which must match exactly. ${place.mode === "test" ? "http is allowed only for localhost." : "Use https or your app’s own URL scheme."}`} />
+      <Field label="Allowed origins, one per line" rows={2} value={origins} set={setOrigins} help="Only these sites can show the widget, for example https://app.example. Leave this field empty to allow any site." />
     </>
   );
 }

@@ -53,7 +53,7 @@ export function Deliveries(): JSX.Element {
                 <LinkButton href={link("deliveries")}>Show all</LinkButton>
               </Empty>
             ) : (
-              <List deliveries={deliveries} none="No deliveries yet. Simulate an event on a webhook’s page." />
+              <List deliveries={deliveries} none="No deliveries yet. To create a delivery, simulate an event on a webhook’s page." />
             )}
             <More cursor={next} go={go} />
           </>

@@ -7,12 +7,12 @@ import { Badge, Code, Facts, Id, pretty, Time } from "../parts/show.tsx";
 import { curl } from "../parts/snippets.ts";
 
 const FAILURES: Record<string, string> = {
-  http_status: "Your endpoint didn’t return 2xx.",
+  http_status: "Your endpoint didn’t respond with a 2xx status.",
   timeout: "Your endpoint didn’t respond in time. Respond first, then process the event.",
   dns: "We couldn’t resolve the host name.",
-  tls: "We couldn’t verify the TLS certificate. Check its chain and expiry date.",
+  tls: "We couldn’t verify the TLS certificate. Check the certificate’s chain and expiry date.",
   connect: "We couldn’t connect to the host.",
-  blocked_address: "The host resolves to a private or reserved address, which we don’t send to.",
+  blocked_address: "The host resolves to a private or reserved IP address, to which we don’t send events.",
   unsubscribed: "The webhook was removed or unsubscribed from this event.",
 };
 
@@ -70,8 +70,8 @@ function Whole({ path, data, reload }: { path: string; data: DeliveryDetail; rel
           </ol>
         )}
       </Panel>
-      <Panel title="Body" lead="Every attempt sends the same bytes. Parts that open download links are hidden here.">
-        {data.body === undefined ? <p class="soft">{may("inspect") ? "This event has been deleted." : "Your role can’t view payloads."}</p> : <Code label="Event body" text={pretty(data.body)} />}
+      <Panel title="Body" lead="Every attempt sends the same bytes. Tokens in download links are hidden here.">
+        {data.body === undefined ? <p class="soft">{may("inspect") ? "This event has been deleted." : "Members with your role can’t view payloads."}</p> : <Code label="Event body" text={pretty(data.body)} />}
       </Panel>
     </>
   );

@@ -9,19 +9,19 @@ import { Late, useFilters } from "./deliveries.tsx";
 
 /** Reasons for missing data, by code (docs/guide/incomplete-records.md). */
 const REASONS: Record<string, string> = {
-  unsupported: "The portal doesn’t support searching for it.",
-  not_granted: "The patient’s authorization doesn’t cover it.",
-  not_requested: "Our authorization request didn’t include it.",
-  not_advertised: "The portal doesn’t advertise it, and we couldn’t check whether it has it.",
-  other_server: "The record refers to it on another server, which we don’t query.",
-  not_found: "The record refers to it, but the portal doesn’t have it.",
-  rejected: "The portal advertises it but rejects every query for it.",
-  refused: "The portal denies access.",
-  limit: "It exceeds the limits of one export.",
+  unsupported: "The portal doesn’t support searching for this resource type.",
+  not_granted: "The patient’s authorization doesn’t cover this resource type.",
+  not_requested: "Our authorization request didn’t include this resource type.",
+  not_advertised: "The portal doesn’t advertise this resource type, and we couldn’t check whether the portal has any.",
+  other_server: "The record refers to resources on another server, which we don’t query.",
+  not_found: "The record refers to resources that the portal doesn’t have.",
+  rejected: "The portal advertises this resource type but rejects every query for it.",
+  refused: "The portal denies access to this resource type.",
+  limit: "The data exceeds the limits of one export.",
   not_converted: "Parts of a document are invalid or can’t be converted to FHIR.",
-  foreign_link: "The next-page link points to a different server.",
-  too_large: "It exceeds the size limit for one document.",
-  unavailable: "The portal returned errors or didn’t respond until the export’s deadline.",
+  foreign_link: "The portal’s next-page link points to a different server.",
+  too_large: "A response or attachment exceeds the size limit.",
+  unavailable: "The portal returned errors or didn’t respond before the export’s deadline.",
   invalid_content: "The portal’s response isn’t FHIR JSON.",
 };
 
@@ -31,16 +31,16 @@ const FAILURES: Record<string, string> = {
   resource_patient_failure: "The portal didn’t return the Patient resource.",
   resource_invalid_content: "We couldn’t read the portal’s response.",
   tefca_no_documents_found: "The facility has no documents for this patient.",
-  suppressed_please_contact: "Contact us, so we can look into it.",
+  suppressed_please_contact: "Contact us so that we can investigate the failure.",
 };
 
 /** Explains why data is missing, or may be. */
 export function why({ reason, http_status: status, only_by: by, left_out: others = 0 }: TypeOutcome): string {
   const said = [
     reason && (REASONS[reason] ?? reason),
-    status && `It returned ${status}.`,
-    by && `The portal searches it only by ${by}. Resources with an unknown ${by} may be missing.`,
-    others > 0 && `${counted(others)} belonged to another patient and were excluded.`,
+    status && `The portal returned ${status}.`,
+    by && `The portal supports searching only by ${by}. Resources with an unknown ${by} may be missing.`,
+    others > 0 && `We excluded ${counted(others)} ${others === 1 ? "resource" : "resources"} of another patient.`,
   ];
   return said.filter(Boolean).join(" ");
 }
@@ -53,7 +53,7 @@ const hasNews = (one: TypeOutcome): boolean => one.count > 0 || isLoss(one) || (
 
 const QUIET: readonly (readonly [says: string, has: (one: TypeOutcome) => boolean])[] = [
   ["Not covered by the patient’s authorization", ({ reason }) => reason === "not_granted"],
-  ["Requested; none found", ({ reason }) => !reason],
+  ["Requested, but no data found", ({ reason }) => !reason],
   ["Not searchable at the portal", ({ reason }) => reason === "unsupported"],
 ];
 
@@ -64,7 +64,7 @@ export function Exports(): JSX.Element {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <Title lead="Each export requests one connection’s record. Download links arrive by webhook or the API.">Exports</Title>
+      <Title lead="Each export collects one connection’s record. You get the download links by webhook or through the API.">Exports</Title>
       <div class="filters" role="search" aria-label="Filters">
         <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={[["", "any"], "pending", "success", "failed"]} />
         <Late label="Connection ID" value={filters["connection_id"] ?? ""} set={set("connection_id")} />
@@ -77,7 +77,7 @@ export function Exports(): JSX.Element {
                 <LinkButton href={link("exports")}>Show all</LinkButton>
               </Empty>
             ) : (
-              <ExportList exports={exports} none="No exports yet. The overview has code to request one." />
+              <ExportList exports={exports} none="No exports yet. The overview page has code that requests an export." />
             )}
             <More cursor={next} go={go} />
           </>
@@ -149,7 +149,7 @@ function Whole({ data, reload }: { data: ExportDetail; reload: () => void }): JS
         {data.status === "pending" && progress.queries_planned > 0 && (
           <p class="row">
             <progress max={progress.queries_planned} value={progress.queries_done} aria-label="Completed queries" />
-            <span class="soft">{progress.queries_done} of {progress.queries_planned} queries so far; more may follow</span>
+            <span class="soft">{progress.queries_done} of {progress.queries_planned} queries completed; more queries may follow</span>
           </p>
         )}
         {data.failure_reason && (
@@ -172,11 +172,11 @@ function Whole({ data, reload }: { data: ExportDetail; reload: () => void }): JS
 
 /** Collected and missing data by type, incomplete types first. */
 function Outcome({ outcome, status }: { outcome: TypeOutcome[]; status: string }): JSX.Element | null {
-  if (outcome.length === 0) return status === "pending" ? null : <Panel title="Collected data"><p class="soft">Nothing was collected.</p></Panel>;
+  if (outcome.length === 0) return status === "pending" ? null : <Panel title="Collected data"><p class="soft">No data was collected.</p></Panel>;
   const rows = outcome.filter(hasNews).sort((a, b) => Number(isLoss(b)) - Number(isLoss(a)) || b.count - a.count || a.type.localeCompare(b.type));
   const lost = rows.filter(isLoss).length;
   return (
-    <Panel title="Collected data" lead={lost === 0 ? "The record is complete, as far as the patient allows and the portal supports." : `${lost} of ${outcome.length} types are incomplete.`}>
+    <Panel title="Collected data" lead={lost === 0 ? "The record contains everything that the patient allows and the portal supports." : `${lost} of ${outcome.length} resource types are incomplete.`}>
       <Table
         label="Resource types"
         head={["Type", "Collected", "Count", "Missing", "Reason"]}
@@ -203,7 +203,7 @@ function Outcome({ outcome, status }: { outcome: TypeOutcome[]; status: string }
   );
 }
 
-const KINDS = { jsonl: "FHIR, one resource per line", jsonl_gz: "FHIR, one resource per line, compressed", fhir_bundle: "FHIR bundle", outcome: "What’s missing and why" } as const;
+const KINDS = { jsonl: "FHIR, one resource per line", jsonl_gz: "FHIR, one resource per line, compressed", fhir_bundle: "FHIR bundle", outcome: "Missing data, with reasons" } as const;
 
 function Files({ files }: { files: FileSummary[] }): JSX.Element {
   return (

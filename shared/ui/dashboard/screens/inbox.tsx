@@ -14,7 +14,7 @@ const about = ({ subject, kind, name }: Row): string => subject ?? (kind === "he
 
 /** Warnings about a reply's email that was not simply sent. */
 const DELIVERY: Record<string, string> = {
-  sending: "We don’t know yet whether this email was sent. Refresh in a minute. Then you can send the same text again.",
+  sending: "We don’t know yet whether this email was sent. Refresh this page in a minute. After that, you can send the same text again.",
   refused: "This email wasn’t sent, because the patient’s address can’t receive email.",
 };
 
@@ -38,7 +38,7 @@ export function Inbox(): JSX.Element {
                 {isFiltered ? (
                   <LinkButton href={link("inbox")}>Show all</LinkButton>
                 ) : (
-                  <p>Each page of the widget links to a help form. Its messages stay here for 90 days and go to subscribed webhooks.</p>
+                  <p>Each page of the widget links to a help form. Messages from the form stay in this inbox for 90 days and go to subscribed webhooks.</p>
                 )}
               </Empty>
             ) : (
@@ -126,11 +126,11 @@ function Answer({ path, data, reload }: { path: string; data: InquiryDetail; rel
   const send = async (): Promise<void> => {
     await api.post(`${path}/answers`, { text });
     setText("");
-    say("Sent.");
+    say("Reply sent.");
     reload();
   };
   return (
-    <Panel title="Reply by email" lead="The email comes from us. The patient’s replies go to your first notice address (Branding). The same text is sent only once.">
+    <Panel title="Reply by email" lead="The email comes from us. The patient’s replies go to your first notice address, which you set under Branding. An identical reply is sent only once.">
       {!data.email_verified && (
         <Notice tone="warn">
           <p>This email address is unverified. Don’t write anything that only the patient may read.</p>

@@ -19,26 +19,26 @@ export function Leaving(): JSX.Element {
     say("Deletion cancelled.");
   });
   return (
-    <Panel title="Delete organisation" lead="All patients are disconnected, and everything but the audit log is deleted.">
+    <Panel title="Delete organisation" lead="Deletion disconnects all patients and deletes everything except the audit log.">
       {isUnknown && <Trouble failure={answer.failure} retry={answer.reload} />}
       {deletion && (
         <>
           <Notice tone="bad">
-            <p>{deletion.can_cancel ? "This organisation will be deleted. Until then, everything keeps working." : "This organisation is being deleted. You can no longer cancel this."}</p>
+            <p>{deletion.can_cancel ? "This organisation will be deleted. Everything keeps working until the deletion begins." : "This organisation is being deleted. You can no longer cancel the deletion."}</p>
           </Notice>
           <Facts of={[["Requested", <Time at={deletion.requested_at} />], ["Deletion begins", <Time at={deletion.begins_at} />]]} />
         </>
       )}
       {deletion?.can_cancel && may("own") && <Button busy={action.busy} onClick={cancel}>Cancel deletion</Button>}
-      {!deletion && !isUnknown && (may("own") ? <Button kind="bad" onClick={() => setAsking(true)}>Delete organisation</Button> : <p>Only owners can delete it.</p>)}
+      {!deletion && !isUnknown && (may("own") ? <Button kind="bad" onClick={() => setAsking(true)}>Delete organisation</Button> : <p>Only owners can delete the organisation.</p>)}
       <Trouble failure={action.failure} />
       {asking && (
         <Confirm title="Delete organisation" name={org.name} send="Delete in 7 days" close={() => setAsking(false)} does={async () => {
           answer.set(await api.post<OrganisationDeletion>(`${orgBase}/deletion`, { name: org.name }));
           setAsking(false);
         }}>
-          <p>The deletion begins in seven days. Until then, everything keeps working and any owner can cancel it.</p>
-          <p>Then API keys and webhooks stop, and all patients are disconnected. Connections, exports, files, events and members are deleted. You can’t undo this.</p>
+          <p>The deletion will begin in seven days. Until then, everything keeps working, and any owner can cancel the deletion.</p>
+          <p>After that, API keys and webhooks will stop working, and all patients will be disconnected. Connections, exports, files, events and members will be deleted. You can’t undo this.</p>
           <p>We’ll email all members now.</p>
         </Confirm>
       )}

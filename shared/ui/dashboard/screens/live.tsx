@@ -8,10 +8,10 @@ import { Time } from "../parts/show.tsx";
 import { address } from "../app/router.ts";
 
 const STEPS: Record<LiveStep, [title: string, why: string, screen: string, does: string]> = {
-  privacy_policy: ["Add your privacy policy", "Patients read it before they share records.", "branding", "Open branding"],
-  notice_address_verified: ["Verify a notice address", "We send emails about your webhooks and credentials there.", "branding", "Open branding"],
+  privacy_policy: ["Add your privacy policy", "Patients can read your privacy policy before they share records.", "branding", "Open branding"],
+  notice_address_verified: ["Verify a notice address", "We send emails about your webhooks and credentials to this address.", "branding", "Open branding"],
   owners_two_factor: ["Secure every owner’s account", "Each owner needs a passkey or an authenticator app.", "members", "View members"],
-  webhook_verified: ["Receive a test event", "Your endpoint must return 2xx in test mode.", "webhooks", "Open webhooks"],
+  webhook_verified: ["Receive a test event", "In test mode, your endpoint must respond to the test event with a 2xx status.", "webhooks", "Open webhooks"],
 };
 
 /** Shows its children once the organisation has live mode, and the request form until then. */
@@ -25,7 +25,7 @@ export function LiveGate({ children }: { children: () => ComponentChildren }): J
           <>{children()}</>
         ) : (
           <>
-            <Title lead="Live mode connects real patients. We review every organisation first.">Request live mode</Title>
+            <Title lead="Live mode connects real patients. We review every organisation before we enable live mode.">Request live mode</Title>
             <Status data={data} />
             {data.stage !== "requested" && <Steps data={data} />}
             {data.stage !== "requested" && <Request data={data} done={answer.set} />}
@@ -41,7 +41,7 @@ function Status({ data: { stage, reason, purpose, requested_at: at } }: { data: 
     return (
       <Notice>
         <p>
-          <strong>We’re reviewing your request.</strong> Sent <Time at={at ?? ""} />. We’ll email your notice addresses.
+          <strong>We’re reviewing your request.</strong> The request was sent <Time at={at ?? ""} />. We’ll email our decision to your notice addresses.
         </p>
         <p class="break">{purpose}</p>
       </Notice>
@@ -100,9 +100,9 @@ function Request({ data, done }: { data: LiveAccess; done: (data: LiveAccess) =>
     say("Request sent.");
   };
   return (
-    <Panel title="Your request" lead="You can’t change your name, logo or website during or after the review.">
+    <Panel title="Your request" lead="You can’t change your organisation’s name, logo or website during or after the review.">
       <Form action={action} does={send} send="Send request">
-        <Field label="What will you use live mode for?" rows={4} required maxLength={1000} help="At least 20 characters: who your patients are, and why they share records with you." value={purpose} set={setPurpose} />
+        <Field label="What will you use live mode for?" rows={4} required maxLength={1000} help="In at least 20 characters, describe your patients and why they share records with you." value={purpose} set={setPurpose} />
         <Check label="We accept the terms of live mode" checked={terms} set={setTerms} />
       </Form>
     </Panel>

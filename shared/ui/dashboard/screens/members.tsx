@@ -7,10 +7,10 @@ import { Button, Confirm, Field, Form, Load, Notice, Panel, Title, Trouble } fro
 import { Table, Time } from "../parts/show.tsx";
 
 const ROLES: readonly [role: Role, does: string][] = [
-  ["owner", "Everything, including owners and erasing"],
-  ["admin", "Everything else: live mode, branding, members, audit log"],
-  ["developer", "Test mode, with event payloads; live mode read-only"],
-  ["viewer", "Read-only; no secrets or payloads"],
+  ["owner", "All permissions"],
+  ["admin", "All permissions except managing owners, requesting live mode and erasing data"],
+  ["developer", "Test mode, including event payloads, and read-only access to live mode"],
+  ["viewer", "Read-only access without secrets or payloads"],
 ];
 
 export function Members(): JSX.Element {
@@ -61,7 +61,7 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
       {recovering.map((one) => (
         <Notice key={one.account_id} tone="warn">
           <p>
-            We were told that {one.email} lost every second factor. We’ll remove those factors <Time at={one.recovers_at} />.
+            We received a report that {one.email} lost every second factor. We’ll remove the account’s second factors <Time at={one.recovers_at} />.
           </p>
           {may("own") && <Button busy={action.busy} onClick={stop(one)} label={`Stop recovery of ${one.email}`}>Stop recovery</Button>}
         </Notice>
@@ -85,7 +85,7 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
           if (leaving.account_id === session.account.id) await refresh();
           reload();
         }}>
-          <p>Their next request will be refused. Everything they created stays.</p>
+          <p>The member’s next request will be rejected. Everything that the member created remains.</p>
         </Confirm>
       )}
     </>
@@ -127,7 +127,7 @@ function Invitations(): JSX.Element {
     answer.reload();
   });
   return (
-    <Panel title="Invite a member" lead="They’ll get a link by email. It works once, within a week, and only for that address.">
+    <Panel title="Invite a member" lead="We’ll email the new member a link. The link works once, within a week, and only for the invited address.">
       <Form action={action} does={invite} send="Invite">
         <Field label="Email" type="email" value={email} set={setEmail} required maxLength={254} />
         <Field label="Role" value={role} set={setRole} choices={ROLES.map(([of]) => of).filter((of) => of !== "owner" || may("own"))} help="See “Roles” below." />

@@ -10,16 +10,16 @@ import { LiveGate } from "./live.tsx";
 import { monthBefore } from "./usage.tsx";
 
 const STEPS: Record<Step, [title: string, why: string, screen: string, does: string]> = {
-  credential_made: ["Create a credential", "Your pages use its public ID; your server uses its private key.", "credentials", "Create"],
+  credential_made: ["Create a credential", "Your pages use the credential’s public ID; your server uses its private key.", "credentials", "Create"],
   redirect_registered: ["Register a redirect URI", "Patients can return only to a registered URI.", "credentials", "Register"],
-  webhook_made: ["Add a webhook", "It receives records and connection events.", "webhooks", "Add"],
-  webhook_verified: ["Send a test event", "Your endpoint must return 2xx.", "webhooks", "Simulate"],
+  webhook_made: ["Add a webhook", "A webhook receives records and connection events.", "webhooks", "Add"],
+  webhook_verified: ["Send a test event", "Your endpoint must respond with a 2xx status.", "webhooks", "Simulate"],
   first_connection: ["Connect a sample patient", "Use the playground with your own public ID.", "playground", "Open"],
-  first_export: ["Receive your first record", "Request it with the code below. It arrives at your webhook.", "exports", "View"],
+  first_export: ["Receive your first record", "Request a record with the code below. The record arrives at your webhook.", "exports", "View"],
 };
 
 /** In live mode this step connects a real person. */
-const LIVE_CONNECTION: (typeof STEPS)[Step] = ["Connect your first patient", "From your own page. Patients in live mode are real.", "connections", "View connections"];
+const LIVE_CONNECTION: (typeof STEPS)[Step] = ["Connect your first patient", "Connect from your own page. Patients in live mode are real.", "connections", "View connections"];
 
 export function Overview(): JSX.Element {
   const here = useHere();
@@ -31,7 +31,7 @@ function Working(): JSX.Element {
   const answer = useQuery<Answer>(`${here.base}/overview`);
   return (
     <>
-      <Title lead={here.place.mode === "test" ? "Build and test with sample patients." : "Your patients’ activity."}>Overview</Title>
+      <Title lead={here.place.mode === "test" ? "Build and test with sample patients." : "See your patients’ activity."}>Overview</Title>
       <Load answer={answer}>
         {(data) => (
           <>
@@ -54,7 +54,7 @@ function Failing({ data: { failing_webhooks: failing } }: { data: Answer }): JSX
         <Notice key={id} tone="bad">
           <p>
             <strong>{disabled ? "A webhook is disabled: " : "A webhook is failing: "}</strong>
-            <span class="break">{url}</span> since <Time at={since} />
+            <span class="break">{url}</span> since <Time at={since} exact />
           </p>
           <LinkButton href={link("webhooks", id)}>See why</LinkButton>
         </Notice>
@@ -138,17 +138,17 @@ function Begin(): JSX.Element | null {
   const given: Given = { base: boot.base_url, publicId: first.public_id };
   return (
     <>
-      <Panel title="On your page" lead="The button that patients use to connect. Set external-id to your own ID for the patient.">
+      <Panel title="On your page" lead="This code shows the button that patients use to connect. Set external-id to your own ID for the patient.">
         <Tabs label="Page language" names={PAGE}>
           {(name) => <Code label={`Page, ${name}`} text={page(name as (typeof PAGE)[number], given)} />}
         </Tabs>
       </Panel>
-      <Panel title="On your server" lead="Requests a record. Your webhook receives patient.ehi_export_success with download links.">
+      <Panel title="On your server" lead="This code requests a record. Your webhook receives patient.ehi_export_success with download links.">
         <Tabs label="Server language" names={ASK}>
           {(name) => <Code label={`Server, ${name}`} text={ask(name as (typeof ASK)[number], given)} />}
         </Tabs>
       </Panel>
-      <Panel title="In your webhook" lead="Verifies that an event is from us. Standard Webhooks libraries do the same.">
+      <Panel title="In your webhook" lead="This code verifies that an event is from us. Standard Webhooks libraries do the same.">
         <Tabs label="Webhook language" names={RECEIVE}>
           {(name) => <Code label={`Webhook, ${name}`} text={receive(name as (typeof RECEIVE)[number])} />}
         </Tabs>

@@ -13,16 +13,16 @@ export function Playground(): JSX.Element {
   const answer = useQuery<Listed<"credentials", Credential>>(`${base}/credentials`);
   return (
     <>
-      <Title lead="The widget as your patients see it, with a control for each attribute.">Playground</Title>
+      <Title lead="Try the widget as your patients see it, with a control for each attribute.">Playground</Title>
       {place.mode === "live" && (
         <Notice tone="warn">
-          <p>A live public ID shows real institutions, and signing in there creates a real connection.</p>
+          <p>With a live public ID, the widget shows real institutions, and signing in creates a real connection.</p>
         </Notice>
       )}
       <Load answer={answer}>
         {({ credentials }) => {
           return credentials.length === 0 ? (
-            <Empty title="You need a public ID first.">
+            <Empty title="The playground needs a public ID.">
               <LinkButton kind="main" href={link("credentials")}>
                 Create credential
               </LinkButton>
@@ -41,7 +41,7 @@ function Choose({ usable }: { usable: Credential[] }): JSX.Element {
   const [id, setId] = useState(usable[0]?.public_id ?? "");
   return (
     <>
-      <Panel title="Try it">
+      <Panel title="Try the widget">
         <Field label="Credential" value={id} set={setId} choices={usable.map(({ public_id: of, note }) => [of, note ? `${note} (${of})` : of] as const)} />
         <div class="row">
           <Out button href={`${boot.base_url}/demo?public_id=${encodeURIComponent(id)}`}>
@@ -52,11 +52,11 @@ function Choose({ usable }: { usable: Credential[] }): JSX.Element {
       {place.mode === "test" && (
         <Panel title="Connect a sample patient">
           <ol>
-            <li>Press “Share Records”. Enter an email address, then the code we send to it.</li>
-            <li>Search for “sandbox” and continue to its portal.</li>
-            <li>Sign in as one of its sample patients and allow access.</li>
+            <li>Press “Share Records”. Enter an email address, then the code that we email you.</li>
+            <li>Search for “sandbox” and continue to the sandbox hospital’s portal.</li>
+            <li>Sign in as one of the sample patients and allow access.</li>
             <li>
-              Come back here. See the patient in <a href={link("connections")}>Connections</a> and your webhook’s events in <a href={link("deliveries")}>Deliveries</a>.
+              Come back to this page. See the patient in <a href={link("connections")}>Connections</a> and your webhook’s events in <a href={link("deliveries")}>Deliveries</a>.
             </li>
           </ol>
         </Panel>

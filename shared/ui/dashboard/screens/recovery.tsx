@@ -22,10 +22,10 @@ export function RecoveryCodes({ show }: { show: (codes: string[]) => void }): JS
   };
   const create = (): void => (left > 0 ? setAsking(true) : action.run(make));
   return (
-    <Panel title="Recovery codes" lead="Use one to sign in if you lose your second factor. Each code works once." actions={<Badge of={`${left} left`} tone={left > FEW ? "good" : "bad"} />}>
+    <Panel title="Recovery codes" lead="If you lose your second factor, sign in with a recovery code. Each code works once." actions={<Badge of={`${left} left`} tone={left > FEW ? "good" : "bad"} />}>
       {left <= FEW && (
         <Notice tone="warn">
-          <p>{left === 0 ? "You have no recovery codes. If you lose your second factor, you can’t sign in." : `You have ${left} recovery ${left === 1 ? "code" : "codes"} left. Create new ones soon.`}</p>
+          <p>{left === 0 ? "You have no recovery codes. If you lose your second factor, you can’t sign in." : `You have ${left} recovery ${left === 1 ? "code" : "codes"} left. Create new codes soon.`}</p>
         </Notice>
       )}
       <div class="row">
@@ -35,7 +35,7 @@ export function RecoveryCodes({ show }: { show: (codes: string[]) => void }): JS
       {asking && (
         <Dialog title="Create new codes" close={() => setAsking(false)}>
           <Form action={action} does={make} send="Create new codes" cancel={() => setAsking(false)}>
-            <p>Your old codes will stop working.</p>
+            <p>Your old recovery codes will stop working.</p>
           </Form>
         </Dialog>
       )}
@@ -51,7 +51,7 @@ export function NewCodes({ codes, close }: { codes: string[]; close: () => void 
   const done = (): void => (saved ? close() : setHinted(true));
   return (
     <Dialog title="Save your recovery codes" close={done}>
-      <p>If you lose your second factor, you’ll need one of these codes to sign in. You won’t see them again.</p>
+      <p>If you lose your second factor, you’ll need one of these codes to sign in. You won’t see these codes again.</p>
       <ul class="codes">
         {codes.map((code) => (
           <li key={code}>
@@ -64,7 +64,7 @@ export function NewCodes({ codes, close }: { codes: string[]; close: () => void 
         <Button kind="quiet" onClick={() => download(new Blob([text], { type: "text/plain" }), "recordbridge-recovery-codes.txt")}>Download codes</Button>
       </div>
       <Check label="I saved these codes" checked={saved} set={setSaved} />
-      <div role="alert">{hinted && !saved && <p>Save the codes first, then check the box.</p>}</div>
+      <div role="alert">{hinted && !saved && <p>Save your recovery codes, then check the box.</p>}</div>
       <div class="row">
         <Button kind="main" onClick={done}>Done</Button>
       </div>

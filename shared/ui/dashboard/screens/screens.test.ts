@@ -52,7 +52,7 @@ test("why lists every known reason for missing data", () => {
   assert.equal(why({ type: "Patient", result: "ok", count: 1 }), "");
   assert.equal(
     why({ type: "Observation", result: "truncated", count: 9, missing: 2, reason: "unavailable", http_status: 503, only_by: "category", left_out: 1200 }),
-    "The portal returned errors or didn’t respond until the export’s deadline. It returned 503. The portal searches it only by category. Resources with an unknown category may be missing. 1,200 belonged to another patient and were excluded.",
+    "The portal returned errors or didn’t respond before the export’s deadline. The portal returned 503. The portal supports searching only by category. Resources with an unknown category may be missing. We excluded 1,200 resources of another patient.",
   );
   assert.equal(why({ type: "Observation", result: "truncated", count: 9, reason: "new_word" }), "new_word");
 });

@@ -10,9 +10,9 @@ import { stateOf, Types } from "./webhooks.tsx";
 
 const REASONS = {
   gone: "Your endpoint returned 410 Gone.",
-  asked: "Your endpoint requested it in a response.",
+  asked: "Your endpoint’s response asked us to disable the webhook.",
   failing: "Every attempt failed for five days.",
-  by_hand: "A member disabled it.",
+  by_hand: "A member disabled the webhook.",
 } as const;
 
 export function Webhook({ id }: { id: string }): JSX.Element {
@@ -49,9 +49,9 @@ function Whole({ path, data, reload }: PartProps): JSX.Element {
             ["URL", <span class="break">{data.url}</span>],
             data.note !== "" && ["Note", data.note],
             ["ID", <><Id of={data.webhook_id} /> <Copy text={data.webhook_id} what="webhook ID" /></>],
-            health.failures > 0 && ["Failing since", <><Time at={health.failing_since} />, {health.failures} attempts</>],
+            health.failures > 0 && ["Failing since", <><Time at={health.failing_since} exact />, {health.failures} failed attempts</>],
             health.paused_until !== undefined && ["Paused until", <Time at={health.paused_until} exact />],
-            health.slow_until !== undefined && ["Slow", `It takes ${health.answer_ms ?? 0} ms to respond. Faster webhooks don’t wait for it.`],
+            health.slow_until !== undefined && ["Slow", `This webhook takes ${health.answer_ms ?? 0} ms to respond. Faster webhooks don’t wait for slow ones.`],
             ["Last failure", <Time at={health.last_failure_at} />],
             ["Created", <Time at={data.created_at} exact />],
           ]}
@@ -59,7 +59,7 @@ function Whole({ path, data, reload }: PartProps): JSX.Element {
       </Panel>
       {may("develop") && !data.disabled && <Simulate path={path} done={latest.reload} />}
       <Panel title="Latest deliveries" actions={<><Button onClick={latest.reload}>Refresh</Button>{may("develop") && <Recover path={path} done={latest.reload} />}</>}>
-        <Load answer={latest}>{({ deliveries }) => <List deliveries={deliveries.slice(0, 10)} none="No deliveries yet. Simulate an event to see one." />}</Load>
+        <Load answer={latest}>{({ deliveries }) => <List deliveries={deliveries.slice(0, 10)} none="No deliveries yet. Simulate an event to create a delivery." />}</Load>
       </Panel>
       {may("develop") && (
         <>
@@ -87,7 +87,7 @@ function Disabled({ path, data, reload }: PartProps): JSX.Element {
         <strong>This webhook was disabled</strong> <Time at={data.disabled?.at} />. {REASONS[data.disabled?.reason ?? "by_hand"]}
       </p>
       <p>
-        <a href={link("deliveries", "", { webhook_id: data.webhook_id, status: "held" })}>Missed events</a> are held for 15 days. You can replay them.
+        <a href={link("deliveries", "", { webhook_id: data.webhook_id, status: "held" })}>Missed events</a> are kept for 15 days, so that you can replay them.
       </p>
       {may("develop") && (
         <div class="row">
@@ -112,7 +112,7 @@ function Simulate({ path, done }: { path: string; done: () => void }): JSX.Eleme
     done();
   };
   return (
-    <Panel title="Simulate" lead="Send a sample event, signed like a real one.">
+    <Panel title="Simulate" lead="Send a sample event, signed like a real event.">
       <Form action={action} does={send} send="Send test event">
         <Field label="Event" value={type} set={setType} choices={known.data?.types.map((one) => [one.type, `${one.title} (${one.type})`] as const) ?? [type]} />
       </Form>
@@ -180,7 +180,7 @@ function Secret({ path, data, reload }: PartProps): JSX.Element {
   };
   const old = lastOldSecret(data.old_secrets_end, Date.now());
   return (
-    <Panel title="Signing secret" lead={old ? <>An older secret also signs until <Time at={old} exact />.</> : "Only the current secret signs."}>
+    <Panel title="Signing secret" lead={old ? <>An older secret also signs events until <Time at={old} exact />.</> : "Only the current secret signs events."}>
       {shown.map(({ secret, expires_at: end }) => (
         <Once key={secret} secret={secret} what={end ? "older secret" : "signing secret"}>
           {end && <p>Expires <Time at={end} />.</p>}
@@ -193,9 +193,9 @@ function Secret({ path, data, reload }: PartProps): JSX.Element {
       <Trouble failure={action.failure} />
       {isAsked && (
         <Dialog title="Rotate signing secret" close={close}>
-          <p>We’ll sign with a new secret from now on. The current secret keeps signing for 24 hours unless you revoke it.</p>
+          <p>From now on, we’ll sign events with a new secret. The current secret will also sign events for 24 hours, unless you revoke it.</p>
           <Form action={rotation} does={rotate} send={revokes ? "Revoke and rotate" : "Rotate secret"} kind={revokes ? "bad" : "main"} cancel={close}>
-            <Check label="Revoke old secrets immediately" help="Choose this if a secret has leaked. Your endpoint will reject events until it has the new secret." checked={revokes} set={setRevokes} />
+            <Check label="Revoke old secrets immediately" help="Choose this option if a secret has leaked. Your endpoint will reject events until it has the new secret." checked={revokes} set={setRevokes} />
           </Form>
         </Dialog>
       )}
@@ -268,15 +268,15 @@ function Settings({ path, data, reload }: PartProps): JSX.Element {
         <Field label="URL" type="url" value={url} set={setUrl} required maxLength={2000} />
         {data.headers.length > 0 && headers.trim() === "" && leaves(data.url, url.trim()) && (
           <Notice tone="warn">
-            <p>This URL is on a different host, so saving removes your custom headers ({data.headers.join(", ")}). Enter them again below if the new endpoint needs them.</p>
+            <p>This URL is on a different host, so saving removes your custom headers ({data.headers.join(", ")}). Enter the headers again below if the new endpoint needs them.</p>
           </Notice>
         )}
         <Field label="Note" value={note} set={setNote} maxLength={200} />
         <Load answer={known}>{({ types: all }) => <Types all={all} chosen={types} set={setTypes} />}</Load>
         <Field label="Custom headers, one per line" rows={3} value={headers} set={setHeaders}
-          help={`For example, Authorization: Bearer x. You won’t see values again. ${data.headers.length === 0 ? "None are set." : `Currently set: ${data.headers.join(", ")}. New headers replace all of these; leave empty to keep them.`}`} />
+          help={`For example, Authorization: Bearer x. You won’t see header values again. ${data.headers.length === 0 ? "No headers are set." : `Current headers: ${data.headers.join(", ")}. New headers replace all current headers. Leave this field empty to keep the current headers.`}`} />
         {data.headers.length > 0 && <Check label="Remove all custom headers" checked={bare} set={setBare} />}
-        <Field label="Attempts per second" type="number" min={1} max={1000} value={rate} set={setRate} help="Default 50; the rest are queued." />
+        <Field label="Attempts per second" type="number" min={1} max={1000} value={rate} set={setRate} help="The default is 50. Additional attempts are queued." />
       </Form>
     </Panel>
   );
@@ -292,7 +292,7 @@ function End({ path, data, reload }: PartProps): JSX.Element {
   });
   const host = URL.canParse(data.url) ? new URL(data.url).host : data.url;
   return (
-    <Panel title="Disable or remove" lead="A disabled webhook receives nothing; missed events are held. Only a disabled webhook can be removed, with its secret.">
+    <Panel title="Disable or remove" lead="A disabled webhook receives no events, and missed events are kept for 15 days. Only a disabled webhook can be removed. Removal also deletes the webhook’s secret.">
       <div class="row">
         {data.disabled ? <Button kind="bad" onClick={() => setAsked(true)}>Remove</Button> : <Button busy={action.busy} onClick={disable}>Disable</Button>}
       </div>
@@ -300,10 +300,10 @@ function End({ path, data, reload }: PartProps): JSX.Element {
       {isAsked && (
         <Confirm title="Remove webhook" name={host} send="Remove" close={() => setAsked(false)} does={async () => {
           await api.remove(path);
-          say("Removed.");
+          say("Webhook removed.");
           location.hash = link("webhooks");
         }}>
-          <p>We won’t send its pending events. You can’t undo this.</p>
+          <p>We won’t send the webhook’s pending events. You can’t undo this.</p>
         </Confirm>
       )}
     </Panel>

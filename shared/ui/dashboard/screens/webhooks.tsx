@@ -15,9 +15,9 @@ export function Webhooks(): JSX.Element {
     <Collection
       of="webhooks"
       title="Webhooks"
-      lead="Where we send records and connection events."
+      lead="We send records and connection events to your webhooks."
       create="New webhook"
-      empty="Add one to receive records and connection events."
+      empty="Add a webhook to receive records and connection events."
       Make={New}
       Once={Made}
       head={["URL", "Status", "Events", "Last failure", "Created"]}
@@ -47,7 +47,7 @@ function New({ done, close }: MakeProps<NewWebhook>): JSX.Element {
     <Panel title="New webhook">
       <Form action={action} send="Add webhook" cancel={close} does={async () => done(await api.post<NewWebhook>(`${base}/webhooks`, { url: url.trim(), types: chosen, note: note.trim() }))}>
         <Field label="URL" type="url" value={url} set={setUrl} required maxLength={2000} placeholder="https://app.example/webhooks/records"
-          help={place.mode === "test" ? "Use https; http is allowed only for localhost." : "Use https. Your endpoint must return 2xx within 15 seconds."} />
+          help={place.mode === "test" ? "Use https; http is allowed only for localhost." : "Use https. Your endpoint must respond with a 2xx status within 30 seconds."} />
         <Field label="Note" value={note} set={setNote} maxLength={200} />
         <Load answer={known}>{({ types: all }) => <Types all={all} chosen={chosen} set={setTypes} />}</Load>
       </Form>
@@ -82,7 +82,7 @@ export function Made({ made: { webhook, secret } }: { made: NewWebhook }): JSX.E
   const { link } = useHere();
   return (
     <Shown secret={secret} what="signing secret">
-      <p>Your endpoint uses it to verify that events are from us. The overview has sample code.</p>
+      <p>Your endpoint uses this secret to verify that events are from us. The overview page has sample code.</p>
       <div class="row">
         <LinkButton kind="main" href={link("webhooks", webhook.webhook_id)}>
           Next: send a test event

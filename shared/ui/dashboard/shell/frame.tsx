@@ -48,7 +48,7 @@ function outside(screen: string, id: string, org: string): JSX.Element {
       <>
         <Title>Organisation not found</Title>
         <p>
-          You may not be a member of it. Ask whoever sent you the link for an invitation, or go to <a href="#/">your own organisation</a>.
+          You may not be a member of this organisation. Ask the person who sent you the link for an invitation, or go to <a href="#/">your own organisation</a>.
         </p>
       </>
     );
@@ -120,7 +120,7 @@ function Within(): JSX.Element {
       <main id="main" key={`${org.id}/${place.mode}/${place.screen}/${place.id}`}>
         {org.status === "inactive" && (
           <Notice tone="bad">
-            <p>This organisation is inactive, so its keys don’t work. Contact us to reactivate it.</p>
+            <p>This organisation is inactive, so its keys don’t work. Contact us to reactivate the organisation.</p>
           </Notice>
         )}
         {screen ? <Shown screen={screen} /> : <Unknown />}

@@ -96,7 +96,7 @@ export function Palette({ close }: { close: () => void }): JSX.Element {
         ))}
       </ul>
       <p class="soft" role="status">
-        {found.length === 0 ? "No results. Enter a complete ID." : `${found.length} ${found.length === 1 ? "result" : "results"}. Press Enter to open, Escape to close.`}
+        {found.length === 0 ? "No results. Enter a page name or a complete ID." : `${found.length} ${found.length === 1 ? "result" : "results"}. Press Enter to open a result, or Escape to close the search.`}
       </p>
     </Dialog>
   );

@@ -41,7 +41,7 @@ export function Generator({ api, done }: ProofProps): JSX.Element {
   const action = useAction();
   return (
     <Form action={action} send="Continue" does={async () => done(await api.post<DashboardSession>("session/totp", { code: digits(code) }))}>
-      <Field label="Authenticator code" value={code} set={setCode} {...codeInput} help="Six digits from your authenticator app." />
+      <Field label="Authenticator code" value={code} set={setCode} {...codeInput} help="Enter the six digits from your authenticator app." />
     </Form>
   );
 }
@@ -52,7 +52,7 @@ export function RecoveryCode({ api, done }: ProofProps): JSX.Element {
   const action = useAction();
   return (
     <Form action={action} send="Sign in" does={async () => done(await api.post<DashboardSession>("session/recovery-code", { code: code.trim() }))}>
-      <Field label="Recovery code" value={code} set={setCode} first required maxLength={40} help="You saved these when you set up your second factor. Each code works once." />
+      <Field label="Recovery code" value={code} set={setCode} first required maxLength={40} help="You saved your recovery codes when you set up your second factor. Each code works once." />
     </Form>
   );
 }
@@ -77,17 +77,17 @@ export function Email({ api, done, email: given = "" }: ProofProps & { email?: s
       <Form action={action} send="Continue" does={check}>
         <Notice>
           <p role="status">
-            If <strong>{email.trim()}</strong> can have an account, we’ve sent it a six-digit code. It expires in a few minutes.
+            If <strong>{email.trim()}</strong> can have an account, we’ve sent a six-digit code to this address. The code expires in a few minutes.
           </p>
         </Notice>
-        <Field label="Code" value={code} set={setCode} first {...codeInput} help="It can take a minute. If you don’t see it, check your spam folder." />
+        <Field label="Code" value={code} set={setCode} first {...codeInput} help="The email can take a minute to arrive. If you don’t see the email, check your spam folder." />
       </Form>
       <div class="row">
         <Button kind="quiet" busy={action.busy} onClick={() => action.run(send)}>
           Send new code
         </Button>
         <Button kind="quiet" onClick={() => setSent(undefined)}>
-          Use another email
+          Use another email address
         </Button>
       </div>
     </>
@@ -99,7 +99,7 @@ export function Proof({ api, session, done, close }: ProofProps & { session: Das
   const { email, totp, passkeys } = session.account;
   return (
     <Dialog title="Confirm it’s you" close={close}>
-      <p class="soft">This action needs a fresh confirmation. We won’t ask again for 15 minutes.</p>
+      <p class="soft">This action requires a recent confirmation of your identity. We won’t ask again for 15 minutes.</p>
       {passkeys.length > 0 && <Passkey api={api} done={done} />}
       {totp && <Generator api={api} done={done} />}
       {!totp && passkeys.length === 0 && <Email api={api} done={done} email={email} />}

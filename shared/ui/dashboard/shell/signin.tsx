@@ -28,11 +28,11 @@ export function SignIn({ api, session, invited, enter }: SignInProps): JSX.Eleme
 function First({ api, invited, enter }: Omit<SignInProps, "session">): JSX.Element {
   return (
     <>
-      <Title lead={invited ? "Sign in with the email address you were invited at." : "No password needed. New here? We’ll create your account."}>Sign in</Title>
+      <Title lead={invited ? "Sign in with the email address to which the invitation was sent." : "No password needed. New here? We’ll create your account."}>Sign in</Title>
       <Email api={api} done={enter} />
       <p class="or">or</p>
       <Passkey api={api} done={enter} />
-      <p class="help">Use your work email; personal addresses aren’t accepted.</p>
+      <p class="help">Use your work email address. Personal addresses aren’t accepted.</p>
     </>
   );
 }

@@ -173,7 +173,7 @@ test("an invited member joins with the invited role", async ({ page, run, browse
   await grace.signIn(run, invited);
   await grace.button("Accept invitation");
   await grace.link("Credentials");
-  await expect(grace.page.getByText("An owner or admin can create one.")).toBeVisible();
+  await expect(grace.page.getByText("An owner or admin can create a credential.")).toBeVisible();
   expect(grace.page.url()).not.toContain("invitation");
   await context.close();
 });

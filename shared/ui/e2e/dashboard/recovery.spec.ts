@@ -19,7 +19,7 @@ test("the recovery codes dialog closes only after the codes are saved", async ({
   const [download] = await Promise.all([page.waitForEvent("download"), dialog.getByRole("button", { name: "Download codes" }).click()]);
   expect(download.suggestedFilename()).toBe("recordbridge-recovery-codes.txt");
   await dialog.getByRole("button", { name: "Done" }).click();
-  await expect(dialog.getByRole("alert")).toContainText("Save the codes first");
+  await expect(dialog.getByRole("alert")).toContainText("Save your recovery codes, then");
   await dialog.getByLabel("I saved these codes").check();
   await dialog.getByRole("button", { name: "Done" }).click();
   await expect(dialog).toHaveCount(0);
@@ -33,7 +33,7 @@ test("a low number of recovery codes shows a warning, and new ones need confirma
   await expect(page.getByText("You have 3 recovery codes left.")).toBeVisible();
   await page.getByRole("button", { name: "Create new codes" }).click();
   const question = page.getByRole("dialog", { name: "Create new codes" });
-  await expect(question).toContainText("Your old codes will stop working.");
+  await expect(question).toContainText("Your old recovery codes will stop working.");
   await question.getByRole("button", { name: "Create new codes" }).click();
   await expect(page.getByRole("dialog", { name: "Save your recovery codes" })).toBeVisible();
   expect(fake.asked).toContain("POST account/recovery-codes");
@@ -61,7 +61,7 @@ test("deleting an organisation requires its name and can be cancelled", async ({
   const fake = await open(page, run, at("branding"), of);
   await page.getByRole("button", { name: "Delete organisation" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete organisation" });
-  await expect(dialog).toContainText("The deletion begins in seven days.");
+  await expect(dialog).toContainText("The deletion will begin in seven days.");
   await look(page, "dashboard-delete-organisation", "en");
   await dialog.getByLabel("Type").fill("Another");
   await dialog.getByRole("button", { name: "Delete in 7 days" }).click();
