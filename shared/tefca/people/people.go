@@ -1,6 +1,6 @@
 // Package people defines the synthetic patients of TEFCA mode (docs/guide/tefca.md, "Patients"). The simulated identity
 // provider vouches for them, the simulated network holds their records, and POST /bridge/vault_connection/revoke ends
-// their connections. None of them is a real person. Their e-mail addresses use a domain reserved for examples (RFC 6761
+// their connections. None of them is a real person. Their email addresses use a domain reserved for examples (RFC 6761
 // section 6.5).
 package people
 
@@ -38,11 +38,11 @@ func All() []Patient {
 			home("Madison", "WI", "53703")),
 		patient("p02", "Sorrel", "Birch", "1951-11-02", "male", "A long history at one hospital",
 			home("Portland", "OR", "97205")),
-		patient("p03", "Willow", "Calder", "1990-07-24", "female", "One facility wants to know more (ambiguous)",
+		patient("p03", "Willow", "Calder", "1990-07-24", "female", "One facility finds several possible patients (ambiguous)",
 			home("Austin", "TX", "78701")),
-		patient("p04", "Rowan", "Dell", "1977-01-30", "male", "Some facilities do not answer in time",
+		patient("p04", "Rowan", "Dell", "1977-01-30", "male", "Some facilities do not respond in time",
 			home("Denver", "CO", "80202")),
-		patient("p05", "Hazel", "Ember", "2001-05-05", "female", "A facility lists nothing (no documents)",
+		patient("p05", "Hazel", "Ember", "2001-05-05", "female", "One facility lists no documents",
 			home("Boston", "MA", "02108")),
 		patient("p06", "Alder", "Fenn", "1966-09-17", "male", "The same facts in documents of two hospitals",
 			home("Seattle", "WA", "98101")),
@@ -52,11 +52,11 @@ func All() []Patient {
 			home("Atlanta", "GA", "30303")),
 		patient("p09", "Laurel", "Iverbrook", "1988-02-29", "female", "Has moved: found by a former address",
 			home("Chicago", "IL", "60601"), home("Springfield", "IL", "62702")),
-		patient("p10", "Cedar", "Jessamine", "1972-06-14", "male", "Two facilities answer slowly",
+		patient("p10", "Cedar", "Jessamine", "1972-06-14", "male", "Two facilities respond slowly",
 			home("Nashville", "TN", "37201")),
-		patient("p11", "Briar", "Kestlewood", "1958-08-19", "female", "One document is too large, and one is no document",
+		patient("p11", "Briar", "Kestlewood", "1958-08-19", "female", "One document is too large, and one is not XML",
 			home("San Diego", "CA", "92101")),
-		patient("p12", "Aspen", "Larkmoor", "1981-04-27", "male", "Facilities that refuse, fail or want a new identity check",
+		patient("p12", "Aspen", "Larkmoor", "1981-04-27", "male", "Facilities refuse, fail or require a new identity check",
 			home("Columbus", "OH", "43201")),
 		patient("p13", "Holly Ann", "Maywood", "2003-03-03", "female", "One of twins: the sister's records are not found",
 			home("Helena", "MT", "59601")),

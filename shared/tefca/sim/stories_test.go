@@ -19,18 +19,18 @@ import (
 func TestStoriesMatchNetwork(t *testing.T) {
 	t.Parallel()
 	stories := map[string]string{
-		"Records at several hospitals":                      "1 found: 4; 2 found: 3; 3 found: 2",
-		"A long history at one hospital":                    "4 found: 6",
-		"One facility wants to know more (ambiguous)":       "5 found: 2; 6 ambiguous",
-		"Some facilities do not answer in time":             "7 found: 2; 8 unanswered; 20 unanswered",
-		"A facility lists nothing (no documents)":           "9 found: 0; 10 found: 1",
-		"The same facts in documents of two hospitals":      "11 found: 2; 12 found: 4",
-		"A document that cannot be retrieved":               "13 found: 2, not found",
-		"No facility knows this patient":                    "",
-		"Has moved: found by a former address":              "3 found: 1; 16 found: 2",
-		"Two facilities answer slowly":                      "14 found: 1; 17 found: 2; 18 found: 1",
-		"One document is too large, and one is no document": "20 found: 2, too large, invalid content",
-		"Facilities that refuse, fail or want a new identity check": "7 found: 0, unavailable; 14 found: 0, refused; 15 " +
+		"Records at several hospitals":                             "1 found: 4; 2 found: 3; 3 found: 2",
+		"A long history at one hospital":                           "4 found: 6",
+		"One facility finds several possible patients (ambiguous)": "5 found: 2; 6 ambiguous",
+		"Some facilities do not respond in time":                   "7 found: 2; 8 unanswered; 20 unanswered",
+		"One facility lists no documents":                          "9 found: 0; 10 found: 1",
+		"The same facts in documents of two hospitals":             "11 found: 2; 12 found: 4",
+		"A document that cannot be retrieved":                      "13 found: 2, not found",
+		"No facility knows this patient":                           "",
+		"Has moved: found by a former address":                     "3 found: 1; 16 found: 2",
+		"Two facilities respond slowly":                            "14 found: 1; 17 found: 2; 18 found: 1",
+		"One document is too large, and one is not XML":            "20 found: 2, too large, invalid content",
+		"Facilities refuse, fail or require a new identity check": "7 found: 0, unavailable; 14 found: 0, refused; 15 " +
 			"found: 0, identity; 19 found: 2",
 		"One of twins: the sister's records are not found":    "13 found: 1",
 		"The other twin, who has records at another hospital": "19 found: 1",
