@@ -182,7 +182,7 @@ func TestExplainPrintsOnlyKnownFieldsAndStackNames(t *testing.T) {
 		t.Errorf("whose %v, where %v", first.Whose, first.Where)
 	}
 	if second := told[1]; second.Whose["organisation"] != "" || second.Where["endpoint"] != "" ||
-		second.What != "discovery: TLS" {
+		second.What != "discovery: TLS error" {
 		t.Errorf("what nobody knows has names: %v, %v", second.Whose, second.Where)
 	}
 	if all := fmt.Sprint(told); strings.Contains(all, "Ada") || strings.Contains(all, "private") ||

@@ -79,7 +79,7 @@ func TestExplainChoosesBestMatchingRow(t *testing.T) {
 		"another parameter": {fieldsOf("http.request", "failed", "error", "svc_invalid_request", "field",
 			"since"), "request: refused"},
 		"a moved portal like any other": {fieldsOf("http.request", "failed", "error", "svc_unavailable", "step", "discovery",
-			"class", "portal_moved", "event", "portal_moved"), "discovery: other servers"},
+			"class", "portal_moved", "event", "portal_moved"), "discovery: unapproved servers"},
 		"a failure and nothing else": {
 			map[string]string{"msg": "http.request", "result": "failed"},
 			none + "http.request, result failed",

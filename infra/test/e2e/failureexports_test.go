@@ -26,8 +26,8 @@ func failedExports() map[string]stage {
 		"export: consent withdrawn":         exported("refresh-fails:invalid_grant", true),
 		"export: scope without the Patient": exported("no-patient-scope", false),
 		"export: Patient refused":           exported("deny:Patient", false),
-		"export: Patient without a sign-in": exported("deny-401-html:Patient", false),
-		"export: Patient cannot be read":    exported("patient-broken", false),
+		"export: Patient requires sign-in":  exported("deny-401-html:Patient", false),
+		"export: Patient unreadable":        exported("patient-broken", false),
 		"export: facility without documents": func(s *stack, _ *awsFailure) {
 			id, _ := s.ehr.connectFacility(nil, nil)
 			s.org.startExport(id)
@@ -38,27 +38,27 @@ func failedExports() map[string]stage {
 			s.org.startExport(id)
 			s.clock.advance(1)
 		},
-		"export: types missing":       exported("deny:Observation", false),
-		"export: put off":             exported("refresh-fails:500", true),
-		"export: token endpoint down": exportedWithin(6, "refresh-fails:500", true),
-		"export: client has ended":    exported("refresh-fails:unauthorized_client", true),
+		"export: types missing":         exported("deny:Observation", false),
+		"export: deferred":              exported("refresh-fails:500", true),
+		"export: token endpoint down":   exportedWithin(6, "refresh-fails:500", true),
+		"export: client not authorised": exported("refresh-fails:unauthorized_client", true),
 		"export: wrong client secret": func(s *stack, _ *awsFailure) {
 			id := s.ehr.connectionOfWrongClient()
 			<-time.After(2 * time.Hour)
 			s.org.startExport(id)
 			s.clock.advance(3)
 		},
-		"export: token endpoint has moved": func(s *stack, _ *awsFailure) {
+		"export: token endpoint moved": func(s *stack, _ *awsFailure) {
 			id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 			tokenEndpointElsewhere(s)
 			<-time.After(2 * time.Hour)
 			s.org.startExport(id)
 			s.clock.advance(3)
 		},
-		"export: searches put off":          unsearchable(2),
-		"export: left alone":                exported("leave-alone:1h", false),
-		"export: wait longer than its time": exported("leave-alone:7h", false),
-		"export: server down":               unsearchable(120),
+		"export: searches deferred": unsearchable(2),
+		"export: rate limit":        exported("leave-alone:1h", false),
+		"export: wait too long":     exported("leave-alone:7h", false),
+		"export: server down":       unsearchable(120),
 	}
 }
 

@@ -81,7 +81,7 @@ func failedDiscoveries() map[string]stage {
 		}
 	}
 	return map[string]stage{
-		"discovery: not there": func(s *stack, _ *awsFailure) {
+		"discovery: document not found": func(s *stack, _ *awsFailure) {
 			s.intercept = func(r *http.Request) *http.Response {
 				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 				switch {
@@ -95,12 +95,12 @@ func failedDiscoveries() map[string]stage {
 			}
 			s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 		},
-		"discovery: a page":            answering(http.StatusOK, "text/html", maintenance),
-		"discovery: server down":       answering(http.StatusServiceUnavailable, "text/html", maintenance),
-		"discovery: nobody there":      unreached(safehttp.Connect),
-		"discovery: TLS":               unreached(safehttp.TLS),
-		"discovery: no answer in time": unreached(safehttp.Timeout),
-		"discovery: other servers":     signIn("hostile:other-token", "approve"),
+		"discovery: HTML page":          answering(http.StatusOK, "text/html", maintenance),
+		"discovery: server down":        answering(http.StatusServiceUnavailable, "text/html", maintenance),
+		"discovery: connection refused": unreached(safehttp.Connect),
+		"discovery: TLS error":          unreached(safehttp.TLS),
+		"discovery: timeout":            unreached(safehttp.Timeout),
+		"discovery: unapproved servers": signIn("hostile:other-token", "approve"),
 	}
 }
 
@@ -113,11 +113,11 @@ func signIn(with, decision string) stage {
 
 func failedSignIns() map[string]stage {
 	return map[string]stage{
-		"sign-in: portal's error":   signIn("authorize-error:server_error", "approve"),
-		"sign-in: client not known": signIn("authorize-error:unauthorized_client", "approve"),
-		"sign-in: declined":         signIn("label:declined", "deny"),
-		"sign-in: forged identity":  signIn("id-token:bad-signature", "approve"),
-		"sign-in: no patient named": signIn("patient-unnamed", "approve"),
+		"sign-in: portal's error":         signIn("authorize-error:server_error", "approve"),
+		"sign-in: client not authorised":  signIn("authorize-error:unauthorized_client", "approve"),
+		"sign-in: declined":               signIn("label:declined", "deny"),
+		"sign-in: forged identity":        signIn("id-token:bad-signature", "approve"),
+		"sign-in: patient not identified": signIn("patient-unnamed", "approve"),
 		"sign-in: wrong client secret": func(s *stack, _ *awsFailure) {
 			authID := secretClient(s, "wrong")
 			s.patient.browser().open(
@@ -140,18 +140,18 @@ func secretClient(s *stack, password string) (authID string) {
 
 func failedReturns() map[string]stage {
 	return map[string]stage{
-		"return: state not known": func(s *stack, _ *awsFailure) {
+		"return: unknown state": func(s *stack, _ *awsFailure) {
 			unknown, err := url.Parse(baseURL + "/bridge/callback/" + ids.Random() + "?state=unknown&code=unknown")
 			expect.NoError(s.t, err)
 			s.patient.browser().get(unknown)
 		},
-		"return: too late": func(s *stack, _ *awsFailure) {
+		"return: expired state": func(s *stack, _ *awsFailure) {
 			b := s.patient.browser()
 			back := returning(s, b)
 			<-time.After(31 * time.Minute)
 			b.get(back)
 		},
-		"return: other browser": func(s *stack, _ *awsFailure) { s.patient.browser().get(returning(s, s.patient.browser())) },
+		"return: different browser": func(s *stack, _ *awsFailure) { s.patient.browser().get(returning(s, s.patient.browser())) },
 	}
 }
 
@@ -214,18 +214,18 @@ func failedRefreshes() map[string]stage {
 	return map[string]stage{
 		"refresh: consent withdrawn": refreshed("refresh-fails:invalid_grant", nil),
 		"refresh: server down":       refreshed("refresh-fails:500", nil),
-		"refresh: a page with 401": refreshed("label:page", func(s *stack) {
+		"refresh: HTML page with 401": refreshed("label:page", func(s *stack) {
 			s.ehr.answering(http.StatusUnauthorized, "text/html", maintenance, "/oauth/token")
 		}),
-		"refresh: no answer in time": refreshed("label:slow",
+		"refresh: timeout": refreshed("label:slow",
 			func(s *stack) { unreachable(s, safehttp.Timeout, "/oauth/token") }),
 		"refresh: wrong client secret": func(s *stack, _ *awsFailure) {
 			s.ehr.connectionOfWrongClient()
 			<-time.After(12 * 24 * time.Hour)
 			s.clock.advance(3)
 		},
-		"refresh: client has ended":         refreshed("refresh-fails:unauthorized_client", nil),
-		"refresh: token endpoint has moved": refreshed("label:moved", tokenEndpointElsewhere),
+		"refresh: client not authorised": refreshed("refresh-fails:unauthorized_client", nil),
+		"refresh: token endpoint moved":  refreshed("label:moved", tokenEndpointElsewhere),
 		"revocation: server down": func(s *stack, _ *awsFailure) {
 			id := s.ehr.connectTo(quirk{with: "revoke-fails:500"}).Get("org_connection_id")
 			s.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil)
@@ -258,10 +258,10 @@ func failedWebhooks() map[string]stage {
 	return map[string]stage{
 		"webhook: receiver down": posted(http.StatusServiceUnavailable, 1),
 		"webhook: disabled":      posted(http.StatusGone, 1),
-		"webhook: held":          posted(http.StatusGone, 2),
+		"webhook: delivery held": posted(http.StatusGone, 2),
 
-		"webhook: no answer in time": unposted(safehttp.Timeout),
-		"webhook: nobody there":      unposted(safehttp.Connect),
+		"webhook: timeout":            unposted(safehttp.Timeout),
+		"webhook: connection refused": unposted(safehttp.Connect),
 	}
 }
 
@@ -315,8 +315,8 @@ func ownFailures() map[string]stage {
 			s.org.startExport(id)
 			s.clock.advance(1)
 		},
-		"table: throttled":               throttled(nil),
-		"table: throttled, of a due row": throttled(func(s *stack) { s.queues.loseMessages() }),
+		"table: throttled":             throttled(nil),
+		"table: throttled for due row": throttled(func(s *stack) { s.queues.loseMessages() }),
 		"queue: full": func(s *stack, aws *awsFailure) {
 			id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 			*aws = awsFailure{"sqs", "SendMessage", "OverLimit"}
@@ -327,7 +327,7 @@ func ownFailures() map[string]stage {
 
 func refusedRequests() map[string]stage {
 	return map[string]stage{
-		"request: too many": func(s *stack, _ *awsFailure) {
+		"request: rate limit": func(s *stack, _ *awsFailure) {
 			limited := s.functions["GetOrgFunction"]
 			limited.declared.Environment = maps.Clone(limited.declared.Environment)
 			limited.declared.Environment["REQUESTS_PER_MINUTE"] = "1"
@@ -336,7 +336,7 @@ func refusedRequests() map[string]stage {
 				s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 			}
 		},
-		"mail: too many": func(s *stack, _ *awsFailure) {
+		"mail: limit reached": func(s *stack, _ *awsFailure) {
 			c, who := newConsole(s), map[string]any{"email": "new@birch.example", "role": "viewer"}
 			path := "/dashboard/organisations/" + c.own + "/invitations"
 			for range 3 {
@@ -348,7 +348,7 @@ func refusedRequests() map[string]stage {
 			s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 				map[string]any{"org_connection_id": ids.Random(), "formats": []string{"pdf"}})
 		},
-		"request: record not known": func(s *stack, _ *awsFailure) {
+		"request: unknown record": func(s *stack, _ *awsFailure) {
 			s.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": ids.Random()})
 		},
 	}

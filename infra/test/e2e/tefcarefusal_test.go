@@ -220,9 +220,9 @@ func failedVerifications() map[string]stage {
 		}
 	}
 	return map[string]stage{
-		"identity: declined":     verify("decline"),
-		"identity: not believed": verify("approve", "fault", "wrong-nonce"),
-		"facility: refuses": func(s *stack, _ *awsFailure) {
+		"identity: declined":          verify("decline"),
+		"identity: id_token rejected": verify("approve", "fault", "wrong-nonce"),
+		"facility: refusal": func(s *stack, _ *awsFailure) {
 			v := s.vault.beginVerification("")
 			s.vault.identify(v, "p12", "approve")
 			s.vault.choose(v, s.vault.awaitLocated(v, "located").chosen()...)
