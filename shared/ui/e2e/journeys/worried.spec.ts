@@ -1,0 +1,219 @@
+/**
+ * A worried patient: fourteen interruptions between the first click and the connection. Each test states how many
+ * presses on our pages the interruption costs. None is a dead end.
+ */
+import type { BrowserContext, Page } from "@playwright/test";
+import { visit } from "../support/customer.ts";
+import type { Host } from "../support/host.ts";
+import { mailedCode, newEmail, Patient, Portal } from "../support/patient.ts";
+import { customer, INSTITUTIONS } from "../support/run.ts";
+import type { Run } from "../support/run.ts";
+import { expect, test } from "../support/test.ts";
+
+/** Presses without an interruption: open, choose the institution, continue to sign in. */
+const USUAL = 3;
+
+/** Counts the presses on buttons and links of our pages and the customer's, but not of the portal's. */
+class Worried extends Patient {
+  presses = 0;
+
+  async watched(context: BrowserContext, run: Run): Promise<this> {
+    await context.exposeBinding("pressed", ({ page }) => {
+      if (!page.url().startsWith(run.sandbox.fhir_base_url.replace(/\/fhir$/, ""))) this.presses += 1;
+    });
+    await context.addInitScript(() => {
+      const press = (event: Event): void => {
+        const [first] = event.composedPath();
+        if (event.isTrusted && first instanceof Element && first.closest("button, summary, a")) (window as unknown as { pressed(): void }).pressed();
+      };
+      addEventListener("click", press, true);
+    });
+    return this;
+  }
+
+  async goes(): Promise<Portal> {
+    await this.pick();
+    return this.leave();
+  }
+
+  /** Returns the presses beyond the usual ones once the patient is connected. */
+  async cost(): Promise<number> {
+    await this.sees("success_title");
+    return this.presses - USUAL;
+  }
+}
+
+interface Scene {
+  page: Page;
+  context: BrowserContext;
+  run: Run;
+  host: Host;
+}
+
+async function arrives({ page, context, run, host }: Scene, attributes: Record<string, string> = { "search-only": "" }): Promise<Worried> {
+  const patient = await new Worried(page).watched(context, run);
+  await visit(page, run, host, { attributes });
+  await patient.open();
+  return patient;
+}
+
+test("a closed window costs one press", async ({ page, context, run, host }) => {
+  const patient = await arrives({ page, context, run, host });
+  const portal = await patient.goes();
+  await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  await portal.page.close();
+  const again = await patient.leave("waiting_reopen");
+  await again.signInAndAllow();
+  expect(await patient.cost()).toBe(1);
+});
+
+test("a reload during the sign-in costs one press", async ({ page, context, run, host }) => {
+  const patient = await arrives({ page, context, run, host });
+  const portal = await patient.goes();
+  await page.reload();
+  await patient.open();
+  await patient.sees("waiting_title");
+  await portal.signInAndAllow();
+  expect(await patient.cost()).toBe(1);
+});
+
+test("the browser's back button costs one press", async ({ page, context, run, host }) => {
+  const patient = await arrives({ page, context, run, host });
+  await patient.pick();
+  await page.goto("about:blank");
+  await page.goBack();
+  if (!(await page.getByRole("dialog").isVisible())) await patient.open();
+  else patient.presses += 1;
+  await expect(patient.button("go")).toBeEnabled();
+  const portal = await patient.leave();
+  await portal.signInAndAllow();
+  expect(await patient.cost()).toBe(1);
+});
+
+test("ten seconds offline cost no press", async ({ page, context, run, host }) => {
+  await page.clock.install();
+  const patient = await arrives({ page, context, run, host });
+  await patient.sees("search_title");
+  await context.setOffline(true);
+  await expect(patient.where.getByText(patient.lang.say("offline"))).toBeVisible();
+  await page.clock.runFor(10_000);
+  await context.setOffline(false);
+  const portal = await patient.goes();
+  await portal.signInAndAllow();
+  expect(await patient.cost()).toBe(0);
+});
+
+test("a tab that the phone discards while the patient reads the email costs no press", async ({ page, context, run }) => {
+  const { public_id, redirect_uri } = customer(run);
+  const patient = await new Worried(page, page).watched(context, run);
+  await page.goto(`${run.base_url}/bridge/connect?${new URLSearchParams({ public_id, redirect_uri })}`);
+  await patient.agree();
+  const email = newEmail();
+  await patient.field("email").fill(email);
+  await patient.button("email_send").click();
+  await patient.sees("code_title");
+  await page.reload();
+  await patient.sees("code_title");
+  await patient.field("code").fill(await mailedCode(run, email));
+  const before = patient.presses;
+  await patient.button("continue").click();
+  await patient.sees("search_title");
+  expect([before, patient.presses], "agree, send; then continue").toEqual([2, 3]);
+});
+
+test("a wrong code costs one press", async ({ page, context, run, host }) => {
+  const patient = await arrives({ page, context, run, host }, {});
+  const email = newEmail();
+  await patient.field("email").fill(email);
+  await patient.button("email_send").click();
+  const code = await mailedCode(run, email);
+  await patient.field("code").fill(code === "000000" ? "111111" : "000000");
+  await patient.button("continue").click();
+  await expect(patient.where.getByText(patient.lang.say("code_wrong"))).toBeVisible();
+  await patient.field("code").fill(code);
+  await patient.button("continue").click();
+  await patient.sees("search_title");
+  expect(patient.presses, "open, send, continue twice").toBe(4);
+});
+
+test("declining by mistake costs two presses", async ({ page, context, run, host }) => {
+  const patient = await arrives({ page, context, run, host });
+  const portal = await patient.goes();
+  await portal.signIn();
+  await portal.deny();
+  await patient.button("try_again").click();
+  await expect(patient.button("go")).toBeEnabled();
+  const again = await patient.leave();
+  await again.signInAndAllow();
+  expect(await patient.cost()).toBe(2);
+});
+
+test("the wrong hospital costs four presses", async ({ page, context, run, host }) => {
+  const patient = await arrives({ page, context, run, host });
+  await patient.pick(INSTITUTIONS.second.name);
+  const portal = await patient.leave();
+  await patient.sees("waiting_title");
+  await patient.button("cancel").click();
+  await expect.poll(() => portal.page.isClosed()).toBe(true);
+  await patient.button("back").click();
+  const right = await patient.goes();
+  await right.signInAndAllow();
+  expect(await patient.cost()).toBe(4);
+});
+
+test("a portal that is down costs one press", async ({ page, context, run, host }) => {
+  await context.route("**/sandbox/oauth/authorize**", (route) => route.abort("connectionrefused"), { times: 1 });
+  const patient = await arrives({ page, context, run, host });
+  const portal = await patient.goes();
+  await expect.poll(() => portal.page.url()).toContain("chrome-error:");
+  await portal.page.close();
+  await page.bringToFront();
+  const again = await patient.leave("waiting_reopen");
+  await again.signInAndAllow();
+  expect(await patient.cost()).toBe(1);
+});
+
+test("our own failure is called ours and costs one press", async ({ page, context, run, host }) => {
+  let left = 1;
+  await page.route(/\/bridge\/attempts\?/, (route) =>
+    left-- > 0 ? route.fulfill({ status: 500, json: { success: false, error: "svc_server_error", error_description: "It failed.", request_id: "r-1" } }) : route.fallback(),
+  );
+  const patient = await arrives({ page, context, run, host });
+  await patient.find("Sandbox Hospital");
+  await patient.where.getByRole("button", { name: "Sandbox Hospital" }).first().click();
+  await patient.sees("ours_title");
+  await patient.button("try_again").click();
+  await expect(patient.button("go")).toBeEnabled();
+  const portal = await patient.leave();
+  await portal.signInAndAllow();
+  expect(await patient.cost()).toBe(1);
+});
+
+test("a blocked window costs one press", async ({ page, context, run, host }) => {
+  await page.addInitScript(() => {
+    HTMLFormElement.prototype.submit = () => undefined; // as an extension may do
+  });
+  const patient = await arrives({ page, context, run, host });
+  await patient.pick();
+  await patient.button("go").click();
+  await patient.sees("waiting_title");
+  const opening = context.waitForEvent("page");
+  await patient.where.getByRole("button", { name: patient.lang.say("waiting_open") }).click();
+  await new Portal(await opening).signInAndAllow();
+  expect(await patient.cost()).toBe(1);
+});
+
+test("switching the language costs one press and loses nothing", async ({ page, context, run, host }) => {
+  const patient = await arrives({ page, context, run, host });
+  await patient.pick();
+  await patient.button("language").click();
+  await page.reload();
+  const spanish = page.frameLocator("svc-widget-element iframe");
+  await patient.open();
+  await expect(spanish.getByRole("heading", { level: 1, name: /^Conectar con/ })).toBeVisible();
+  await spanish.getByRole("button", { name: "English" }).click();
+  await expect(patient.button("go")).toBeEnabled();
+  const portal = await patient.leave();
+  await portal.signInAndAllow();
+  expect(await patient.cost(), "twice the language, once the reload").toBe(3);
+});
