@@ -27,12 +27,12 @@ const { version } = JSON.parse(readFileSync(join(root, "sdk/package.json"), "utf
 const languages = ["en", "es"];
 
 /**
- * The applications. Each has a folder, a script, optionally a module that the script loads later as a separate file,
- * and pages with their folder below the base URL.
+ * The applications. Each has a folder, a script, optionally modules that the script loads later as separate files, and
+ * pages with their folder below the base URL.
  */
 const applications = [
   {
-    ...{ folder: "embed", script: "main.tsx", later: "tefca.tsx", sheet: "embed.css" },
+    ...{ folder: "embed", script: "main.tsx", later: ["rest.tsx", "tefca.tsx"], sheet: "embed.css" },
     pages: { embed: { place: "widget", class: "" }, connect: { place: "widget", class: "page" } },
   },
   { folder: "demo", script: "main.tsx", pages: { demo: { place: "", class: "" } } },
@@ -74,14 +74,14 @@ async function build() {
 }
 
 /** Adds an application in one language. Files that are equal in all languages, such as the sheet, get the same name and place each time. */
-async function addApplication({ folder, script, later, sheet, pages }, lang, critical, manifest, contents) {
+async function addApplication({ folder, script, later = [], sheet, pages }, lang, critical, manifest, contents) {
   const entries = [{ in: join(folder, script), out: folder }, ...(sheet ? [{ in: join(folder, sheet), out: folder }] : [])];
   const names = { entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]" };
-  const plugins = later ? [sharing(join(root, folder, script), join(root, folder, later))] : [];
+  const plugins = [sharing(join(root, folder, script), later.map((name) => join(root, folder, name)))];
   const options = { splitting: true, ...names, conditions: ["module", lang], plugins };
   const outputs = inOneFile(folder, await bundle(entries, options));
   const places = {};
-  const own = new RegExp(`^(${folder}|tefca)\\.js$`); // contains words
+  const own = new RegExp(`^(${folder}|tefca|rest|shared)\\.js$`); // contains words, or imports the file that does
   for (const { path, contents: bytes } of outputs) {
     const base = posix.basename(path);
     const name = base.replace(/-[A-Z0-9]{8}(?=\.[a-z]+$)/, "").replace(own, `$1.${lang}.js`);
@@ -97,32 +97,33 @@ async function addApplication({ folder, script, later, sheet, pages }, lang, cri
 }
 
 /**
- * Makes esbuild put the whole application into one file, which the module that is loaded later shares. By default,
- * esbuild writes the modules that both need to a third file. So for esbuild alone, the later module imports the script.
+ * Makes esbuild put the whole application into one file, which the modules that are loaded later share. By default,
+ * esbuild writes the modules that both need to a third file. So for esbuild alone, a later module imports the script.
  */
 const sharing = (script, later) => ({
   name: "sharing",
   setup(build) {
     build.onLoad({ filter: /\.tsx$/ }, ({ path }) => {
-      if (path !== later) return undefined;
+      if (!later.includes(path)) return undefined;
       return { contents: `import ${JSON.stringify(script)};\n${readFileSync(path, "utf8")}`, loader: "tsx" };
     });
   },
 });
 
 /**
- * If a module is loaded later, the application is in the file that both share (sharing), and the script's own file only
- * imports that one. The shared file takes the script's place and name, because a page names one script and waits for no
- * second one.
+ * If modules are loaded later, the application is in the file that all share (sharing), and the script's own file only
+ * imports that one. The application's file takes the script's place and name, because a page names one script and waits
+ * for no second one. What only the later modules share is in a file named "shared".
  */
 function inOneFile(folder, outputs) {
   const own = new RegExp(`^${folder}-[A-Z0-9]{8}\\.js$`);
-  const isShared = ({ path }) => posix.basename(path).startsWith("chunk-");
-  if (!outputs.some(isShared)) return outputs;
-  const rest = outputs.filter(({ path }) => !own.test(posix.basename(path)));
-  if (rest.filter(isShared).length !== 1 || rest.length !== outputs.length - 1) throw new Error(`${folder} is in more than one file`);
-  const named = (text) => text.replaceAll(/\bchunk-(?=[A-Z0-9]{8}\.js)/g, `${folder}-`);
-  return rest.map(({ path, text }) => ({ path: named(path), contents: Buffer.from(named(text)) }));
+  const isChunk = ({ path }) => posix.basename(path).startsWith("chunk-");
+  if (!outputs.some(isChunk)) return outputs;
+  const script = outputs.find(({ path }) => own.test(posix.basename(path)));
+  const [whole, ...others] = [...script.text.matchAll(/\bchunk-[A-Z0-9]{8}\.js/g)].map(([name]) => name);
+  if (others.length > 0 || outputs.filter(isChunk).length > 2) throw new Error(`${folder} is in more than one file`);
+  const named = (text) => text.replaceAll(/\bchunk-[A-Z0-9]{8}\.js/g, (name) => name.replace("chunk", name === whole ? folder : "shared"));
+  return outputs.filter((output) => output !== script).map(({ path, text }) => ({ path: named(path), contents: Buffer.from(named(text)) }));
 }
 
 /** Replaces the placeholders that the build knows, and rejects those that neither it nor the server knows. */

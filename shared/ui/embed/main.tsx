@@ -15,8 +15,9 @@ import { kept, keptIn, ownerOf } from "./machine/keeping.ts";
 import type { Own } from "./machine/message.ts";
 import { run, type World } from "./machine/run.ts";
 import { start, type Shell, type State } from "./machine/state.ts";
-import { App, placeOf } from "./views/app.tsx";
+import { App, canShow, placeOf } from "./views/app.tsx";
 import type { Mode } from "./views/mode.ts";
+import type { Rest } from "./views/ui.ts";
 import { watchWorld } from "./watch.ts";
 import { Windows } from "./windows.ts";
 
@@ -29,6 +30,8 @@ const windows = new Windows(window);
 const keep = new Keep(window);
 let language: Language = native;
 let mode: Mode | undefined;
+let rest: Rest | undefined;
+let hasRest = true; // false once its file has failed to load
 let post: (message: FromFrame) => void = () => undefined;
 let owner = "";
 let chosen: string | undefined; // the language that the patient switched to
@@ -144,9 +147,24 @@ function draw(): void {
   if (owner) keep.write(kept(s, owner, chosen), Date.now());
   if (!root || (s.view === "loading" && !s.trouble)) return;
   const onLanguage = () => void speak((chosen = language.lang === "en" ? "es" : "en")).then(draw);
-  render(<App ui={{ s, t: language, send: runner.send }} mode={s.tefca && mode} onLanguage={onLanguage} />, root);
-  if (place === "") post({ type: "ready" });
+  const own = s.tefca && mode;
+  render(<App ui={{ s, t: language, send: runner.send, rest }} mode={own} onLanguage={onLanguage} />, root);
+  if (place === "") {
+    post({ type: "ready" });
+    void loadRest();
+  }
+  if (!hasRest && !s.trouble && !canShow(s.view, rest, own)) runner.send({ type: "unloaded" });
   direct(root, s);
+}
+
+/** Loads the views after the search, for which no patient should wait. */
+async function loadRest(): Promise<void> {
+  try {
+    rest = await import("./rest.tsx");
+  } catch {
+    hasRest = false;
+  }
+  draw();
 }
 
 /** Focuses a new view's title, or the first invalid field. The first view leaves the focus to the page. */

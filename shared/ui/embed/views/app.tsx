@@ -1,48 +1,36 @@
 /** The frame around every view: organisation, back, help and announcements. */
 import { Fragment } from "preact";
-import { behind, wouldLose } from "../machine/step.ts";
+import { behind } from "../machine/step.ts";
 import type { State, View } from "../machine/state.ts";
-import type { Mode, Screen } from "./mode.ts";
+import type { Mode } from "./mode.ts";
 import { Code, Email, Splash } from "./begin.tsx";
 import { Icon } from "./icons.tsx";
-import { Institution } from "./institution.tsx";
-import { Connected, Failed, Finish } from "./outcome.tsx";
-import { Button, drop, isHttps, Out, Quiet, Title, Trouble } from "./parts.tsx";
-import { Missing, Support } from "./requests.tsx";
+import { drop, isHttps, Quiet, Title, Trouble } from "./parts.tsx";
 import { Search } from "./search.tsx";
-import type { Ui } from "./ui.ts";
-import { Waiting } from "./waiting.tsx";
+import type { Rest, Screen, Ui } from "./ui.ts";
 
-const views: Record<View, Screen> = {
-  loading: Loading,
-  splash: Splash,
-  email: Email,
-  code: Code,
-  search: Search,
-  institution: Institution,
-  waiting: Waiting,
-  stopping: Stopping,
-  locating: Loading, // this and the next three belong to a mode
-  facilities: Loading,
-  connecting: Loading,
-  summary: Loading,
-  connected: Connected,
-  failed: Failed,
-  finish: Finish,
-  missing: Missing,
-  support: Support,
-  config_error: ConfigError,
-  closed: Closed,
-};
+/** The first views. The others are in a file that loads meanwhile. */
+const views: Partial<Record<View, Screen>> = { loading: Loading, splash: Splash, email: Email, code: Code, search: Search };
+
+/** Reports whether a view can be shown. */
+export function canShow(view: View, rest: Rest | undefined, mode: Mode | undefined): boolean {
+  return (mode?.views[view] ?? views[view] ?? rest?.views[view]) !== undefined;
+}
 
 /** Returns a key for the view. A new key renders the view from scratch and focuses its title. */
 export function placeOf(s: State): string {
   return [s.view, s.sent, s.view === "institution" && s.portalId, s.view === "institution" && !s.target].join();
 }
 
-export function App({ ui, mode, onLanguage }: { ui: Ui; mode?: Mode | undefined; onLanguage: () => void }) {
-  const { s, t, send } = ui;
-  const Current = mode?.views[s.view] ?? views[s.view];
+interface Props {
+  ui: Ui;
+  mode: Mode | undefined;
+  onLanguage(): void;
+}
+
+export function App({ ui, mode, onLanguage }: Props) {
+  const { s, t, send, rest } = ui;
+  const Current = mode?.views[s.view] ?? views[s.view] ?? rest?.views[s.view] ?? Loading;
   return (
     <div class="shell">
       <Head ui={ui} hasBack={(mode?.behind ?? behind)(s) !== undefined} />
@@ -60,7 +48,7 @@ export function App({ ui, mode, onLanguage }: { ui: Ui; mode?: Mode | undefined;
           {t.say("language")}
         </button>
       </footer>
-      {s.leaving && <Leaving ui={ui} lost={mode?.lost(ui)} />}
+      {s.leaving && rest && <rest.Leaving ui={ui} lost={mode?.lost(ui)} />}
     </div>
   );
 }
@@ -111,81 +99,12 @@ function Loading({ ui }: { ui: Ui }) {
   );
 }
 
-/** Shown if the mode's chunk failed to load. */
+/** Shown if a view's file failed to load. */
 function Unloaded({ ui }: { ui: Ui }) {
   return (
     <div class="view">
       <Title>{ui.t.say("preparing")}</Title>
       <Trouble ui={ui} />
     </div>
-  );
-}
-
-function ConfigError({ ui }: { ui: Ui }) {
-  const { s, t, send } = ui;
-  const site = s.org?.website_uri ?? "";
-  const org = s.org?.name || t.say("config_owner");
-  return (
-    <div class="view">
-      <Title mark="cross" tone="bad" lead={t.say("config_text", { org })}>
-        {t.say("config_title")}
-      </Title>
-      {isHttps(site) && (
-        <Out href={site} t={t} class="button second">
-          {t.say("config_visit", { org })}
-        </Out>
-      )}
-      {s.shell === "frame" && <Button onClick={() => send({ type: "close_now" })}>{t.say("close")}</Button>}
-      {s.mode === "test" && <p class="small soft">{s.configError?.reason}</p>}
-      {s.configError?.requestId && (
-        <p class="small soft">
-          {t.say("reference")}: {s.configError.requestId}
-        </p>
-      )}
-    </div>
-  );
-}
-
-/** Shown while the server confirms a cancellation. */
-function Stopping({ ui: { t } }: { ui: Ui }) {
-  return (
-    <div class="view" aria-busy="true">
-      <Title>{t.say("stopping")}</Title>
-    </div>
-  );
-}
-
-function Closed({ ui: { t } }: { ui: Ui }) {
-  return (
-    <div class="view">
-      <Title mark="check" tone="good">
-        {t.say("closed")}
-      </Title>
-    </div>
-  );
-}
-
-function open(dialog: HTMLDialogElement | null): void {
-  if (dialog && !dialog.open) dialog.showModal();
-}
-
-/** Asks before abandoning an open sign-in, or text that the browser can't keep. */
-function Leaving({ ui: { s, t, send }, lost }: { ui: Ui; lost: string | undefined }) {
-  const kind = lost === undefined && wouldLose(s) && s.view !== "waiting" ? "losing" : "leaving";
-  return (
-    <dialog ref={open} aria-labelledby="leaving" onClose={() => send({ type: "stay" })}>
-      <div class="view">
-        <div class="title">
-          <h2 id="leaving">{t.say(`${kind}_title`)}</h2>
-          <p class="soft">{lost ?? t.say(`${kind}_text`)}</p>
-        </div>
-        <div class="stack">
-          <Button onClick={() => send({ type: "stay" })}>{t.say(kind === "losing" ? "losing_stay" : "stay")}</Button>
-          <Button second onClick={() => send({ type: "close_now" })}>
-            {t.say(kind === "losing" ? "losing_leave" : "leave")}
-          </Button>
-        </div>
-      </div>
-    </dialog>
   );
 }

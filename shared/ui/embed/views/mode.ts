@@ -1,11 +1,8 @@
 /** A mode's extension of the application, in a file that only elements in that mode load (docs/adr/0035-the-widget.md). */
-import type { JSX } from "preact";
 import type { Lang, Language } from "../../kit/words/language.ts";
 import type { More } from "../machine/run.ts";
 import type { State, View } from "../machine/state.ts";
-import type { Ui } from "./ui.ts";
-
-export type Screen = (props: { ui: Ui }) => JSX.Element | null;
+import type { Screen, Ui } from "./ui.ts";
 
 export interface Mode {
   step: More;

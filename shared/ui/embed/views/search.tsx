@@ -1,7 +1,5 @@
 /** The search and its results. */
 import type { Hit } from "../api/records.ts";
-import { states } from "../../kit/states.ts";
-import type { Filter } from "../machine/message.ts";
 import { Icon } from "./icons.tsx";
 import { Button, Logo, Quiet, Title, Trouble } from "./parts.tsx";
 import type { Ui } from "./ui.ts";
@@ -81,31 +79,13 @@ function Found({ ui: { s, t } }: { ui: Ui }) {
   );
 }
 
-function Narrow({ ui: { s, t, send } }: { ui: Ui }) {
+function Narrow({ ui }: { ui: Ui }) {
+  const { s, t, rest } = ui;
   const { filter } = s.search;
-  const narrow = (change: Partial<Filter>) => send({ type: "narrow", filter: { ...filter, ...change } });
   return (
     <details open={filter.state !== "" || filter.zip !== ""}>
       <summary>{t.say("search_filter")}</summary>
-      <div class="pair">
-        <div class="field">
-          <label for="state">{t.say("search_state")}</label>
-          <select id="state" value={filter.state} onChange={(event) => narrow({ state: event.currentTarget.value })}>
-            <option value="">{t.say("search_states")}</option>
-            {states.map(([code, name]) => (
-              <option key={code} value={code}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </div>
-        <div class="field">
-          <label for="zip">
-            {t.say("search_zip")} <span class="hidden">({t.say("search_zip_hint")})</span>
-          </label>
-          <input id="zip" value={filter.zip} inputMode="numeric" autocomplete="postal-code" maxLength={5} onInput={(event) => narrow({ zip: event.currentTarget.value.replace(/\D/g, "") })} />
-        </div>
-      </div>
+      {rest && <rest.Places ui={ui} />}
     </details>
   );
 }

@@ -1,12 +1,23 @@
 /** Properties of every view, and the names that texts contain. */
+import type { JSX } from "preact";
 import type { Language, Word } from "../../kit/words/language.ts";
 import type { Message } from "../machine/message.ts";
-import type { State } from "../machine/state.ts";
+import type { State, View } from "../machine/state.ts";
+
+export type Screen = (props: { ui: Ui }) => JSX.Element | null;
+
+/** What the first view doesn't need, in a file that loads after it. */
+export interface Rest {
+  views: Partial<Record<View, Screen>>;
+  Leaving(props: { ui: Ui; lost: string | undefined }): JSX.Element;
+  Places(props: { ui: Ui }): JSX.Element; // the search's filter
+}
 
 export interface Ui<W extends string = Word> {
   s: State;
   t: Language<W>;
   send(message: Message): void;
+  rest: Rest | undefined; // undefined until it has loaded
 }
 
 export function orgName({ s, t }: Ui): string {

@@ -12,6 +12,8 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 /** Budgets in bytes, compressed. Every visitor of a customer's page loads the first; a patient on a phone the second. */
 const ELEMENTS = 5_000;
 const APPLICATION = 30_000;
+/** What loads after the first view. */
+const REST = 6_000;
 /** The TEFCA chunk, which only elements with tefca-mode load. */
 const TEFCA = 9_000;
 /** The dashboard's script and sheet. Its users return daily, on desktop computers. */
@@ -39,16 +41,17 @@ const weight = (...names: string[]): number => names.reduce((sum, name) => sum +
 test("the bundles stay within their size budgets", () => {
   assert(weight("sdk/svc-widget.js") <= ELEMENTS, `${weight("sdk/svc-widget.js")} bytes`);
   for (const [lang, other] of [["en", "es"], ["es", "en"]] as const) {
-    const elsewhere = (name: string): boolean => /^(sdk\/|demo\.|dashboard\.|tefca)/.test(name) || [`embed.${other}.js`, `${lang}.js`, `${other}.js`].includes(name);
+    const elsewhere = (name: string): boolean => /^(sdk\/|demo\.|dashboard\.|tefca|rest\.|shared\.)/.test(name) || [`embed.${other}.js`, `${lang}.js`, `${other}.js`].includes(name);
     const all = Object.keys(manifest.files).filter((name) => !elsewhere(name));
     assert(all.includes(`embed.${lang}.js`) && all.includes("embed.css"));
     assert(weight(...all) <= APPLICATION, `${lang}: ${weight(...all)} bytes`);
+    assert(weight(`rest.${lang}.js`, `shared.${lang}.js`) <= REST, `${weight(`rest.${lang}.js`, `shared.${lang}.js`)} bytes`);
     assert(weight(`tefca.${lang}.js`) <= TEFCA, `${weight(`tefca.${lang}.js`)} bytes`);
     assert(weight(`dashboard.${lang}.js`, "dashboard.css") <= DASHBOARD, `${weight(`dashboard.${lang}.js`, "dashboard.css")} bytes`);
   }
 });
 
-test("a page's script contains its language and lazily loads the other language and TEFCA mode", () => {
+test("a page's script contains its language and lazily loads the other language, the later views and TEFCA mode", () => {
   for (const [lang, own, others] of [["en", "Find your hospital", "Busque su hospital"], ["es", "Busque su hospital", "Find your hospital"]] as const) {
     for (const page of ["embed", "connect"]) {
       const html = readFileSync(join(folder, `pages/${page}.${lang}.html`), "utf8");
@@ -59,8 +62,8 @@ test("a page's script contains its language and lazily loads the other language 
     assert(script.includes(own) && !script.includes(others));
     assert(!/tefca_[a-z_]+:"/.test(script), "TEFCA's words are TEFCA's alone");
     const imported = [...script.matchAll(/\bimport\("\.\/([^"]+)"\)/g)].map(([, name]) => `widget/assets/${name}`);
-    assert.deepEqual(imported.sort(), [manifest.files[lang === "en" ? "es.js" : "en.js"]?.path, manifest.files[`tefca.${lang}.js`]?.path]);
-    assert.equal(script.match(/\bimport\b/g)?.length, 2, "and nothing before it runs");
+    assert.deepEqual(imported.sort(), [lang === "en" ? "es.js" : "en.js", `rest.${lang}.js`, `tefca.${lang}.js`].map((name) => manifest.files[name]?.path).sort());
+    assert.equal(script.match(/\bimport\b/g)?.length, 3, "and nothing before it runs");
   }
 });
 
@@ -70,7 +73,7 @@ test("the TEFCA chunk contains only its own words and imports the rest", () => {
     assert(script.includes(own) && !script.includes(others));
     const imported = [...script.matchAll(/\bimport\b[^"]*"\.\/([^"]+)"/g)].map(([, name]) => `widget/assets/${name}`);
     const [other, words] = lang === "en" ? ["es.js", "tefca-es.js"] : ["en.js", "tefca-en.js"];
-    assert.deepEqual(imported.sort(), [`embed.${lang}.js`, other, words].map((name) => manifest.files[name]?.path).sort());
+    assert.deepEqual(imported.sort(), [`embed.${lang}.js`, `shared.${lang}.js`, other, words].map((name) => manifest.files[name]?.path).sort());
   }
 });
 

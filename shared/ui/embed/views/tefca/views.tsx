@@ -1,8 +1,7 @@
 /** The views of TEFCA mode and their announcements. */
 import type { Words } from "../../../kit/words/tefca.ts";
 import type { View } from "../../machine/state.ts";
-import type { Screen } from "../mode.ts";
-import { orgName, type Ui } from "../ui.ts";
+import { orgName, type Screen, type Ui } from "../ui.ts";
 import { Connecting, Locating, Summary } from "./asking.tsx";
 import { Facilities } from "./facilities.tsx";
 import { Failed, Intro, Provider, Verifying } from "./identity.tsx";
