@@ -154,15 +154,21 @@ func ofGo(file, content string) []Sentence {
 }
 
 var (
-	lineComment = regexp.MustCompile(`^\s*(?://|\*)\s(.*)$`)
+	openComment = regexp.MustCompile(`^\s*/\*+(.*)$`)
+	endComment  = regexp.MustCompile(`\s*\*+/.*$`)
+	inComment   = regexp.MustCompile(`^\s*\*?\s?`)
+	lineComment = regexp.MustCompile(`(?:^|\s)//\s(.*)$`)
 	titleOfTest = regexp.MustCompile("^\\s*(?:test|it|describe)\\(\\s*[\"'`](.*)[\"'`],")
 	quoted      = regexp.MustCompile("\"([^\"\\n]+)\"|'([^'\\n]+)'|`([^`\\n]+)`|>([^<>{}\\n]+)<")
+	operators   = regexp.MustCompile(`&&|\|\||=>|===|\(\?`) // in code between quotation marks or tags, not in prose
 )
 
-// ofTypeScript reads comments, test titles, and quoted strings and text between tags that are each on one line.
+// ofTypeScript reads comments, test titles, and quoted strings and text between tags that are each on one line. A
+// trailing comment belongs to its line.
 func ofTypeScript(file, content string) []Sentence {
 	group := String
 	switch {
+	case path.Base(file) == "glossary.ts": // lists words to avoid
 	case strings.HasPrefix(file, "shared/ui/dashboard/"):
 		group = Dashboard
 	case strings.HasPrefix(file, "shared/ui/kit/words/"), strings.HasPrefix(file, "shared/ui/embed/"):
@@ -170,19 +176,32 @@ func ofTypeScript(file, content string) []Sentence {
 	}
 	isTest := strings.Contains(file, ".test.") || strings.Contains(file, ".spec.") || strings.Contains(file, "/e2e/")
 	var all []Sentence
-	number := 0
+	var block []string
+	number, first := 0, 0
 	for line := range strings.Lines(content) {
 		number++
+		line = strings.TrimRight(line, "\n")
+		if m := openComment.FindStringSubmatch(line); m != nil && first == 0 {
+			block, first, line = nil, number, m[1]
+		}
+		if first > 0 {
+			block = append(block, inComment.ReplaceAllString(endComment.ReplaceAllString(line, ""), ""))
+			if endComment.MatchString(line) {
+				all = split(all, Comment, file, first, number, strings.Join(block, " "))
+				first = 0
+			}
+			continue
+		}
 		if m := lineComment.FindStringSubmatch(line); m != nil {
 			all = split(all, Comment, file, number, number, m[1])
-			continue
+			line = strings.TrimSuffix(line, m[0])
 		}
 		if m := titleOfTest.FindStringSubmatch(line); m != nil {
 			all = append(all, Sentence{Group: Test, Path: file, Text: m[1], First: number, Last: number})
 			continue
 		}
 		for _, m := range quoted.FindAllStringSubmatch(line, -1) {
-			if !isTest {
+			if !isTest && !operators.MatchString(m[0]) {
 				all = split(all, group, file, number, number, strings.Join(m[1:], ""))
 			}
 		}

@@ -31,6 +31,12 @@ func TestOfReadsEachKindOfFile(t *testing.T) {
 		"shared/ui/kit/words/en.ts": {
 			"  title: 'Connect your health records',\n", "patient 1-1 Connect your health records\n",
 		},
+		"shared/ui/embed/a.tsx": {
+			"/** Shows the element's wait until it ends. */\nf(); // the browser's own window stays\n" +
+				"/**\n * Returns the first value\n * of the list.\n */\nconst b = 1 > s.a && x.y.z && d < 2;\n",
+			"comment 1-1 Shows the element's wait until it ends.\ncomment 2-2 the browser's own window stays\n" +
+				"comment 3-6 Returns the first value of the list.\n",
+		},
 		"shared/ui/dashboard/a.test.ts": {
 			"test('shows it', () => f('a string of data'))\n", "test 1-1 shows it\n",
 		},
