@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Response is a successful response from a FHIR server: one JSON document and the stated rate limits.
+// Response is a successful response from a FHIR server: one JSON document and the rate limits stated in its headers.
 type Response struct {
 	Body []byte
 	Rate Rate
 }
 
-// Rate holds the rate limits stated in the response headers (RateLimit and X-RateLimit, in requests).
+// Rate holds the rate limits from the RateLimit and X-RateLimit response headers, counted in requests.
 type Rate struct {
 	Limit     int
 	Remaining int
@@ -19,9 +19,10 @@ type Rate struct {
 	Known     bool          // whether the headers were present and valid
 }
 
-// File is an attachment's content, read as a stream. The receiver must close Body.
+// File is an attachment's content, read as a stream. The caller must close Body.
 type File struct {
-	// reading fails with a *RequestError if the content is incomplete; its class is TooLarge beyond the requested limit
+	// reading fails with a *RequestError if the content is incomplete; the error's class is TooLarge beyond the
+	// requested limit
 	Body        io.ReadCloser
 	ContentType string // media type stated by the server; empty if missing
 	Rate        Rate

@@ -9,13 +9,13 @@ import (
 // Base is the base URL of a FHIR server. A bearer token may be sent only to URLs under the base
 // (docs/develop/threat-model.md).
 //
-// A server behind a gateway may use a different URL for itself, called its own base, in links and references (see
-// Learn). A URL under the own base is rewritten to the same path under the Base; no request is ever sent to the own
+// A server behind a gateway may use a different base URL in its links and references, called the server's own base (see
+// Learn). A URL under the own base is rewritten to the same path under the Base. Requests are never sent to the own
 // base.
 type Base struct {
 	place
 
-	own place // host is empty if no own base is known
+	own place // host is empty if the server's own base is unknown
 }
 
 // place is the parsed location of a server.
@@ -27,7 +27,7 @@ type place struct {
 
 var errBase = errors.New("fhir: not an absolute http or https address without user information, query and fragment")
 
-// ParseBase parses a FHIR base URL. A trailing slash is dropped.
+// ParseBase parses a FHIR base URL and drops a trailing slash.
 func ParseBase(text string) (Base, error) {
 	address, err := url.Parse(text)
 	if err != nil || !isWeb(address) || address.RawQuery != "" || address.ForceQuery || strings.Contains(text, "#") {
@@ -47,7 +47,7 @@ func ParseBase(text string) (Base, error) {
 // String returns the URL, without a trailing slash.
 func (p place) String() string { return p.scheme + "://" + p.host + p.path }
 
-// Own returns the base URL that the server uses for itself, in the form that Knowing accepts. It is empty if no
+// Own returns the base URL that the server uses for itself, in the form that Knowing accepts. Own returns "" if no
 // different URL is known.
 func (b Base) Own() string {
 	if b.own.host == "" {
@@ -56,7 +56,8 @@ func (b Base) Own() string {
 	return b.own.String()
 }
 
-// Knowing returns a copy of b with the server's own base set. An invalid URL, or one equal to b, has no effect.
+// Knowing returns a copy of b with the server's own base set to own. Knowing ignores own if the URL is invalid or equal
+// to b.
 func (b Base) Knowing(own string) Base {
 	other, err := ParseBase(own)
 	if err == nil && other.place != b.place {
@@ -66,10 +67,10 @@ func (b Base) Knowing(own string) Base {
 }
 
 // Learn returns a copy of b with the own base revealed by the first page of a search at path ("Observation", or
-// "Patient/p1/$everything"). The own base is the part of the page's self link before the path. If there is no self
-// link, it is the part of the entries' full URLs before "/Type/id" (FHIR R4 bundle.html#searchset,
-// bundle.html#bundle-unique). Full URLs are ignored if there is a self link, because a server that uses the Base for
-// itself may still return another server's entries.
+// "Patient/p1/$everything"). The own base is the part of the page's self link before the path. If the page has no self
+// link, the own base is the part of the entries' full URLs before "/Type/id" (FHIR R4 bundle.html#searchset,
+// bundle.html#bundle-unique). Learn ignores full URLs if the page has a self link, because a server that uses the Base
+// for itself may still return another server's entries.
 func (b Base) Learn(page Bundle, path string) Base {
 	self, _, _ := strings.Cut(page.Self, "?")
 	if own, found := strings.CutSuffix(strings.ReplaceAll(self, "%24", "$"), "/"+path); found {
@@ -83,7 +84,7 @@ func (b Base) Learn(page Bundle, path string) Base {
 	return b.Knowing(page.EntryBase)
 }
 
-// Join returns the URL of the path elements under the base, escaping each of them.
+// Join appends escaped path elements to the base and returns the URL.
 func (b Base) Join(elements ...string) string {
 	var address strings.Builder
 	address.WriteString(b.String())
@@ -94,9 +95,9 @@ func (b Base) Join(elements ...string) string {
 }
 
 // Resolve returns the URL to request for a link from this server. Relative links are resolved against the base. A link
-// under the server's own base is rewritten to the base. So is a link to any other host whose path is under the base's
-// path, because proxies leak internal names and schemes into links. ok is false for every other link, which must not be
-// followed.
+// under the server's own base is rewritten to the base. A link to any other host is also rewritten if its path is under
+// the base's path, because proxies leak internal names and schemes into links. ok is false for every other link;
+// callers must not follow such a link.
 func (b Base) Resolve(link string) (address string, ok bool) {
 	target, ok := b.parse(link)
 	if !ok {
@@ -115,7 +116,7 @@ func (b Base) Resolve(link string) (address string, ok bool) {
 	return address, true
 }
 
-// relative returns the path of an absolute URL below the base. ok is false if the URL belongs to another server.
+// relative returns an absolute URL's path relative to the base. ok is false if the URL belongs to another server.
 func (b Base) relative(address string) (path string, ok bool) {
 	target, ok := b.parse(address)
 	if !ok || target.Scheme != b.scheme || hostOf(target) != b.host || target.RawQuery != "" {
@@ -124,8 +125,8 @@ func (b Base) relative(address string) (path string, ok bool) {
 	return strings.TrimPrefix(target.EscapedPath(), b.path+"/"), true
 }
 
-// parse resolves a link against the base and rewrites it from the own base. ok is false if the path is not under the
-// base's path.
+// parse resolves a link against the base and rewrites a link under the own base to the base. ok is false if the path is
+// not under the base's path.
 func (b Base) parse(link string) (target *url.URL, ok bool) {
 	root, err := url.Parse(b.String() + "/")
 	if err != nil {
@@ -147,8 +148,8 @@ func (b Base) parse(link string) (target *url.URL, ok bool) {
 	return target, b.covers(target)
 }
 
-// isOwn reports whether a URL is under the server's own base. This includes a link without a host whose path starts at
-// the root. A URL under both bases belongs to the more specific one.
+// isOwn reports whether a URL is under the server's own base. A link without a host counts if its path starts at the
+// root. A URL under both bases belongs to the more specific base.
 func (b Base) isOwn(target *url.URL, hostless bool) bool {
 	if b.own.host == "" || !b.own.covers(target) || hostOf(target) != b.own.host && !hostless {
 		return false
@@ -173,15 +174,15 @@ func isWeb(address *url.URL) bool {
 		address.User == nil && address.Opaque == ""
 }
 
-// hostOf returns the host and port of a URL in a form that can be compared.
+// hostOf returns a URL's host and port in a comparable form.
 func hostOf(address *url.URL) string {
 	host := strings.ToLower(address.Host)
 	port := map[string]string{"http": ":80", "https": ":443"}[address.Scheme]
 	return strings.TrimSuffix(strings.TrimSuffix(host, port), ":")
 }
 
-// isPlainPath reports whether every server interprets an escaped path literally: it has no dot segments and no escapes
-// that some servers read as separators or dots.
+// isPlainPath reports whether every server interprets an escaped path literally. A plain path has no dot segments and
+// no escapes that some servers decode to separators or dots.
 func isPlainPath(path string) bool {
 	for segment := range strings.SplitSeq(path, "/") {
 		if segment == "." || segment == ".." {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Batch returns a Bundle of type batch whose searches are the given URLs, relative to the base (FHIR R4
+// Batch returns a Bundle of type batch that requests the given search URLs, which are relative to the base (FHIR R4
 // http.html#transaction).
 func Batch(addresses []string) ([]byte, error) {
 	type request struct {
@@ -27,8 +27,8 @@ func Batch(addresses []string) ([]byte, error) {
 	return json.Marshal(made) //nolint:wrapcheck // texts can always be encoded
 }
 
-// ParseBatch returns the pages of a batch-response, in the order of the searches. IsThere is false for a search that
-// failed. ParseBatch overwrites answer, as ParseBundle does. The error is ErrInvalid if answer is not a batch-response.
+// ParseBatch returns the pages of a batch-response, in the order of the searches. IsThere is false for a failed search.
+// ParseBatch overwrites answer, as ParseBundle does. ParseBatch returns ErrInvalid if answer is not a batch-response.
 func ParseBatch(answer []byte) ([]BatchPage, error) {
 	reader := batchReader{scanner: scanner{buf: answer}}
 	err := reader.document(func() error { return reader.object(1, reader.member) })
@@ -49,7 +49,7 @@ func ParseBatch(answer []byte) ([]BatchPage, error) {
 	return pages, nil
 }
 
-// BatchPage is the first page of one search of a batch.
+// BatchPage is the first result page of one search in a batch.
 type BatchPage struct {
 	Bundle
 
@@ -107,7 +107,7 @@ func (r *batchReader) entry() error {
 	return err
 }
 
-// response parses Bundle.entry.response and returns the number at the start of its status.
+// response parses Bundle.entry.response and returns the numeric code at the start of its status.
 func (r *batchReader) response() (status int, err error) {
 	if r.peek() != '{' {
 		return 0, r.skip(4)
@@ -121,6 +121,6 @@ func (r *batchReader) response() (status int, err error) {
 		return err
 	})
 	code, _, _ := strings.Cut(text, " ")
-	status, _ = strconv.Atoi(code) // a status that is not a number means failure
+	status, _ = strconv.Atoi(code) // a non-numeric status means failure
 	return status, err
 }

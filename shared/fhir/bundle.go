@@ -9,24 +9,24 @@ import (
 // Bundle is one page of search results (FHIR R4 http.html#search). Its resources remain in the page's text and are
 // parsed one at a time, because a parsed resource can take more memory than its text.
 type Bundle struct {
-	Total     int    // total number of matches, -1 if not stated; some servers state the page's count here
+	Total     int    // total number of matches, -1 if not stated; some servers state the page's entry count instead
 	Self      string // URL of this page, verbatim; empty if missing or longer than MaxAddress
 	Next      string // URL of the next page, verbatim, absolute or relative; empty on the last page
 	NextLost  bool   // the page has a next link that is longer than MaxAddress
-	EntryBase string // common base of all absolute full URLs; empty if there are none or they differ
+	EntryBase string // common base of all absolute full URLs; empty without such URLs or if their bases differ
 	Len       int    // number of resources, excluding outcomes
-	Outcomes  int    // OperationOutcomes and entries with search.mode "outcome", which are messages
-	Unusable  int    // entries without a valid resourceType, or with a duplicate resourceType or id
+	Outcomes  int    // number of OperationOutcomes and entries with search.mode "outcome", which are messages
+	Unusable  int    // number of entries without a valid resourceType, or with a duplicate resourceType or id
 
 	page  []byte
-	spans []span // positions of the resources in page, in page order
+	spans []span // byte ranges of the resources in page, in page order
 }
 
 // span is a byte range of a page.
 type span struct{ from, to uint32 }
 
-// ParseBundle parses a page. It compacts page in place, so page is overwritten and every Resource.JSON is a slice of
-// it. Duplicate members of the Bundle itself make it invalid. Errors include ErrInvalid and ErrTooMany.
+// ParseBundle parses a page. ParseBundle compacts page in place, so page is overwritten and every Resource.JSON is a
+// slice of page. Duplicate members make the Bundle invalid. Errors include ErrInvalid and ErrTooMany.
 func ParseBundle(page []byte) (Bundle, error) {
 	reader := bundleReader{scanner: scanner{buf: page}, bundle: Bundle{Total: -1, page: page}, seen: map[string]bool{}}
 	err := reader.document(func() error { return reader.object(1, reader.member) })
@@ -40,7 +40,7 @@ func ParseBundle(page []byte) (Bundle, error) {
 	return reader.bundle, nil
 }
 
-// Alone returns a page that contains only this resource.
+// Alone returns a page that contains only r.
 func (r Resource) Alone() Bundle {
 	//nolint:gosec // at most MaxPage
 	return Bundle{Total: 1, Len: 1, page: r.JSON, spans: []span{{0, uint32(len(r.JSON))}}}
@@ -51,7 +51,7 @@ func (b Bundle) All() iter.Seq[Resource] {
 	return func(yield func(Resource) bool) {
 		for _, at := range b.spans {
 			found, err := Scan(b.page[at.from:at.to:at.to])
-			if err != nil { // unreachable: the page has been scanned
+			if err != nil { // unreachable: the page has already been scanned
 				return
 			}
 			if !yield(found) {
@@ -72,7 +72,7 @@ type bundleReader struct {
 	seen    map[string]bool // names of the Bundle's members read so far
 }
 
-// maxMembers limits the members of the Bundle object itself; FHIR defines a dozen.
+// maxMembers limits the number of members in the Bundle object itself; FHIR defines about a dozen.
 const maxMembers = 100
 
 // member parses one top-level member of the Bundle.
@@ -108,7 +108,7 @@ func (r *bundleReader) total() error {
 	return nil
 }
 
-// link parses one Bundle.link. If a relation occurs twice, the last link counts.
+// link parses one Bundle.link. If a relation occurs twice, the last link takes precedence.
 func (r *bundleReader) link() error {
 	var relation string
 	var target word
@@ -177,8 +177,8 @@ func (r *bundleReader) entry() error {
 	return nil
 }
 
-// from records the base of an entry's full URL. name is the resource's "/Type/id". A logical URL, such as urn:uuid, has
-// no base.
+// from records the base of an entry's full URL. name is the resource's "/Type/id". A logical URL, such as a urn:uuid,
+// has no base.
 func (r *bundleReader) from(address, name string) {
 	base, ok := strings.CutSuffix(address, name)
 	if !ok || r.differ || !strings.HasPrefix(base, "http") {
@@ -191,7 +191,7 @@ func (r *bundleReader) from(address, name string) {
 }
 
 // envelope parses a value that should be a resource, reading only its type and id. usable has the same meaning as in
-// the method resource.
+// the resource method.
 func (r *bundleReader) envelope(depth int) (resourceType, id string, usable bool, err error) {
 	if r.peek() != '{' {
 		return "", "", false, r.skip(depth)

@@ -183,8 +183,8 @@ func TestParseBundleAgreesWithEncodingJSONOnSyntheaRecords(t *testing.T) {
 	}
 }
 
-// syntheaPage returns one Synthea record, or a generated page of the same structure if the Synthea data is not next to
-// the repository.
+// syntheaPage returns one Synthea record. If the Synthea data is not next to the repository, syntheaPage generates a
+// page with the same structure.
 func syntheaPage(tb testing.TB) []byte {
 	tb.Helper()
 	files, err := filepath.Glob("../../../shared/data/synthea/*.json.gz")

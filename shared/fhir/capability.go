@@ -8,7 +8,7 @@ type Capability struct {
 	Release     string               // software.version; empty if not stated
 	Date        string               // date of the statement, verbatim
 	Formats     []string             // supported formats, verbatim: media types or "json"
-	Resources   []CapabilityResource // types in rest entries of mode server, in the statement's order
+	Resources   []CapabilityResource // types in rest entries with mode server, in the statement's order
 	OAuth       OAuthURIs
 	Batches     bool // the statement lists the system interaction batch or transaction
 }
@@ -21,7 +21,7 @@ type CapabilityResource struct {
 	RevIncludes  []string // values of _revinclude, such as "Provenance:target"
 }
 
-// OAuthURIs holds the endpoints stated in an extension by servers without a SMART configuration document (SMART App
+// OAuthURIs holds the endpoints that servers without a SMART configuration document state in an extension (SMART App
 // Launch 1.0.0, FHIR authorization endpoint and token exchange endpoint). The URLs may be relative. Introspect and
 // Revoke are often empty.
 type OAuthURIs struct {
@@ -34,15 +34,15 @@ type OAuthURIs struct {
 // oauthExtension is the URL of the extension that holds OAuthURIs.
 const oauthExtension = "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris"
 
-// Limits on the parsed part of a CapabilityStatement. Real statements have 150 types with 40 names each.
+// Limits on the parsed part of a CapabilityStatement. A typical statement lists about 150 types with 40 names each.
 const (
 	maxStatedTypes = 1000
 	maxStatedNames = 40_000
 	maxStatedName  = 128 // maximum length in bytes; longer names are ignored
 )
 
-// ParseCapability parses a CapabilityStatement. It compacts raw in place. Members whose JSON type differs from FHIR's
-// definition are ignored. The error is ErrInvalid.
+// ParseCapability parses a CapabilityStatement, compacting raw in place. ParseCapability ignores members whose JSON
+// type differs from FHIR's definition. ParseCapability returns ErrInvalid for invalid input.
 func ParseCapability(raw []byte) (Capability, error) {
 	reader := statement{scanner: scanner{buf: raw}}
 	kind := ""
@@ -84,7 +84,7 @@ type statement struct {
 	names int // number of stored names
 }
 
-// software parses CapabilityStatement.software. A value of an unexpected JSON type yields no name.
+// software parses CapabilityStatement.software. The name is empty if its value has an unexpected JSON type.
 func (r *statement) software(depth int) error {
 	if r.peek() != '{' {
 		return r.skip(depth)
@@ -131,7 +131,7 @@ func (r *statement) rest(depth int) error {
 	return nil
 }
 
-// objects parses a list and calls element for each object in it. Elements of other types are ignored.
+// objects parses a list and calls element for each object in the list. List elements of other types are ignored.
 func (r *statement) objects(depth int, element func(depth int) error) error {
 	if r.peek() != '[' {
 		return r.skip(depth)

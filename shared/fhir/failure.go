@@ -7,10 +7,11 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Class is a one-word classification of a failed request to a FHIR server. It is safe for logs and outcome records.
+// Class is a one-word classification of a failed request to a FHIR server. A Class is safe for logs and outcome
+// records.
 type Class string
 
-// Failure classes. Package shared/export decides how an export handles each of them.
+// Failure classes. Package shared/export decides how an export handles each class.
 const (
 	Unauthorized Class = "unauthorized" // 401: the token has expired or, on some servers, the type is outside the scope
 	Forbidden    Class = "forbidden"    // 403
@@ -19,18 +20,18 @@ const (
 	Limited      Class = "limited"      // 429
 	Rejected     Class = "rejected"     // any other 4xx, a redirect that was not followed, or an invalid type or id
 	ServerFault  Class = "server_fault" // 5xx and 408
-	Content      Class = "content"      // a successful status with HTML or another body that is not JSON
+	Content      Class = "content"      // a successful status with HTML or another non-JSON body
 	TooLarge     Class = "too_large"    // more than MaxPage after decompression; 413: more than the server sends
-	ForeignLink  Class = "foreign_link" // the link points to a URL outside the base; no request was sent
+	ForeignLink  Class = "foreign_link" // a link to a URL outside the base; no request was sent
 	Network      Class = "network"      // no complete response: DNS, connection, TLS, time-out or blocked address
 )
 
-// RequestError is a failed request to a FHIR server. Its text contains only the class and status, because URLs, ids and
-// bodies are health data.
+// RequestError is a failed request to a FHIR server. The error text contains only the class and status, because URLs,
+// ids and bodies are health data.
 type RequestError struct {
 	Class      Class
-	Status     int           // 0 if there was no response
-	RetryAfter time.Duration // requested wait; 0 if there is none
+	Status     int           // 0 without a response
+	RetryAfter time.Duration // requested wait; 0 if none was requested
 	Refusal    Refusal       // reason, if stated in the response's OperationOutcome
 	Cause      error         // set for Network; must not contain URLs or bodies
 }
@@ -47,7 +48,7 @@ func (e *RequestError) Error() string {
 	return text
 }
 
-// Failure returns the class for a log line (fault.Spot). For Network it returns the cause's class, which is more
+// Failure returns the class for a log line (fault.Spot). For Network, Failure returns the cause's class, which is more
 // specific.
 func (e *RequestError) Failure() (class string, status int) {
 	if class = fault.ClassOf(e.Cause); class != "" && e.Class == Network {

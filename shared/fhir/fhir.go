@@ -9,24 +9,26 @@ import (
 // (docs/develop/architecture.md, "Bounds").
 const MaxPage = 32 << 20
 
-// maxDepth limits the nesting of arrays and objects, because the scanner is recursive. Real resources stay below 30.
+// maxDepth limits the nesting of arrays and objects, because the scanner is recursive. Real resources have fewer than
+// 30 levels.
 const maxDepth = 128
 
-// ErrInvalid means that a document is malformed: not JSON, not UTF-8, nested too deeply, too large, or neither a
-// resource nor a Bundle where one is expected. The error text contains no part of the document.
+// ErrInvalid means that a document is malformed. Such a document is not JSON, not UTF-8, nested too deeply, too large,
+// or not the expected resource or Bundle. The error text contains no part of the document.
 var ErrInvalid = errors.New("fhir: invalid document")
 
-// ErrTooMany means that a page has more entries than maxEntries. It wraps ErrInvalid. A smaller page may be valid.
+// ErrTooMany means that a page has more than maxEntries entries. ErrTooMany wraps ErrInvalid. A smaller page may be
+// valid.
 var ErrTooMany = fmt.Errorf("%w: too many entries", ErrInvalid)
 
-// maxEntries limits the entries of one page, because an entry of a few bytes takes hundreds of bytes in memory. Even a
-// complete record from a server that ignores _count has fewer entries.
+// maxEntries limits the number of entries on a page, because an entry of a few bytes takes hundreds of bytes in memory.
+// Even a complete record from a server that ignores _count has fewer entries.
 const maxEntries = 50_000
 
 // Limits on the parsed content of a document (docs/develop/architecture.md, Bounds).
 const (
-	// MaxAddress is the maximum length, in bytes, of a reference, attachment URL or next link. Servers also refuse longer
-	// URLs.
+	// MaxAddress is the maximum length, in bytes, of a reference, attachment URL or next link. Servers also reject
+	// longer URLs.
 	MaxAddress = 8 << 10
 	// maxWord is the maximum length of a name, id or code, in bytes before unescaping.
 	maxWord = 512

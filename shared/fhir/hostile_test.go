@@ -88,8 +88,8 @@ func TestParseBundleRejectsHostileBundles(t *testing.T) {
 	}
 }
 
-// allocated returns the number of heap bytes allocated during a call, including any by the runtime. It is accurate only
-// in a test that does not run in parallel.
+// allocated returns the number of heap bytes allocated during a call, including bytes allocated by the runtime. The
+// number is accurate only in a test that does not run in parallel.
 func allocated(call func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

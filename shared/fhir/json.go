@@ -8,25 +8,25 @@ import (
 )
 
 // scanner reads a JSON document (RFC 8259) once, from start to end, and compacts it in place. buf[:end] holds the bytes
-// retained so far; end never overtakes pos, because compacting only drops white space. The scanner is stricter than
-// encoding/json: it rejects invalid UTF-8, and nesting deeper than maxDepth.
+// retained so far; end never overtakes pos, because compacting only drops white space. Unlike encoding/json, scanner
+// rejects invalid UTF-8 and nesting deeper than maxDepth.
 type scanner struct {
 	buf []byte
 	pos int // position of the next byte to read
 	end int // end of the compacted copy
 }
 
-// word is a JSON string, as the raw text between its quotes.
+// word holds the raw text between the quotes of a JSON string.
 type word struct {
 	raw     []byte
-	escaped bool // contains a backslash
+	escaped bool // whether the string contains a backslash
 }
 
-// text returns the unescaped string, or nil if it is longer than maxWord. The result is a slice of the buffer unless
-// the string contains escapes.
+// text returns the unescaped string, or nil if the string is longer than maxWord. The result is a slice of the buffer
+// unless the string contains escapes.
 func (w word) text() []byte { return w.upTo(maxWord) }
 
-// upTo is like text, for strings of up to limit bytes before unescaping.
+// upTo is like text, but accepts strings of up to limit bytes before unescaping.
 func (w word) upTo(limit int) []byte {
 	if len(w.raw) > limit {
 		return nil
@@ -42,7 +42,7 @@ func (w word) upTo(limit int) []byte {
 	return []byte(decoded)
 }
 
-// document parses the entire buffer as one value, which read must consume.
+// document parses the entire buffer as one value. read must consume the value.
 func (s *scanner) document(read func() error) error {
 	if len(s.buf) > MaxPage {
 		return errSize
@@ -58,8 +58,8 @@ func (s *scanner) document(read func() error) error {
 	return nil
 }
 
-// object parses an object at the given depth. It calls member for each name, with the scanner at the value, which
-// member must consume.
+// object parses an object at the given depth. For each member name, it calls member with the scanner at the value.
+// member must consume the value.
 func (s *scanner) object(depth int, member func(name word) error) error {
 	if err := s.open('{', depth); err != nil {
 		return err
@@ -92,7 +92,8 @@ func (s *scanner) object(depth int, member func(name word) error) error {
 	}
 }
 
-// array parses an array at the given depth. It calls element for each element, which element must consume.
+// array parses an array at the given depth. It calls element for each array element. element must consume the array
+// element.
 func (s *scanner) array(depth int, element func() error) error {
 	if err := s.open('[', depth); err != nil {
 		return err
@@ -168,9 +169,9 @@ func (s *scanner) string() (word, error) {
 	return word{}, errSyntax
 }
 
-// plainSize returns the length of a prefix of text without the string's end, an escape or a control character. It
+// plainSize returns the length of a prefix of text that contains no closing quote, escape or control character. It
 // examines eight bytes at a time, so it may stop up to seven bytes before the end of text. wide has its highest bit set
-// if any byte in the prefix does.
+// if any byte in the prefix has its highest bit set.
 func plainSize(text []byte) (size int, wide byte) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; size+8 <= len(text); size += 8 {
@@ -191,7 +192,7 @@ func plainSize(text []byte) (size int, wide byte) {
 	return size, wide
 }
 
-// escapeSize returns the length of the escape at the start of text, or 0 if there is none.
+// escapeSize returns the length of the escape at the start of text, or 0 if text does not start with an escape.
 func escapeSize(text []byte) int {
 	if len(text) < 2 {
 		return 0
@@ -229,7 +230,7 @@ func (s *scanner) scalar() error {
 	return nil
 }
 
-// numberSize returns the length of the number at the start of text, or 0 if there is none.
+// numberSize returns the length of the number at the start of text, or 0 if text does not start with a number.
 func numberSize(text []byte) int {
 	i := 0
 	if i < len(text) && text[i] == '-' {
@@ -270,7 +271,7 @@ func digits(text []byte) int {
 	return n
 }
 
-// peek returns the next byte, or 0 at the end. No JSON text contains a zero byte.
+// peek returns the next byte, or 0 at the end of the document. No JSON text contains a zero byte.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.buf) {
 		return s.buf[s.pos]
@@ -296,10 +297,10 @@ func (s *scanner) keep() {
 	s.end++
 }
 
-// take appends everything before the given position to the compacted copy, and returns the appended bytes.
+// take appends all bytes before the given position to the compacted copy, and returns the appended bytes.
 func (s *scanner) take(until int) []byte {
 	from := s.end
-	if from == s.pos { // nothing has been dropped so far
+	if from == s.pos { // no white space has been dropped so far
 		s.pos, s.end = until, until
 		return s.buf[from:until]
 	}
@@ -320,7 +321,7 @@ func (s *scanner) open(bracket byte, depth int) error {
 	return nil
 }
 
-// closed consumes the closing bracket if it is next, and reports whether it was.
+// closed reports whether the next byte is the closing bracket. If it is, closed consumes the bracket.
 func (s *scanner) closed(bracket byte) bool {
 	s.space()
 	if s.peek() != bracket {

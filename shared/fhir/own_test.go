@@ -143,8 +143,8 @@ func TestParseReferenceAcceptsOwnBase(t *testing.T) {
 	}
 }
 
-// The token is sent only to the pinned base, whatever a hostile server states as its own base, next page and
-// references.
+// The token is sent only to the pinned base, regardless of the own base, next page and references that a hostile server
+// states.
 func TestHostileOwnBaseCannotRedirectRequests(t *testing.T) {
 	t.Parallel()
 	parts := []string{

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Named states whether, and how, a literal reference names a patient.
+// Named states whether and how a literal reference names a patient.
 type Named int
 
 // Kinds of references.
@@ -17,9 +17,9 @@ const (
 	Unclear                // undecidable from the text: urn:uuid:…, a search, or an id without a type
 )
 
-// NamesPatient returns the id of the Patient that a literal reference names, in any form: relative, absolute on any
-// server, with a version, a query or dot segments (FHIR R4 references.html#literal). For references that deviate from
-// FHIR's syntax, it considers every plausible interpretation.
+// NamesPatient returns the id of the Patient that a literal reference names. The reference may be relative, or absolute
+// on any server, and may contain a version, a query or dot segments (FHIR R4 references.html#literal). For references
+// that deviate from FHIR's syntax, NamesPatient considers every plausible interpretation.
 func NamesPatient(reference string) (id string, names Named) {
 	text := strings.ReplaceAll(strings.TrimSpace(reference), `\`, "/")
 	if contained, ok := strings.CutPrefix(text, "#"); ok && contained != "" {
@@ -69,9 +69,9 @@ func otherType(segments []string, asked bool) Named {
 			break
 		}
 	}
-	at := len(segments) - 2 // segment with the type, before the id
+	at := len(segments) - 2 // index of the type, which precedes the id
 	if asked {
-		at = len(segments) - 1 // segment with the searched type
+		at = len(segments) - 1 // index of the searched type
 	}
 	if at >= 0 && TypeName(segments[at]) != AnyType {
 		return NoPatient
@@ -94,7 +94,7 @@ const maxKnown = 100
 func ScanPerson(patient Resource) Person {
 	var known Person
 	s := scanner{buf: patient.JSON}
-	// Scan has accepted the document, so the error is always nil.
+	// Scan has accepted the document, so this error is always nil.
 	_ = s.object(1, func(name word) error {
 		switch string(name.text()) {
 		case "identifier", "link":
@@ -105,7 +105,7 @@ func ScanPerson(patient Resource) Person {
 	return known
 }
 
-// person extracts the elements of a member of a Patient that belongs in a Person.
+// person extracts the elements that belong in a Person from a member of a Patient.
 func (s *scanner) person(depth int, name string, known *Person) error {
 	if s.peek() != '[' {
 		return s.skip(depth)
@@ -145,10 +145,10 @@ type Inner struct {
 	Identifiers []Identifier
 }
 
-// ScanContained returns up to 100 contained resources of a resource.
+// ScanContained returns up to 100 of a resource's contained resources.
 func ScanContained(outer Resource) (list []Inner) {
 	s := scanner{buf: outer.JSON}
-	// Scan has accepted the document, so the error is always nil.
+	// Scan has accepted the document, so this error is always nil.
 	_ = s.object(1, func(name word) error {
 		if string(name.text()) != "contained" || s.peek() != '[' {
 			return s.skip(2)

@@ -6,9 +6,9 @@ import (
 )
 
 // Resource types of a patient's record in R4. Authorization requests and exports use the same lists, so every exported
-// type has been requested. Each type is in the first list that fits, but compartment is complete.
+// type has been requested. Each type is in the first list that fits, except that compartment is complete.
 const (
-	// usCore lists the types that US Core searches by patient (CapabilityStatement us-core-server of 9.0).
+	// usCore lists the types that US Core searches by patient (CapabilityStatement us-core-server of US Core 9.0).
 	usCore = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
 		"QuestionnaireResponse RelatedPerson Condition CarePlan CareTeam MedicationRequest MedicationDispense " +
 		"Observation DiagnosticReport DocumentReference ServiceRequest"
@@ -17,7 +17,7 @@ const (
 	usCoreReferenced = "Binary Practitioner Organization Medication Location Provenance PractitionerRole Specimen " +
 		"Questionnaire Media"
 
-	// common lists types of payers, and other types that many EHRs offer.
+	// common lists payers' types and other types that many EHRs offer.
 	common = "ExplanationOfBenefit Claim MedicationStatement MedicationAdministration Appointment Account " +
 		"NutritionOrder Consent ImagingStudy"
 
@@ -34,13 +34,13 @@ const (
 		"ResearchSubject RiskAssessment Schedule ServiceRequest Specimen SupplyDelivery SupplyRequest VisionPrescription " +
 		"GuidanceResponse Task"
 
-	// older lists the corresponding types that exist only in STU3 and DSTU2. No release uses a name from another release
-	// with a different meaning.
+	// older lists the corresponding types that exist only in STU3 and DSTU2. No release uses another release's type
+	// name with a different meaning.
 	older = "MedicationOrder DiagnosticOrder ProcedureRequest ReferralRequest BodySite Contract DeviceUseRequest " +
 		"EligibilityRequest EligibilityResponse ImagingManifest ImagingObjectSelection Order Sequence"
 
-	// clinical lists the remaining compartment types with the most clinical content, which come before the administrative
-	// types.
+	// clinical lists the remaining compartment types with the most clinical content. These types come before the
+	// administrative types.
 	clinical = "ImmunizationRecommendation ClinicalImpression RiskAssessment DeviceRequest DeviceUseStatement " +
 		"Composition " +
 		"EpisodeOfCare AdverseEvent Flag VisionPrescription Communication List BodyStructure MolecularSequence"
@@ -58,9 +58,9 @@ func CompartmentTypes() []string { return strings.Fields(compartment) }
 // OlderTypes returns the types that only releases before R4 search by patient.
 func OlderTypes() []string { return strings.Fields(older) }
 
-// NeededTypes returns every type that an export may request, without duplicates, in order of importance: the Patient,
-// without which there is no export, US Core, the types it references, then the rest of the compartment. If a request
-// has no room for all of them, it drops the last ones.
+// NeededTypes returns every type that an export may request, without duplicates, in order of importance. Patient comes
+// first, because every export needs the Patient. The US Core types, the types that US Core references, and the rest of
+// the compartment follow. A request without room for all types drops the last types.
 func NeededTypes() []string {
 	all := make([]string, 0, 150)
 	all = append(all, "Patient")
@@ -76,9 +76,9 @@ func NeededTypes() []string {
 	})
 }
 
-// IsReferenced reports whether references to the type are followed. This applies to types that no search by patient
-// returns, and to types that a server may omit from searches although the record needs them. Patient is excluded,
-// because another patient's record must never be read.
+// IsReferenced reports whether exports follow references to the type. They follow references to types that no search by
+// patient returns, and to types that a server may omit from searches although the record needs them. Patient is
+// excluded, because exports must never read another patient's record.
 func IsReferenced(resourceType string) bool {
 	switch resourceType {
 	case "Binary", "Practitioner", "Organization", "Medication", "Location", "Provenance", "PractitionerRole", "Specimen",

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// ForeignReference parses a literal reference to a resource on a server other than the one at base. It returns the
-// resource type if the URL contains one (FHIR R4 references.html#literal). ok is false for all other references.
+// ForeignReference parses a literal reference to a resource on a server other than the server at base. It returns the
+// resource type if the URL contains a type (FHIR R4 references.html#literal). ok is false for all other references.
 func ForeignReference(reference string, base Base) (resourceType string, ok bool) {
 	if !strings.HasPrefix(reference, "https://") && !strings.HasPrefix(reference, "http://") {
 		return "", false
@@ -28,9 +28,9 @@ func cutLast(path string) (before, after string) {
 }
 
 // ParseReference parses a literal reference, or an Attachment's URL, to a resource on the server at base (FHIR R4
-// references.html#literal): "Type/id", or the same below the base URL. A suffix "/_history/version" is dropped, because
-// the current version is wanted. ok is false for anything that cannot be read from this server: "#contained", "urn:…",
-// conditional references and other servers' URLs.
+// references.html#literal). The reference may be "Type/id" or a URL of that form below the base URL. A suffix
+// "/_history/version" is dropped, because exports need the current version. ok is false for any reference that this
+// server cannot resolve: "#contained", "urn:…", conditional references and other servers' URLs.
 func ParseReference(reference string, base Base) (resourceType, id string, ok bool) {
 	path, _, _ := strings.Cut(reference, "#")
 	if strings.Contains(path, ":") {

@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// Refusal classifies the reason stated in the body of a refused request, as far as it helps to choose another request.
+// Refusal classifies the reason stated in the body of a refused request, to the extent that the reason helps to choose
+// another request.
 type Refusal string
 
-// Refusals. Each leads to a different request.
+// Refusals. Each refusal leads to a different request.
 const (
 	Unexplained Refusal = ""         // no usable reason stated
 	NeedsMore   Refusal = "needs"    // another parameter is required
 	NoCount     Refusal = "no_count" // _count is not supported
-	Denied      Refusal = "denied"   // refused because of the scope, or the patient's or the site's choice
+	Denied      Refusal = "denied"   // refused because of the scope, or because of the patient's or the site's choice
 	Unsupported Refusal = "unknown"  // the server does not support the type or the interaction
 	Missing     Refusal = "missing"  // the server does not have the resource
 )
@@ -26,9 +27,9 @@ const (
 const maxOutcome = 64 << 10
 
 // ParseRefusal parses the body of a refused request, which should be an OperationOutcome (FHIR R4
-// operationoutcome.html). Servers use the same status for very different refusals, so only the text distinguishes them.
-// Anything other than an OperationOutcome of at most 64 KiB is Unexplained. Check the status first: for an expired
-// token (401), servers state "login", which ParseRefusal would classify as Denied.
+// operationoutcome.html). Servers use the same status for very different refusals, so only the text distinguishes the
+// reasons. Any body other than an OperationOutcome of at most 64 KiB is Unexplained. Callers must check the status
+// first: for an expired token (401), servers state "login", which ParseRefusal would classify as Denied.
 func ParseRefusal(body []byte) Refusal {
 	issues := readIssues(body)
 	for _, rule := range [...]struct {
@@ -37,7 +38,7 @@ func ParseRefusal(body []byte) Refusal {
 	}{
 		{Missing, issue.saysMissing},
 		{NoCount, issue.saysNoCount},
-		{NeedsMore, issue.saysNeedsMore}, // before Denied, because athenahealth states "forbidden" if a parameter is missing
+		{NeedsMore, issue.saysNeedsMore}, // before Denied: athenahealth states "forbidden" for a missing parameter
 		{Denied, issue.saysDenied},
 		{Unsupported, issue.saysUnsupported},
 	} {
@@ -54,7 +55,7 @@ type issue struct {
 	text  string   // the codes, details.text and diagnostics, one per line
 }
 
-// readIssues returns the issues of an OperationOutcome, or none if body is anything else.
+// readIssues returns an OperationOutcome's issues, or nil if body is not an OperationOutcome.
 func readIssues(body []byte) []issue {
 	if len(body) > maxOutcome {
 		return nil
@@ -73,7 +74,7 @@ func readIssues(body []byte) []issue {
 		} `json:"issue"`
 	}
 	err := json.Unmarshal(body, &outcome)
-	// A member of an unexpected JSON type is ignored; the others are still read.
+	// A member of an unexpected JSON type is ignored; all other members are still read.
 	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !mistyped {
 		return nil
 	}
@@ -114,7 +115,7 @@ var (
 
 func (i issue) saysMissing() bool { return wordsMissing.MatchString(i.text) }
 
-// saysNoCount reports whether the issue states that _count is refused. It excludes messages about unsupported
+// saysNoCount reports whether the issue states that the server refuses _count. It excludes messages about unsupported
 // combinations, which list _count among the supported parameters.
 func (i issue) saysNoCount() bool {
 	return wordsNoCount.MatchString(i.text) && !strings.Contains(i.text, "combination")

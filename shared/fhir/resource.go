@@ -8,18 +8,19 @@ import (
 // except for white space between tokens.
 type Resource struct {
 	Type string // resourceType, which satisfies ValidType
-	// verbatim id; empty if absent or longer than 512 bytes. Servers violate the rules for ids, so it may not satisfy
-	// ValidID
+	// verbatim id; empty if absent or longer than 512 bytes. It may not satisfy ValidID, because servers violate the
+	// rules for ids
 	ID          string
 	JSON        []byte       // compact JSON without line breaks, as a slice of the scanned buffer
-	References  []string     // every "reference" string in document order, including those of contained resources
+	References  []string     // every "reference" string in document order, including references in contained resources
 	Attachments []Attachment // Attachments with a URL, in document order
 	Subjects    []Subject    // references to the patient to whom the resource belongs, in document order
 	OfAPatient  bool         // whether any reference states the type Patient
 	LastUpdated string       // meta.lastUpdated, verbatim; empty if absent
 	Cut         int          // number of references and attachments above the limit for one resource
 
-	// Questionnaire is the questionnaire member of a QuestionnaireResponse, verbatim, if it is a string: a canonical URL.
+	// Questionnaire is the canonical URL in a QuestionnaireResponse's questionnaire member, verbatim. It is empty if
+	// the member is not a string.
 	Questionnaire string
 
 	sourceAt int // offset in JSON at which to insert meta.source; 0 if it exists or can't be inserted
@@ -32,9 +33,9 @@ type Attachment struct {
 	ContentType string // empty if not stated
 }
 
-// Scan parses one resource. It compacts raw in place, so raw is overwritten and Resource.JSON is a slice of it. It
+// Scan parses one resource. Scan compacts raw in place, so raw is overwritten and Resource.JSON is a slice of raw. Scan
 // rejects a resource with a duplicate resourceType or id, because FHIR requires unique names (json.html) and consumers
-// of the exported line would disagree about which value counts. The error is ErrInvalid.
+// of the exported line would disagree about which value applies. Scan returns ErrInvalid if raw is invalid.
 func Scan(raw []byte) (Resource, error) {
 	s := &scanner{buf: raw}
 	var found Resource
@@ -100,8 +101,8 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	return found, types == 1 && ids <= 1 && ValidType(found.Type), nil
 }
 
-// stringOr parses any value. It returns a string if it is short enough for a name, id or code, and "" for any other
-// value.
+// stringOr parses any value. It returns the value if it is a string that is short enough for a name, id or code, and ""
+// otherwise.
 func (s *scanner) stringOr(depth int) (string, error) {
 	if s.peek() != '"' {
 		return "", s.skip(depth)
@@ -113,7 +114,7 @@ func (s *scanner) stringOr(depth int) (string, error) {
 	return string(text.text()), nil
 }
 
-// addressOr is like stringOr, for a URL.
+// addressOr is like stringOr, but returns a URL.
 func (s *scanner) addressOr(depth int) (string, error) {
 	if s.peek() != '"' {
 		return "", s.skip(depth)
@@ -122,8 +123,8 @@ func (s *scanner) addressOr(depth int) (string, error) {
 	return string(text.upTo(MaxAddress)), err
 }
 
-// collect parses the value of the member called name and adds its references and attachments to found. attachment is
-// the Attachment to which the member belongs, or nil.
+// collect parses the value of the member called name and adds the value's references and attachments to found.
+// attachment is the Attachment to which the member belongs, or nil outside an Attachment.
 func (s *scanner) collect(depth int, name word, attachment *Attachment, found *Resource) error {
 	switch s.peek() {
 	case '{':
@@ -137,10 +138,10 @@ func (s *scanner) collect(depth int, name word, attachment *Attachment, found *R
 		}
 		return err
 	case '[':
-		plain := word{raw: name.text()} // decoded once instead of for each element: a hostile name can be very long
+		plain := word{raw: name.text()} // decoded once rather than per element: a hostile name can be very long
 		return s.array(depth, func() error {
 			if s.peek() == '"' {
-				return s.skip(depth + 1) // a list of strings cannot be one of the relevant members
+				return s.skip(depth + 1) // a list of strings cannot be a relevant member
 			}
 			return s.collect(depth+1, plain, nil, found)
 		})
@@ -177,7 +178,7 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 	}
 }
 
-// keeps reports whether there is room for another URL of a resource. If not, it counts the URL as cut.
+// keeps reports whether the resource has room for another URL. If it has no room, keeps counts the URL as cut.
 func keeps(r *Resource, address word) bool {
 	kept := len(r.References) + len(r.Attachments)
 	if len(address.raw) > MaxAddress || kept >= maxFound || r.found+len(address.raw) > maxFoundBytes {
@@ -189,9 +190,9 @@ func keeps(r *Resource, address word) bool {
 }
 
 // holdsAttachment reports whether a member of this name is an Attachment or a list of Attachments. It decides by name,
-// because the JSON contains no data types: DocumentReference.content.attachment, DiagnosticReport.presentedForm,
-// Media.content, Patient.photo and names that end in Attachment, such as Communication.payload.contentAttachment. An
-// Extension also has a url but never has such a name.
+// because the JSON contains no data types. The names are those of DocumentReference.content.attachment,
+// DiagnosticReport.presentedForm, Media.content and Patient.photo, and names that end in Attachment, such as
+// Communication.payload.contentAttachment. An Extension also has a url but never has such a name.
 func holdsAttachment(name word) bool {
 	text := name.text()
 	switch string(text) {

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// exportedFields returns an option to compare only the exported fields of resources. The offset for meta.source is
-// verified through the written line.
+// exportedFields returns an option to compare only the exported fields of resources. The written line verifies the
+// offset for meta.source.
 func exportedFields() cmp.Option { return cmpopts.IgnoreUnexported(fhir.Resource{}) }
 
 func TestScanExtractsTypeIDReferencesAndAttachments(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 // Access is an interaction that a scope may allow for a resource type, as one of the letters of SMART App Launch 2.
 type Access byte
 
-// Accesses required by an export.
+// Interactions required by an export.
 const (
 	Read   Access = 'r'
 	Search Access = 's'
@@ -24,8 +24,8 @@ type grant struct {
 	access       string // letters from "cruds"
 }
 
-// ParseScopes parses the scope string of a token response. Malformed scopes, and those that do not concern clinical
-// data, such as openid and launch/patient, grant nothing.
+// ParseScopes parses the scope string of a token response. Malformed scopes grant nothing, and neither do scopes that
+// do not concern clinical data, such as openid and launch/patient.
 func ParseScopes(text string) Scopes {
 	var scopes Scopes
 	for scope := range strings.FieldsSeq(text) {
@@ -44,12 +44,12 @@ func ParseScopes(text string) Scopes {
 	return scopes
 }
 
-// Any reports whether any scope concerns clinical data. If none does, the scopes do not state what the authorization
-// covers; some platforms decide that at registration.
+// Any reports whether any scope concerns clinical data. If no scope does, the scopes do not state what the
+// authorization covers; some platforms decide the coverage at registration.
 func (s Scopes) Any() bool { return len(s.grants) > 0 }
 
-// Allows reports whether any scope grants this access to resources of the type. A scope narrowed to a part of the type
-// ("?category=…") counts, because the server returns that part.
+// Allows reports whether any scope grants the given access to resources of the type. A scope narrowed to a part of the
+// type ("?category=…") counts, because the server returns that part.
 func (s Scopes) Allows(resourceType string, access Access) bool {
 	for _, granted := range s.grants {
 		if (granted.resourceType == "*" || granted.resourceType == resourceType) &&
@@ -61,7 +61,8 @@ func (s Scopes) Allows(resourceType string, access Access) bool {
 }
 
 // letters converts a scope's permission to letters from "cruds". Version 1 words map to the letters assigned by the
-// SMART specification. The specification also fixes the order of version 2 letters, but letters does not enforce it.
+// SMART specification. The specification also fixes the order of version 2 letters, but the letters function does not
+// enforce the order.
 func letters(permission string) (access string, ok bool) {
 	permission, _, _ = strings.Cut(permission, "?")
 	switch permission {

@@ -6,9 +6,9 @@ import (
 )
 
 // WriteLine writes the resource as one line of NDJSON, with its origin in meta.source (FHIR R4 resource.html#Meta).
-// Nothing else is changed. The resource is written unchanged if source is empty, if it already has a source, or if its
-// meta is duplicated or not an object. The resource is not copied. JSON must be unchanged since it was scanned. The
-// error is from the writer.
+// WriteLine changes nothing else. The resource is written unchanged if source is empty, if the resource already has a
+// source, or if its meta is duplicated or not an object. WriteLine does not copy the resource. JSON must be unchanged
+// since the scan. WriteLine returns any error from the writer.
 func (r Resource) WriteLine(w io.Writer, source string) error {
 	var added []byte
 	if source != "" && r.sourceAt > 0 {
@@ -55,7 +55,7 @@ func appendString(dst []byte, text string) []byte {
 }
 
 // meta parses the meta of the resource that starts at start in the compacted copy. If lastUpdated occurs twice, the
-// last value counts, as in most parsers.
+// last value takes precedence, as in most parsers.
 func (s *scanner) meta(depth int, name word, start int, found *Resource) error {
 	if s.peek() != '{' {
 		return s.collect(depth, name, nil, found)

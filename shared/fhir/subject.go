@@ -1,11 +1,11 @@
 package fhir
 
-// Subject is a reference from a resource to the patient to whom it belongs, in the resource's own subject, patient,
-// beneficiary, individual, for or candidate. These are the names of that element across all releases (FHIR R4
-// compartmentdefinition-patient.html).
+// Subject is a reference from a resource to the patient to whom it belongs. The reference is in the resource's own
+// subject, patient, beneficiary, individual, for or candidate member. These are the member's names across all releases
+// (FHIR R4 compartmentdefinition-patient.html).
 type Subject struct {
 	Member     int    // number of the member with the reference, starting at 1; a member may hold a list
-	Reference  string // literal reference; empty if there is none
+	Reference  string // literal reference; empty if missing
 	Type       string // Reference.type; empty if not stated
 	Identifier Identifier
 	Unreadable bool // whether the reference is ambiguous or unreadable
@@ -14,8 +14,8 @@ type Subject struct {
 // Identifier is a business identifier (FHIR R4 datatypes.html#Identifier). Both parts may be empty.
 type Identifier struct{ System, Value string }
 
-// subject parses a reference to a resource's subject, or a list of them. It also adds the references that collect would
-// add.
+// subject parses a reference to a resource's subject, or a list of such references. It also adds the references that
+// collect would add.
 func (s *scanner) subject(depth int, name word, member int, found *Resource) error {
 	switch s.peek() {
 	case '{':
@@ -61,10 +61,10 @@ func (s *scanner) subject(depth int, name word, member int, found *Resource) err
 	return s.collect(depth, name, nil, found)
 }
 
-// maxSubjects limits the subjects of one resource. Real resources have one, or a few in an Account.
+// maxSubjects limits the subjects of one resource. A real resource has one subject, or a few subjects in an Account.
 const maxSubjects = 100
 
-// addSubject stores a subject. If a resource has more than maxSubjects, its owner can't be determined.
+// addSubject stores a subject. If a resource has more than maxSubjects subjects, its owner can't be determined.
 func addSubject(r *Resource, one Subject) {
 	if len(r.Subjects) == maxSubjects {
 		r.Subjects[maxSubjects-1].Unreadable, r.Subjects[maxSubjects-1].Member = true, one.Member

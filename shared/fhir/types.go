@@ -1,12 +1,12 @@
 package fhir
 
-// AnyType is the base of all resource types (FHIR R4 resource.html). Resources whose type is unknown to FHIR are
-// counted under it.
+// AnyType is the base of all resource types (FHIR R4 resource.html). It is the name under which resources of unknown
+// types are counted.
 const AnyType = "Resource"
 
-// TypeName returns the name under which resources of a type are counted: the type itself if any FHIR release defines
-// it, and otherwise AnyType. A server that invents types therefore cannot grow the number of names. The lists are from
-// resourcelist.html of each release.
+// TypeName returns the name under which resources of a type are counted. The name is the type itself if any FHIR
+// release defines the type, and otherwise AnyType. A server that invents types therefore cannot increase the number of
+// names. The lists are from resourcelist.html of each release.
 func TypeName(resourceType string) string {
 	switch resourceType { // R4
 	case "Account", "ActivityDefinition", "AdverseEvent", "AllergyIntolerance", "Appointment", "AppointmentResponse",

@@ -11,8 +11,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// admit decides whether an in-flight delivery's attempt may start. If not, the attempt is scheduled for later and keeps
-// its number: neither an open breaker nor the endpoint's rate uses up attempts (docs/guide/webhooks.md, Retries).
+// admit decides whether an in-flight delivery's attempt may start. If it may not start, admit schedules the attempt for
+// later, and the attempt keeps its number. Neither an open breaker nor the endpoint's rate uses up attempts
+// (docs/guide/webhooks.md, Retries).
 func (w Worker) admit(ctx context.Context, d dispatch) (dispatch, error) {
 	now := w.Now()
 	health := d.subscription.Health
@@ -25,8 +26,8 @@ func (w Worker) admit(ctx context.Context, d dispatch) (dispatch, error) {
 	return w.pace(ctx, d, now)
 }
 
-// probe claims the single attempt that tests whether the endpoint works again. Until the attempt ends, the breaker
-// stays open for all others.
+// probe claims the single attempt that tests whether the endpoint works again. Until this attempt ends, the breaker
+// stays open for all other attempts.
 func (w Worker) probe(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
 	probing := s.Health
@@ -50,12 +51,12 @@ func (w Worker) waitFor(d dispatch, now, open time.Time) dispatch {
 	return d
 }
 
-// pace reserves a slot in the endpoint's rate. A slot in the future is reserved for the delivery, so that it waits only
-// once, however many deliveries are ahead of it.
+// pace reserves a slot in the endpoint's rate. A future slot is reserved for the delivery, so that the delivery waits
+// only once, regardless of the number of deliveries ahead of it.
 func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
 	isSlow := s.Health.isSlow(now)
-	// Slots reserved before the endpoint became slow are too many, so they no longer count.
+	// Too many slots were reserved before the endpoint became slow, so those slots no longer count.
 	hasReservation := d.delivery.Paced && (d.delivery.Slowly || !isSlow)
 	if hasReservation && now.Sub(d.delivery.NextAt) <= lateBy || !isSlow && w.Pacer.spares(s, now) {
 		return d, nil
@@ -78,9 +79,9 @@ func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, 
 	return d, nil
 }
 
-// reservedAtOnce returns the time in an endpoint's rate that a process reserves with one call. It covers one slot or,
-// if all are free, more for the attempts that may follow. Unused slots are lost, but nothing waits for them, because
-// the next call reserves only one.
+// reservedAtOnce returns the time in an endpoint's rate that a process reserves with one call. This time covers one
+// slot or, if all slots are free, further slots for the attempts that may follow. Unused slots are lost, but no attempt
+// waits for them, because the next call reserves only one slot.
 func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 	interval := s.interval(now)
 	if s.Health.isSlow(now) || s.Health.NextSlot.After(now) {
@@ -90,9 +91,9 @@ func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 }
 
 // Pacer reduces the number of store calls for endpoints' rates. The store allocates the slots in an endpoint's rate,
-// which costs a call. A process therefore reserves slots in advance. It also admits one attempt to a subscription
-// without a call in the time of 500 slots, which across all processes exceeds the rate by at most a tenth. Pacer is
-// safe for concurrent use.
+// which costs a call, so a process reserves slots in advance. A process also admits one attempt per subscription
+// without a call in the time of 500 slots. Across all processes, these attempts exceed the rate by at most a tenth.
+// Pacer is safe for concurrent use.
 type Pacer struct {
 	mu    sync.Mutex // guards an allowance between its read and its write
 	known *cache.Cache[string, allowance]
@@ -103,7 +104,7 @@ func NewPacer(now func() time.Time) *Pacer {
 	return &Pacer{known: cache.New[string, allowance](pacerSize, pacerLife, now)}
 }
 
-// allowance holds the attempts that a process may start without a call to the store.
+// allowance holds the attempts that a process may start without a store call.
 type allowance struct {
 	spared time.Time // time of the last attempt admitted without a slot
 	places int       // number of slots reserved in advance
@@ -117,15 +118,15 @@ const (
 	spared     = 10 * processes
 	pacerSize  = 4096
 	pacerLife  = time.Hour   // exceeds the time for which an allowance is useful
-	burstEvery = time.Second // an endpoint may use a second's slots at once
+	burstEvery = time.Second // an endpoint may use one second's slots at once
 	takenAhead = burstEvery / 5
-	// lateBy is the maximum delay with which a slot may still be used. Messages arrive up to a second late, because their
-	// delays are whole seconds, and wait briefly in the queue. With a larger value, so many attempts would start at once
-	// after a backlog that the rate limit would have no effect.
+	// lateBy is the maximum delay after which a slot may still be used. Messages arrive up to a second late, because
+	// their delays are whole seconds, and they wait briefly in the queue. With a larger value, so many attempts would
+	// start at once after a backlog that the rate limit would have no effect.
 	lateBy = 2 * time.Second
 )
 
-// spares reports whether an attempt may start without a call to the store.
+// spares reports whether an attempt may start without a store call.
 func (p *Pacer) spares(s Subscription, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +143,7 @@ func (p *Pacer) spares(s Subscription, now time.Time) bool {
 	return true
 }
 
-// keep records slots that were reserved in advance at now.
+// keep records the slots that a process reserved in advance at the time now.
 func (p *Pacer) keep(s Subscription, places int, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

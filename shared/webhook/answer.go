@@ -11,8 +11,8 @@ type Answer struct {
 	Status     int
 	RetryAfter string            // Retry-After header (RFC 9110 section 10.2.3)
 	Control    string            // webhook-delivery header (docs/reference/deviations.md, Webhooks)
-	Header     map[string]string // response headers that the delivery log shows
-	Body       []byte            // start of the response body, which the delivery log shows
+	Header     map[string]string // response headers to show in the delivery log
+	Body       []byte            // start of the response body, to show in the delivery log
 	Failure    Failure           // set if no response was received
 }
 
@@ -30,7 +30,7 @@ const (
 	controlAbort   = "abort-message" // end this delivery without further attempts
 )
 
-// failure classifies the response. It is empty on success, which requires a 2xx status; redirects are not followed.
+// failure classifies the response. It returns "" for success, which requires a 2xx status; redirects are not followed.
 func (a Answer) failure() Failure {
 	if a.Failure == "" && (a.Status < 200 || a.Status > 299) {
 		return FailedStatus
@@ -42,8 +42,8 @@ func (a Answer) asks(control string) bool {
 	return strings.EqualFold(strings.TrimSpace(a.Control), control)
 }
 
-// ending returns the reason, stated in the response, for ending all webhooks to the receiver. It is empty if the
-// response states none.
+// ending returns the reason, stated in the response, for ending all webhooks to the receiver. It returns "" if the
+// response states no such reason.
 func (a Answer) ending() Reason {
 	switch {
 	case a.Status == statusGone:
@@ -72,7 +72,7 @@ func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	}
 	if strings.Trim(text, "0123456789") == "" {
 		seconds, err := strconv.ParseInt(text, 10, 64)
-		// Any number above longestAsked is limited to two steps later, so it only must not overflow.
+		// Later code caps any number above longestAsked, so the number only has to fit without overflow.
 		if err != nil || seconds > int64(longestAsked/time.Second) {
 			return longestAsked, true
 		}

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestResponseSchedulesNextAttempt checks a response's effect on the next attempt, in the steps after the first attempt
-// (5 s) and the second (5 min).
+// TestResponseSchedulesNextAttempt checks a response's effect on the next attempt, after the first attempt (5 s) and
+// after the second attempt (5 min).
 func TestResponseSchedulesNextAttempt(t *testing.T) {
 	t.Parallel()
 	in := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(http.TimeFormat) }
@@ -125,7 +125,7 @@ func TestReceiverCanDisableWebhookAndEndDelivery(t *testing.T) {
 }
 
 // TestDisabledSubscriptionHoldsDeliveries checks that new deliveries to a disabled subscription are held, and that
-// waiting ones are held when they are due.
+// scheduled deliveries are held when they are due.
 func TestDisabledSubscriptionHoldsDeliveries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,7 +7,7 @@ type Choice string
 
 // Values of Choice.
 const (
-	Locked      Choice = "required" // every subscription receives the type, which can't be removed
+	Locked      Choice = "required" // every subscription receives the type and can't remove it
 	OnByDefault Choice = "on"       // a new subscription receives the type unless its owner opts out
 	OptIn       Choice = "opt-in"   // a subscription receives the type only if its owner opts in
 )
@@ -16,15 +16,15 @@ const (
 type Kind struct {
 	Type    Type
 	Title   string
-	When    string // description of the event that the type reports, in one sentence
+	When    string // one-sentence description of the event that the type reports
 	Default Choice
 	// Extension marks a type as an extension in docs/guide/webhook-reference.md. Extensions are always opt-in, so that
-	// receivers written without them never see one.
+	// receivers written without support for them never receive such an event.
 	Extension bool
-	Example   any // example of the data; see Example
+	Example   any // example of the event data; see Example
 }
 
-// Catalogue returns every event type (docs/guide/webhook-reference.md, Events), extensions last.
+// Catalogue returns every event type (docs/guide/webhook-reference.md, Events), with extensions last.
 func Catalogue() []Kind {
 	return slices.Concat(exportKinds(), patientKinds(), connectionKinds(), extensions())
 }
@@ -39,13 +39,13 @@ func ParseType(text string) (Type, bool) {
 // Webhooks).
 func Required() []Type { return typesOf(Locked) }
 
-// Default returns the types, besides the required ones, that a new subscription receives unless its owner chooses
+// Default returns the types, besides the required types, that a new subscription receives unless its owner chooses
 // differently.
 func Default() []Type { return typesOf(OnByDefault) }
 
-// Example returns synthetic data of an event of type t, with every member that exists outside TEFCA mode except
-// deprecated ones. It is recognisably not real, and is used to document events and to test receivers. Example returns
-// nil for an unknown type.
+// Example returns synthetic data for an event of type t. It includes every member that exists outside TEFCA mode,
+// except deprecated members. The data is recognisably not real, and is used to document events and to test receivers.
+// Example returns nil for an unknown type.
 func Example(t Type) any {
 	kind, _ := kindOf(t)
 	return kind.Example
@@ -70,7 +70,7 @@ func typesOf(choice Choice) []Type {
 	return types
 }
 
-// Values for examples. The IDs can't be mistaken for real ones.
+// Values for examples. The IDs can't be mistaken for real IDs.
 const (
 	exampleConnection = "00000000-0000-4000-8000-00000000c0de"
 	exampleOrg        = "00000000-0000-4000-8000-000000000001"

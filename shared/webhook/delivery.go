@@ -19,7 +19,7 @@ const (
 	Held      DeliveryStatus = "held"      // the subscription is disabled; stored for a replay
 )
 
-// Trigger is the reason an attempt is made.
+// Trigger is the reason for an attempt.
 type Trigger string
 
 // Triggers of an attempt.
@@ -35,10 +35,10 @@ type Delivery struct {
 	EventID        string
 	SubscriptionID string
 	Status         DeliveryStatus
-	Attempt        int       // number of the next or current attempt, counted from 1
-	Fence          int64     // incremented by every claim; results of older claims are refused
+	Attempt        int       // number of the next or current attempt, starting at 1
+	Fence          int64     // incremented by every claim; results of older claims are rejected
 	NextAt         time.Time // earliest start of the next attempt
-	Paced          bool      // NextAt is a slot in the endpoint's rate, reserved for this delivery
+	Paced          bool      // NextAt is a slot in the endpoint's rate that is reserved for this delivery
 	Slowly         bool      // the slot was reserved while the endpoint was slow
 	Trigger        Trigger   // trigger of the next or current attempt
 	LeaseUntil     time.Time // expiry of the claim's lease
@@ -52,12 +52,12 @@ type Attempt struct {
 	Trigger Trigger
 	At      time.Time
 	Latency time.Duration
-	// RequestHeader holds the headers that were sent. Only the names of the subscription's own headers are stored.
+	// RequestHeader holds the headers that were sent. For the subscription's own headers, only the names are stored.
 	RequestHeader  map[string]string
-	Status         int // HTTP status; 0 if there was no response
+	Status         int // HTTP status; 0 without a response
 	ResponseHeader map[string]string
 	Failure        Failure // class of the failure; empty on success
-	// SealedBody holds the first 2 KiB of the response, encrypted because the response may echo the request
+	// SealedBody holds the first 2 KiB of the response body. It is encrypted, because the response may echo the request
 	// (Subscription.OpenAnswer).
 	SealedBody []byte
 }
@@ -85,8 +85,8 @@ type Store interface {
 	// FanOut creates an event's deliveries with their statuses and marks the event, in one transaction. It returns
 	// fault.Conflict if the event is already marked.
 	FanOut(ctx context.Context, event Event, deliveries []Delivery) error
-	// ClaimDelivery marks a delivery as in flight until leaseUntil, if it is scheduled and due at now, or in flight with
-	// an expired lease. Otherwise it returns fault.Conflict.
+	// ClaimDelivery marks a delivery as in flight until leaseUntil. The delivery must be scheduled and due at now, or
+	// in flight with an expired lease. Otherwise ClaimDelivery returns fault.Conflict.
 	ClaimDelivery(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Delivery, error)
 	// RecordAttempt stores an attempt and the outcome of the claim d.Fence. It returns fault.Conflict if another claim has
 	// taken over.
@@ -95,7 +95,7 @@ type Store interface {
 	ParkDelivery(ctx context.Context, d Delivery) error
 }
 
-// Poster sends one signed POST and reports its outcome. An error is internal and never caused by the receiver.
+// Poster sends one signed POST and reports its outcome. Its errors are internal and never caused by the receiver.
 type Poster interface {
 	Post(ctx context.Context, url string, header map[string]string, body []byte) (Answer, error)
 }
@@ -105,7 +105,8 @@ type Opener interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// Queue queues a delivery for the worker, with a delay of at most 15 minutes. The sweeper makes up for a lost message.
+// Queue queues a delivery for the worker, with a delay of at most 15 minutes. The sweeper compensates for a lost
+// message.
 type Queue interface {
 	EnqueueDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error
 }

@@ -11,7 +11,7 @@ import (
 
 // Edit describes a change to a subscription. Nil fields are left unchanged.
 type Edit struct {
-	Headers    map[string]string // replaces all of the subscription's own headers; empty for none
+	Headers    map[string]string // replaces all of the subscription's own headers; empty for no headers
 	Rate       *int              // attempts per second; 0 for the default
 	Note       *string
 	SigningKey *bool // true adds a signature with a new ed25519 key; false removes it

@@ -24,8 +24,8 @@ type Vault interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 }
 
-// Editor creates and changes subscriptions; the caller stores the result. A change to any sealed value reseals all of
-// them, so that a worker needs only one data key for a subscription.
+// Editor creates and changes subscriptions; the caller stores the result. A change to any sealed value reseals all
+// sealed values, so that a worker needs only one data key per subscription.
 type Editor struct {
 	Vault  Vault
 	Reach  Reach
@@ -34,9 +34,9 @@ type Editor struct {
 	Now    func() time.Time
 }
 
-// Reach reports the hosts to which a worker may send (safehttp.Options).
+// Reach reports the hosts to which a worker may send requests (safehttp.Options).
 type Reach interface {
-	// MayReach reports whether a request to target would be attempted. Host names are checked only after they are
+	// MayReach reports whether a worker would attempt a request to target. Host names are checked only after they are
 	// resolved.
 	MayReach(target *url.URL) bool
 }
@@ -47,7 +47,7 @@ type Draft struct {
 	Tenant     org.Tenant
 	URL        string
 	Note       string
-	Optional   []Type            // event types besides the required ones
+	Optional   []Type            // event types besides the required types
 	SigningKey bool              // also sign with an ed25519 key
 	Headers    map[string]string // headers sent with every attempt; their values are secret
 	Rate       int               // attempts per second; 0 for the default
@@ -62,8 +62,8 @@ const (
 	maxRate = 1000
 )
 
-// Create creates a subscription and its signing secret, which only this call returns. It returns fault.Invalid for an
-// unacceptable draft.
+// Create creates a subscription and its signing secret. Only Create returns the secret. Create returns fault.Invalid
+// for an unacceptable draft.
 func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text, error) {
 	address, err := e.normalURL(d.Tenant.Mode, d.URL)
 	if err != nil {
@@ -96,9 +96,9 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 	return s, fresh, err
 }
 
-// Rotate adds a new signing secret to the subscription. The previous one continues to sign for 24 hours; with atOnce,
-// all older secrets stop signing now, which is necessary after a leak. Rotate returns fault.Conflict if there are too
-// many old secrets.
+// Rotate adds a new signing secret to the subscription. The previous secret continues to sign for 24 hours. With
+// atOnce, all older secrets stop signing immediately, which is necessary after a leak. Rotate returns fault.Conflict if
+// the subscription has too many old secrets.
 func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscription, secret.Text, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)
@@ -157,9 +157,9 @@ func (e Editor) WithURL(s Subscription, address string) (Subscription, error) {
 	return s, err
 }
 
-// normalURL returns a webhook's URL in the form in which it is registered in mode: https, or http to a loopback address
-// in test mode (docs/reference/deviations.md, Webhooks). It rejects URLs of this service and URLs that the worker would
-// refuse to dial. Resolved IP addresses are checked on delivery.
+// normalURL returns a webhook's URL in the form in which it is registered in the given mode. The URL must use https, or
+// http to a loopback address in test mode (docs/reference/deviations.md, Webhooks). normalURL rejects URLs of this
+// service and URLs that the worker would refuse to dial. Resolved IP addresses are checked on delivery.
 func (e Editor) normalURL(mode org.Mode, text string) (string, error) {
 	u, err := e.Own.Parse(text)
 	switch {
@@ -179,7 +179,7 @@ func (e Editor) normalURL(mode org.Mode, text string) (string, error) {
 	return u.String(), nil
 }
 
-// WithTypes returns the subscription with the required event types and those in optional.
+// WithTypes returns the subscription with the required event types and the types in optional.
 func (s Subscription) WithTypes(optional []Type) Subscription {
 	s.Types = Required()
 	for _, t := range optional {
@@ -221,9 +221,9 @@ const (
 	maxHeaderValue = 2 << 10
 )
 
-// checkHeaders returns a subscription's own headers with canonical names. They may include any header that a receiver
-// requires, even Authorization, but none that Recordbridge sets or that belongs to the connection (RFC 9110 section
-// 7.6.1).
+// checkHeaders returns a subscription's own headers with canonical names. The headers may include any header that a
+// receiver requires, even Authorization. They must not include a header that Recordbridge sets or that belongs to the
+// connection (RFC 9110 section 7.6.1).
 func checkHeaders(headers map[string]string) (map[string]string, error) {
 	if len(headers) > maxHeaders {
 		return nil, fault.BadRequest("A webhook can have at most 20 custom headers.").About("header-file")

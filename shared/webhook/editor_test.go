@@ -138,7 +138,7 @@ func TestRotatedSecretSignsForAnotherDay(t *testing.T) {
 	})
 }
 
-// verifiesPublicly reports whether the v1a signature verifies, as for a receiver without the secret.
+// verifiesPublicly reports whether the v1a signature verifies for a receiver that does not know the secret.
 func verifiesPublicly(t *testing.T, p post, publicKey string) bool {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(publicKey, "whpk_"))

@@ -31,12 +31,12 @@ const (
 
 // Event holds an event and its serialised form, which never changes between attempts.
 type Event struct {
-	ID        string // UUIDv5, so that the same occurrence can't yield two events
+	ID        string // UUIDv5, so that one occurrence can't yield two events
 	Tenant    org.Tenant
 	Type      Type
 	Body      []byte // body as stored; Wire returns the bytes to send
 	CreatedAt time.Time
-	FannedOut bool // the event's deliveries exist
+	FannedOut bool // whether the event's deliveries exist
 }
 
 // envelope is the JSON body of every webhook (docs/reference/deviations.md, Webhooks).
@@ -54,8 +54,8 @@ func EventID(tenant org.Tenant, t Type, subject string, number int64) string {
 	return ids.Derive("event", tenant.Key(), string(t), subject, strconv.FormatInt(number, 10))
 }
 
-// NewEvent returns the event of a type about subject at date. number, such as the resend number of a task,
-// distinguishes several events of one type about one subject. NewEvent fails only if data can't be encoded.
+// NewEvent returns an event of type t about subject at date. number, such as a task's resend number, distinguishes
+// several events of one type about one subject. NewEvent fails only if data can't be encoded.
 func NewEvent(tenant org.Tenant, t Type, subject string, number int64, date time.Time, data any) (Event, error) {
 	id := EventID(tenant, t, subject, number)
 	body, err := json.Marshal(envelope{

@@ -23,7 +23,7 @@ type fact struct {
 }
 
 // facts returns an event of every type with all its members. It also returns variants of events that may lack some
-// members or have others in TEFCA mode.
+// members or have different members in TEFCA mode.
 func facts() []fact {
 	var all []fact
 	for _, k := range webhook.Catalogue() {
@@ -113,7 +113,7 @@ const (
 )
 
 // TestEventBodiesMatchGoldenFiles checks the bytes that customers receive. Each file ends with a newline that the body
-// does not have. A change here changes the public contract (docs/guide/webhook-reference.md, Body).
+// does not have. A change to a golden file changes the public contract (docs/guide/webhook-reference.md, Body).
 func TestEventBodiesMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	date := time.Date(2026, 3, 4, 6, 6, 7, 120000000, time.FixedZone("CET", 3600))

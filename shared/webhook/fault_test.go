@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestInternalErrorUsesNoAttempt checks that internal failures use up no attempt: the same attempt is repeated when the
-// lease has expired, and not before.
+// TestInternalErrorUsesNoAttempt checks that internal failures use up no attempt. The worker repeats the same attempt
+// after the lease has expired, and not earlier.
 func TestInternalErrorUsesNoAttempt(t *testing.T) {
 	t.Parallel()
 	noSockets := errors.New("no sockets left")

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Reason is the reason a subscription is disabled.
+// Reason is the reason for disabling a subscription.
 type Reason string
 
 // Reasons for disabling a subscription.
@@ -24,20 +24,21 @@ type Health struct {
 	Failures     int       // number of attempts that failed since the last success
 	FailingSince time.Time // time of the first failure since the last success
 	LastFailure  time.Time
-	LastSuccess  time.Time // last success before the current run of failures; zero if there was none
+	LastSuccess  time.Time // last success before the current run of failures; zero if there was no success
 	Warned       int       // number of warnings sent in the current run of failures
 	OpenUntil    time.Time // time until which the breaker admits no attempt
 	Trips        int       // number of times the breaker has opened in the current run of failures
 	NextSlot     time.Time // time of the next free slot in the endpoint's rate
-	// SlowUntil is the time until which the webhook counts as slow, whether or not it fails. Answers is its response time.
+	// SlowUntil is the time until which the webhook counts as slow, regardless of failures. Answers is the webhook's
+	// response time.
 	SlowUntil time.Time
 	Answers   time.Duration
 }
 
 const (
-	// disableAfter is the time after which a subscription whose attempts all fail is disabled. The decision is always
-	// based on a failure, so the run of failures is at least that long. A run must also have fewestFailures, which
-	// protects rarely used webhooks.
+	// disableAfter is the time after which a subscription whose attempts all fail is disabled. The decision always
+	// follows a failure, so the run of failures is at least that long. A run must also have fewestFailures failures,
+	// which protects rarely used webhooks.
 	disableAfter   = 120 * time.Hour
 	fewestFailures = 5
 	// tripAfter consecutive failures open the breaker, first for openFor and then for twice as long each time.
@@ -52,13 +53,13 @@ func warnings() [2]time.Duration { return [2]time.Duration{24 * time.Hour, 96 * 
 // effect holds the consequences of a failed attempt.
 type effect struct {
 	next    Health // health to be stored
-	revised bool   // next differs from the stored health
+	revised bool   // whether next differs from the stored health
 	warn    bool
 	disable bool
 }
 
-// afterFailure returns the consequences of the failure at h.LastFailure. A probe is the one attempt that an open
-// breaker admits. Failures of attempts that were in progress when the breaker opened are not new information.
+// afterFailure returns the consequences of the failure at h.LastFailure. A probe is the single attempt that an open
+// breaker admits. Failures of attempts that were in progress when the breaker opened have no further consequences.
 func (h Health) afterFailure(isProbe bool) effect {
 	run := h.LastFailure.Sub(h.FailingSince)
 	e := effect{next: h}
@@ -78,36 +79,38 @@ func (h Health) afterFailure(isProbe bool) effect {
 	return e
 }
 
-// isOpen reports whether the breaker admits no attempt at now. After that, a breaker that was open admits one attempt,
-// the probe.
+// isOpen reports whether the breaker admits no attempt at now. After OpenUntil, a breaker that was open admits only one
+// attempt, the probe.
 func (h Health) isOpen(now time.Time) bool { return now.Before(h.OpenUntil) }
 
 // HealthStore stores the health of subscriptions.
 type HealthStore interface {
 	// CountFailure adds a failure and returns the subscription's updated health.
 	CountFailure(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) (Health, error)
-	// ReviseHealth stores the breaker and the warnings of next. It returns fault.Conflict if the stored ones no longer
-	// equal those of seen.
+	// ReviseHealth stores the breaker and the warnings of next. It returns fault.Conflict if the stored breaker and
+	// warnings no longer equal the values in seen.
 	ReviseHealth(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, next Health) error
-	// ClearFailures ends a run of failures with a success. It returns fault.Conflict if there is no such run.
+	// ClearFailures ends a run of failures with a success. It returns fault.Conflict if the subscription has no run of
+	// failures.
 	ClearFailures(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) error
-	// ReserveSlot reserves the next free slot at or after now and returns its time. Slots are an interval apart. seen is
-	// the next free slot as the caller read it, as a hint.
+	// ReserveSlot reserves the next free slot at or after now and returns the slot's time. Slots are an interval apart.
+	// seen is a hint: the next free slot that the caller has read.
 	ReserveSlot(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time,
 		interval time.Duration) (time.Time, error)
-	// MarkSlow stores the time until which a subscription counts as slow, and its response time. It returns fault.Conflict
-	// if the subscription already counts as slow for longer.
+	// MarkSlow stores the time until which a subscription counts as slow, and its response time. It returns
+	// fault.Conflict if the subscription already counts as slow until a later time.
 	MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID string, until time.Time, answers time.Duration) error
 	// DisableSubscription stops all deliveries to a subscription. It returns fault.Conflict if the subscription is already
 	// disabled.
 	DisableSubscription(ctx context.Context, tenant org.Tenant, subscriptionID string, reason Reason, at time.Time) error
 }
 
-// Owners notifies subscriptions' owners by email of problems with deliveries. It is idempotent for the same occasion.
+// Owners notifies subscriptions' owners by email of problems with deliveries. Repeated notifications of the same
+// occasion have no further effect.
 type Owners interface {
 	// NotifyFailing warns the owner of a run of failures. h already counts the warning.
 	NotifyFailing(ctx context.Context, s Subscription, h Health) error
-	// NotifyDisabled notifies the owner that s, as it was read, is about to be disabled. It returns once the notice is
-	// stored durably.
+	// NotifyDisabled notifies the owner that s, as the caller read it, is about to be disabled. It returns once the
+	// notice is stored durably.
 	NotifyDisabled(ctx context.Context, s Subscription, reason Reason, h Health, at time.Time) error
 }

@@ -66,7 +66,8 @@ func TestSuccessEndsRunOfFailures(t *testing.T) {
 			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, hour).ID))
 			<-time.After(4 * time.Hour)
 		}
-		// Warnings are sent at 24 and 96 hours and, in the run of failures that begins at hour 120, at 144 and 216.
+		// Warnings are sent at 24 and 96 hours. In the run of failures that begins at hour 120, warnings are sent at
+		// 144 and 216 hours.
 		if s := w.subscription(t); s.Disabled || s.Health.Failures != 30 || len(w.told) != 4 ||
 			s.Health.LastSuccess.IsZero() {
 			t.Errorf("disabled: %t, health %+v, %d notices", s.Disabled, s.Health, len(w.told))
@@ -101,7 +102,7 @@ func TestRarelyUsedWebhookIsNotDisabled(t *testing.T) {
 }
 
 // TestOwnerIsWarnedOncePerFailingEventSchedule covers a single event that fails for 75 h 35 min. The owner is warned at
-// the first attempt after a day.
+// the first attempt after one day.
 func TestOwnerIsWarnedOncePerFailingEventSchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -129,7 +130,7 @@ func TestOwnerIsWarnedOncePerFailingEventSchedule(t *testing.T) {
 	})
 }
 
-// nextAttempt returns the time at which the queue or the sweeper starts a delivery due at a given time.
+// nextAttempt returns the time at which the queue or the sweeper starts a delivery that is due at the given time.
 func (w *world) nextAttempt(due time.Time) time.Time {
 	if n := len(w.queued); n > 0 {
 		due = time.Now().Add(w.queued[n-1].delay)
@@ -186,13 +187,13 @@ func TestBreakerPostponesWithoutUsingAttempts(t *testing.T) {
 	})
 }
 
-// runUntil simulates the queue and the sweeper until a time.
+// runUntil simulates the queue and the sweeper until the given end time.
 func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	t.Helper()
 	for rows := w.due(t); len(rows) > 0; rows = w.due(t) {
 		next := rows[0].At.Add(-30 * time.Second) // the message arrives before the sweeper runs
 		if time.Until(rows[0].At) > 15*time.Minute || !next.After(time.Now()) {
-			next = rows[0].At // there was no message
+			next = rows[0].At // the queue held no message
 		}
 		if next.After(end) {
 			break
@@ -205,8 +206,8 @@ func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	}
 }
 
-// TestInFlightAttemptsDoNotReopenBreaker checks that attempts in progress when the breaker opened, which fail while it
-// is open, do not prolong the open period.
+// TestInFlightAttemptsDoNotReopenBreaker checks that attempts in progress when the breaker opens do not prolong the
+// open period if they fail while the breaker is open.
 func TestInFlightAttemptsDoNotReopenBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -270,8 +271,8 @@ func TestHalfOpenBreakerAdmitsOneProbe(t *testing.T) {
 	})
 }
 
-// TestBurstIsSentAtEndpointRate checks that a burst is sent at the endpoint's rate: each delivery is scheduled once,
-// and none loses an attempt.
+// TestBurstIsSentAtEndpointRate checks that a burst is sent at the endpoint's rate. Each delivery is scheduled once and
+// loses no attempt.
 func TestBurstIsSentAtEndpointRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -288,7 +289,7 @@ func TestBurstIsSentAtEndpointRate(t *testing.T) {
 		for _, p := range w.posts {
 			perSecond[int(p.at.Sub(started)/time.Second)]++
 		}
-		// One attempt needs no slot, five start at once, and then five start every second.
+		// One attempt needs no slot, five attempts start at once, and then five start every second.
 		for second := range 7 {
 			want := 5
 			if second == 0 {
@@ -336,7 +337,7 @@ func TestEndpointRateHoldsAfterOutage(t *testing.T) {
 	})
 }
 
-// TestPacerProcessesMatchTemplate checks that, with the maximum number of processes, attempts without a slot add up to
+// TestPacerProcessesMatchTemplate checks that, with the maximum number of processes, attempts without a slot amount to
 // a tenth of the rate.
 func TestPacerProcessesMatchTemplate(t *testing.T) {
 	t.Parallel()
@@ -355,7 +356,7 @@ func TestPacerProcessesMatchTemplate(t *testing.T) {
 }
 
 // TestPacerReservesSlotsInAdvance checks that a process calls the store once for the slots of several attempts, and
-// again when unused slots have expired.
+// calls it again after unused slots have expired.
 func TestPacerReservesSlotsInAdvance(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

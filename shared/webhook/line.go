@@ -10,8 +10,8 @@ import (
 )
 
 // tell logs an attempt that failed or that disables its subscription. disabled is the reason, or empty if the
-// subscription is not disabled. d is in the state that is about to be stored. Only the URL's host is logged, because
-// customers may put secrets in the rest.
+// subscription is not disabled. d is in the state that is about to be stored. tell logs only the URL's host, because
+// customers may put secrets in the rest of the URL.
 func (d dispatch) tell(ctx context.Context, a Attempt, disabled Reason) {
 	spot := fault.Spot{
 		Step: fault.StepNotify, Host: fault.HostOf(d.subscription.URL), Status: a.Status,
@@ -28,7 +28,8 @@ func (d dispatch) tell(ctx context.Context, a Attempt, disabled Reason) {
 	logx.Note(ctx, "webhookworker.attempt", line...)
 }
 
-// count adds an attempt and its response time to the metrics; for a delivery's first attempt, also the event's age.
+// count adds an attempt and its response time to the metrics. For a delivery's first attempt, count also adds the
+// event's age.
 func (d dispatch) count(ctx context.Context, a Attempt) {
 	outcome := string(a.Failure)
 	if a.Failure == "" {

@@ -10,8 +10,8 @@ import (
 )
 
 // Download links are stored in events without their tokens, so that no copy of a table, backup or log grants access to
-// a file. Wire completes the links when the event is sent or listed, and its result is never stored. The result is the
-// same each time (docs/develop/threat-model.md, Download links).
+// a file. Wire completes the links when the event is sent or listed, and its result is never stored. Wire returns the
+// same result each time (docs/develop/threat-model.md, Download links).
 
 // LinkSigner adds the tokens to download links (export.Links).
 type LinkSigner interface {
@@ -22,8 +22,8 @@ type LinkSigner interface {
 // linkToken separates a download link's URL from its token.
 const linkToken = "?token="
 
-// Wire returns the event's bytes for webhooks and for the list of events. They are the same in each attempt. Errors are
-// internal errors from links.
+// Wire returns the event's bytes for webhooks and for the event list. The bytes are the same in each attempt. Any error
+// is an internal error from links.
 func (e Event) Wire(links LinkSigner) ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) { return links.SignLink(e.Tenant, address) })
 }
@@ -93,14 +93,14 @@ func linksOf(body []byte) ([]json.RawMessage, error) {
 const (
 	// hidden replaces the parts of a download token in a stored response.
 	hidden = "[hidden]"
-	// minHiddenLength is the minimum length of a part of a token that is hidden wherever it occurs. A shorter part, such
-	// as the end of a truncated token, leaves too many characters to guess.
+	// minHiddenLength is the minimum length of a token part that is hidden wherever it occurs. A shorter part, such as
+	// the end of a truncated token, leaves too many characters to guess.
 	minHiddenLength = 12
 )
 
-// HideLinks returns a response to the event with download tokens removed, so that it may be stored and shown. A
-// receiver that echoes its request also echoes working links. sent is the body that was sent. Tokens that a receiver
-// has encoded in its own way are not found. Errors are internal.
+// HideLinks returns a response to the event with download tokens removed, so that the response may be stored and shown.
+// A receiver that echoes its request also echoes working links. sent is the body that was sent. HideLinks does not find
+// tokens that a receiver has encoded in its own way. Errors are internal.
 func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 	if e.Type != ExportSucceeded || len(sent) == 0 {
 		return a, nil
@@ -126,7 +126,7 @@ func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 	return a, nil
 }
 
-// hide returns text without any part of the tokens of at least minHiddenLength characters.
+// hide returns text without any token part of at least minHiddenLength characters.
 func hide(tokens []string, text []byte) []byte {
 	isTelling := make([]bool, len(text))
 	for _, token := range tokens {

@@ -28,7 +28,7 @@ const lease = 45 * time.Second
 
 var tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-// post holds a request as a receiver sees it.
+// post holds a request as seen by a receiver.
 type post struct {
 	url    string
 	header map[string]string
@@ -64,7 +64,7 @@ type world struct {
 	posts  []post
 	queued []message
 	told   []notice
-	late   bool     // an owner was notified only after the subscription was disabled
+	late   bool     // whether an owner was notified only after the subscription was disabled
 	calls  []string // names of the AWS operations called
 }
 
@@ -167,7 +167,7 @@ func (w *world) editor() webhook.Editor {
 	}
 }
 
-// create stores a subscription to all types, as an operator creates it.
+// create stores a subscription to all types in the same way as an operator creates it.
 func (w *world) create(t *testing.T, d webhook.Draft) webhook.Subscription {
 	t.Helper()
 	d.ID, d.Tenant, d.URL = "s1", tenant, "https://s1.example/hook"
@@ -204,7 +204,7 @@ func (w *world) emit(t *testing.T) webhook.Event {
 	return event
 }
 
-// due returns all events and deliveries with a due time. The mailer handles notices.
+// due returns all events and deliveries with a due time. It omits notices, which the mailer handles.
 func (w *world) due(t *testing.T) []due.Item {
 	t.Helper()
 	all := make([]due.Item, 0, 8)

@@ -23,16 +23,17 @@ type ExportSuccess struct {
 	TaskID          string         `json:"task_id"`
 	OrgID           string         `json:"org_id"`
 	Stats           Stats          `json:"stats"`
-	// DownloadLink was removed from the specification in June 2026. It is sent if an operator enables it.
+	// DownloadLink was removed from the specification in June 2026. The event includes this member only if an operator
+	// enables it.
 	DownloadLink *DownloadLink `json:"download_link,omitempty"`
 	Shortfall                  //nolint:embeddedstructfieldcheck // members are sent in this order
 }
 
-// Shortfall describes an incomplete record in members outside the specification. Its zero value, for a complete record,
-// omits them all. Complete is never true.
+// Shortfall describes an incomplete record in members outside the specification. The zero value represents a complete
+// record and omits all members. Complete is never true.
 type Shortfall struct {
 	Complete *bool `json:"complete,omitempty"`
-	// Missing maps resource types to the reasons they are missing, in the words of docs/guide/incomplete-records.md.
+	// Missing maps each missing resource type to the reason, in the words of docs/guide/incomplete-records.md.
 	Missing map[string]string `json:"missing,omitempty"`
 }
 
@@ -48,19 +49,20 @@ type ExportFailure struct {
 type Progress struct {
 	// QueriesDone is the number of completed requests for a list, a resource or an attachment.
 	QueriesDone int `json:"queries_done"`
-	// QueriesPlanned is the number of completed and known remaining requests. It grows while references are found.
+	// QueriesPlanned is the number of completed requests and known remaining requests. It grows while the export finds
+	// references.
 	QueriesPlanned int   `json:"queries_planned"`
 	Resources      int   `json:"resources"`
 	Bytes          int64 `json:"bytes"`
 }
 
 // ExportProgress is the data of patient.ehi_export_progress, an extension. It is sent at most every 30 seconds while an
-// export is running. Events may arrive out of order; the one with the highest sequence is the latest.
+// export is running. Events may arrive out of order; the event with the highest sequence is the latest.
 type ExportProgress struct {
 	OrgConnectionID string `json:"org_connection_id"`
 	TaskID          string `json:"task_id"`
 	OrgID           string `json:"org_id"`
-	Sequence        int64  `json:"sequence"` // sequence number, counted from 1
+	Sequence        int64  `json:"sequence"` // sequence number, starting at 1
 	Progress               //nolint:embeddedstructfieldcheck // members are sent in this order
 }
 
@@ -73,15 +75,15 @@ type ConnectionSuccess struct {
 	ConnectionStatus string `json:"connection_status"` // "authorized" or "rejected"
 	PlatformType     string `json:"platform_type"`
 	RequestID        string `json:"request_id"`
-	ExternalID       string `json:"external_id"`    // empty if the attempt had none; required by the specification
-	ExternalState    string `json:"external_state"` // empty if the attempt had none; required by the specification
+	ExternalID       string `json:"external_id"`    // empty if the attempt had no ID; required by the specification
+	ExternalState    string `json:"external_state"` // empty if the attempt had no state; required by the specification
 	Scope            string `json:"scope,omitempty"`
 	ConsentExpiresAt string `json:"consent_expires_at,omitempty"` // RFC 3339
 	TEFCADirectoryID string `json:"tefca_directory_id,omitempty"`
 }
 
 // ConnectionFailure is the data of patient.connection_failed, an extension. It contains the fields of the widget event
-// of that name, and the recommended action. It does not exist in TEFCA mode.
+// with the same name, and the recommended action. This event does not exist in TEFCA mode.
 type ConnectionFailure struct {
 	EndpointID       string `json:"endpoint_id"`
 	PortalID         string `json:"portal_id"`
@@ -119,8 +121,8 @@ type AuthorizationExpiring struct {
 	SuggestedAction  string `json:"suggested_action"`
 }
 
-// HealthSystemRequest is the data of patient.request_health_system, which reports that a health system is missing from
-// the catalogue.
+// HealthSystemRequest is the data of patient.request_health_system, which reports that the catalogue lacks a health
+// system.
 type HealthSystemRequest struct {
 	Email         string `json:"email"`
 	Name          string `json:"name"`
@@ -128,7 +130,7 @@ type HealthSystemRequest struct {
 	StreetAddress string `json:"street_address,omitempty"`
 }
 
-// SupportRequest is the data of patient.request_support, a beta, which reports that a patient needs help while
+// SupportRequest is the data of patient.request_support, a beta event, which reports that a patient needs help while
 // connecting. Body contains the patient's own words, which may include health data.
 type SupportRequest struct {
 	Email string `json:"email"`

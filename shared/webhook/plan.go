@@ -10,11 +10,11 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Plan holds an event and its planned deliveries. It has no deliveries if they are already stored.
+// Plan holds an event and its planned deliveries. It holds no deliveries if they are already stored.
 type Plan struct {
 	event      Event
 	dispatches []dispatch
-	isStored   bool // the deliveries are stored
+	isStored   bool // whether the deliveries are already stored
 }
 
 func (w Worker) plan(ctx context.Context, event Event, subscriptions []Subscription) (Plan, error) {
@@ -32,8 +32,8 @@ func (w Worker) plan(ctx context.Context, event Event, subscriptions []Subscript
 	return planned, nil
 }
 
-// Deliver stores a plan's deliveries, unless they are already stored, and makes the first attempt of each. Only one
-// caller may deliver a plan. An error is internal.
+// Deliver stores a plan's deliveries, unless they are already stored, and makes the first attempt of each delivery.
+// Only one caller may deliver a plan. Errors are internal.
 func (w Worker) Deliver(ctx context.Context, p Plan) error {
 	if p.event.FannedOut {
 		return nil
@@ -49,7 +49,7 @@ func (w Worker) Deliver(ctx context.Context, p Plan) error {
 	if len(p.dispatches) == 0 {
 		return nil
 	}
-	last := len(p.dispatches) - 1 // usually the only one, which needs no goroutine
+	last := len(p.dispatches) - 1 // usually the only dispatch, which needs no goroutine
 	var posts errgroup.Group
 	posts.SetLimit(parallelPosts)
 	for _, d := range p.dispatches[:last] {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// private holds a subscription's private values other than its secrets. They are sealed together.
+// private holds a subscription's private values other than its secrets. All of these values are sealed together.
 type private struct {
 	SigningKey string            `json:"signing_key,omitempty"` // ed25519 key, "whsk_…"
 	Headers    map[string]string `json:"headers,omitempty"`     // header values by canonical name
@@ -24,8 +24,8 @@ type private struct {
 
 func (s Subscription) privateBinding() string { return s.SecretBinding() + "|private" }
 
-// open decrypts the live secrets and the other private values. All were sealed together, so that one data key decrypts
-// them.
+// open decrypts the live secrets and the other private values. All of these values were sealed together, so that one
+// data key decrypts them.
 func (s Subscription) open(ctx context.Context, opener Opener, now time.Time) (keys, error) {
 	var k keys
 	for _, sealed := range s.Secrets {
@@ -58,8 +58,8 @@ func (s Subscription) openPrivate(ctx context.Context, opener Opener) (private, 
 	return p, nil
 }
 
-// OpenAnswer decrypts a response body in the delivery log, the Attempt.SealedBody of one of the delivery's attempts. It
-// returns nothing if there was no body. Errors are internal.
+// OpenAnswer decrypts a response body in the delivery log, which is the Attempt.SealedBody of one of the delivery's
+// attempts. It returns nil if the response had no body. Errors are internal.
 func (s Subscription) OpenAnswer(ctx context.Context, opener Opener, deliveryID string, sealed []byte) ([]byte, error) {
 	if len(sealed) == 0 {
 		return nil, nil
@@ -79,7 +79,7 @@ func (s Subscription) OpenAnswer(ctx context.Context, opener Opener, deliveryID 
 	return body, nil
 }
 
-// sealAnswer encrypts a response body for the delivery log. It returns nothing for a subscription without a log key.
+// sealAnswer encrypts a response body for the delivery log. It returns nil for a subscription without a log key.
 func (s Subscription) sealAnswer(p private, deliveryID string, body []byte) ([]byte, error) {
 	if len(body) == 0 || len(p.LogKey) == 0 {
 		return nil, nil

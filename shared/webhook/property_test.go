@@ -39,14 +39,14 @@ func (plainVault) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte)
 }
 
 // trial is one run of the property test: workers with tables, a clock, and receivers with arbitrary behaviour. One
-// worker call runs at a time; while a receiver delays its response to a POST, the call is parked and others run.
+// worker call runs at a time; while a receiver delays its response to a POST, the call is parked and other calls run.
 type trial struct {
 	*rapid.T
 
 	store  store.Webhooks
 	log    store.DeliveryLog
 	events []string
-	seen   []webhook.Delivery // deliveries from the latest look
+	seen   []webhook.Delivery // deliveries from the latest call of look
 	worker webhook.Worker
 	now    time.Time
 	calm   bool
@@ -55,9 +55,9 @@ type trial struct {
 	wrong  string            // violation found in a POST; only the test's own goroutine may fail the test
 
 	mu          sync.Mutex // guards the fields below, because a worker calls DynamoDB concurrently
-	isWorking   bool       // a worker call is running
+	isWorking   bool       // whether a worker call is running
 	callsLeft   int        // number of DynamoDB calls before the running call crashes
-	takesEffect bool       // the last call takes effect
+	takesEffect bool       // whether the last call takes effect
 
 	parked []chan webhook.Answer
 	yield  chan struct{} // signals that the running call is parked or has ended
@@ -80,8 +80,8 @@ func newTrial(tb testing.TB, t *rapid.T) *trial {
 		Own: ownhosts.Own(), Vault: plainVault{}, Reach: safehttp.Options{},
 		Random: rand.Reader, Now: clock,
 	}
-	// There is only one subscription: with concurrent POSTs in a fan-out, the same draws would not produce the same
-	// result.
+	// The test uses only one subscription: with concurrent POSTs in a fan-out, the same draws would not produce the
+	// same result.
 	s, _, err := editor.Create(context.Background(),
 		webhook.Draft{ID: "s1", Tenant: tenant, URL: "https://s1.example", Rate: 1})
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *trial) Post(ctx context.Context, _ string, header map[string]string, bo
 	return <-resume, nil
 }
 
-// EnqueueDelivery implements webhook.Queue. Every message is lost, and step sends messages at any time.
+// EnqueueDelivery implements webhook.Queue. It loses every message; step sends messages at any time instead.
 func (r *trial) EnqueueDelivery(context.Context, org.Tenant, string, time.Duration) error {
 	return nil
 }
@@ -142,14 +142,14 @@ func (r *trial) fate() {
 	r.isWorking, r.callsLeft, r.takesEffect = true, callsLeft, takesEffect
 }
 
-// rest records that no worker call is running any more.
+// rest records that no worker call is running any longer.
 func (r *trial) rest() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.isWorking = false
 }
 
-// spend counts a call to DynamoDB. It reports whether the call gets a response and whether it takes effect.
+// spend counts a DynamoDB call. It reports whether the call gets a response and whether the call takes effect.
 func (r *trial) spend() (isAnswered, takesEffect bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,7 +160,7 @@ func (r *trial) spend() (isAnswered, takesEffect bool) {
 	return r.callsLeft >= 0, r.callsLeft >= 0 || r.callsLeft == -1 && r.takesEffect
 }
 
-// around wraps the handler of DynamoDB calls, so that a call can be the worker's last.
+// around wraps the handler of DynamoDB calls, so that any call can be the worker's last.
 func (r *trial) around(next wire.Handler) wire.Handler {
 	return func(out http.ResponseWriter, in *http.Request, c wire.Call) {
 		isAnswered, takesEffect := r.spend()
@@ -176,7 +176,7 @@ func (r *trial) around(next wire.Handler) wire.Handler {
 	}
 }
 
-// tell simulates a notification of the owner, unless the worker has crashed or crashes now.
+// tell simulates a notification to the owner, unless the worker has crashed or crashes now.
 func (r *trial) tell() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -190,7 +190,7 @@ func (r *trial) tell() error {
 func (r *trial) run(call func() error) {
 	r.fate()
 	go func() {
-		_ = call() // the only errors are drawn crashes
+		_ = call() // simulated crashes are the only errors
 		r.yield <- struct{}{}
 	}()
 	<-r.yield
@@ -252,7 +252,7 @@ func (r *trial) retry(id string) {
 	r.run(func() error { return r.worker.RetryDelivery(context.Background(), tenant, id) })
 }
 
-// sweep processes due rows as the sweeper does.
+// sweep processes due rows in the same way as the sweeper.
 func (r *trial) sweep(until time.Time) {
 	if len(r.seen) < len(r.events) { // the transaction that creates a delivery also marks its event as fanned out
 		for _, id := range r.events {
@@ -302,7 +302,7 @@ func (r *trial) check() {
 	}
 }
 
-// checkAttempts checks that the attempts of each delivery are numbered without a gap. Nothing removes an attempt's row.
+// checkAttempts checks that each delivery's attempts are numbered without gaps. No code removes an attempt's row.
 func (r *trial) checkAttempts() {
 	for _, d := range r.seen {
 		attempts, err := r.log.Attempts(context.Background(), tenant, d.ID, 20)
@@ -327,7 +327,7 @@ func TestDeliveryEndsOnceDespiteCrashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { rapid.Check(inBubble{t}, func(rt *rapid.T) { tryCrashes(t, rt) }) })
 }
 
-// tryCrashes emits events and checks that each delivery ends once, whichever calls crash.
+// tryCrashes emits events and checks that each delivery ends once, regardless of which calls crash.
 func tryCrashes(t *testing.T, rt *rapid.T) {
 	t.Helper()
 	r := newTrial(t, rt)
@@ -353,7 +353,7 @@ func tryCrashes(t *testing.T, rt *rapid.T) {
 		r.now = r.now.Add(2 * time.Hour)
 		r.sweep(r.now)
 		r.check()
-		if len(r.ended) == len(r.events) && len(r.parked) == 0 { // nothing is due, now or later
+		if len(r.ended) == len(r.events) && len(r.parked) == 0 { // no delivery is due now or later
 			r.checkAttempts()
 			return
 		}

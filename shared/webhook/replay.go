@@ -14,8 +14,8 @@ import (
 type Replays interface {
 	// Delivery reads a delivery with a consistent read.
 	Delivery(ctx context.Context, tenant org.Tenant, id string) (Delivery, error)
-	// DeliveriesMade returns at most limit IDs of deliveries created from one time up to, but not including, another,
-	// oldest first. It also returns the time from which there may be more, or zero if there are none.
+	// DeliveriesMade returns at most limit IDs of deliveries created at or after from and before to, oldest first. It
+	// also returns the time from which further deliveries may exist, or zero if no further deliveries exist.
 	DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time, limit int) (ids []string,
 		next time.Time, err error)
 	// RestartDelivery replaces an ended delivery with d, which is scheduled. It returns fault.Conflict if the stored
@@ -23,7 +23,7 @@ type Replays interface {
 	RestartDelivery(ctx context.Context, d Delivery) error
 }
 
-// Replayer resends deliveries that were delivered, failed or held. The event keeps its ID and its bytes, the schedule
+// Replayer resends deliveries that were delivered, failed or held. The event keeps its ID and bytes, the schedule
 // restarts, and the log continues. Replays count towards the endpoint's rate like all other attempts.
 type Replayer struct {
 	Store Replays
@@ -37,11 +37,11 @@ const replayAtOnce = 100
 // Replayed holds the result of one replay call.
 type Replayed struct {
 	Deliveries int
-	Next       time.Time // starting point of the next call; zero if there is nothing more to replay
+	Next       time.Time // starting point of the next call; zero if no deliveries remain to replay
 }
 
-// One replays a delivery, whatever its status. It can fail with fault.NotFound, or fault.Conflict while the delivery is
-// in progress.
+// One replays a delivery, regardless of its status. One returns fault.NotFound for an unknown delivery, or
+// fault.Conflict while the delivery is in progress.
 func (r Replayer) One(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := r.Store.Delivery(ctx, tenant, id)
 	if err != nil {
@@ -50,7 +50,7 @@ func (r Replayer) One(ctx context.Context, tenant org.Tenant, id string) error {
 	return r.restart(ctx, d)
 }
 
-// FailedSince replays a subscription's failed and held deliveries that were created since a time.
+// FailedSince replays a subscription's failed and held deliveries that were created since the given time.
 func (r Replayer) FailedSince(ctx context.Context, tenant org.Tenant, subscriptionID string,
 	since time.Time,
 ) (Replayed, error) {
@@ -59,8 +59,7 @@ func (r Replayer) FailedSince(ctx context.Context, tenant org.Tenant, subscripti
 	})
 }
 
-// Range replays a subscription's deliveries that were created from one time up to, but not including, another, whether
-// or not they succeeded.
+// Range replays a subscription's deliveries that were created at or after from and before to, regardless of success.
 func (r Replayer) Range(ctx context.Context, tenant org.Tenant, subscriptionID string, from,
 	to time.Time,
 ) (Replayed, error) {
@@ -78,7 +77,7 @@ func (r Replayer) each(ctx context.Context, tenant org.Tenant, from, to time.Tim
 	for _, id := range ids {
 		d, err := r.Store.Delivery(ctx, tenant, id)
 		if errors.Is(err, fault.NotFound) {
-			continue // the index is not up to date
+			continue // the index is out of date
 		}
 		if err != nil {
 			return done, fmt.Errorf("read delivery: %w", err)

@@ -2,7 +2,7 @@ package webhook
 
 import "time"
 
-// delays returns the wait before each attempt, measured from the previous one, 75 h 35 min in total
+// delays returns the wait before each attempt, measured from the previous attempt. The waits total 75 h 35 min
 // (docs/reference/deviations.md, Webhooks).
 func delays() [10]time.Duration {
 	return [10]time.Duration{
@@ -12,17 +12,18 @@ func delays() [10]time.Duration {
 }
 
 const (
-	// spread is the jitter of a delay in either direction, so that many failed attempts are not retried at once.
+	// spread is a delay's jitter in either direction, as a fraction of the delay. It prevents many failed attempts from
+	// being retried at once.
 	spread = 0.2
 	// restFor is the minimum pause before the next attempt if a receiver is overloaded or slow (Standard Webhooks 1.0).
 	restFor = time.Minute
-	// mostAsked limits the wait that a receiver may request, as a multiple of the step (docs/reference/deviations.md,
-	// Webhooks).
+	// mostAsked limits the wait that a receiver may request, as a multiple of the schedule's step
+	// (docs/reference/deviations.md, Webhooks).
 	mostAsked = 2
 )
 
 // nextDelay returns the wait before attempt number next after a response received at now, spread by jitter in [0, 1).
-// ok is false after the last attempt. A Retry-After between one and two steps is followed exactly.
+// ok is false after the last attempt. nextDelay follows a Retry-After between one and two steps exactly.
 func nextDelay(next int, answer Answer, now time.Time, jitter float64) (wait time.Duration, ok bool) {
 	all := delays()
 	if next > len(all) {

@@ -51,8 +51,9 @@ type keys struct {
 	private private
 }
 
-// sign returns the value of the webhook-signature header, whose entries are separated by spaces: one v1 entry per
-// secret, and one v1a entry if there is an ed25519 key (Standard Webhooks 1.0, "Signature scheme").
+// sign returns the value of the webhook-signature header, whose entries are separated by spaces. The value has one v1
+// entry per secret, and one v1a entry if the subscription has an ed25519 key (Standard Webhooks 1.0, "Signature
+// scheme").
 func (k keys) sign(eventID string, at time.Time, body []byte) (string, error) {
 	content := fmt.Appendf(nil, "%s.%d.", eventID, at.Unix())
 	content = append(content, body...)
@@ -77,7 +78,8 @@ func (k keys) sign(eventID string, at time.Time, body []byte) (string, error) {
 	return strings.Join(entries, " "), nil
 }
 
-// headers returns the headers of one attempt that sends body. Recordbridge's own headers override the subscription's.
+// headers returns the headers of one attempt that sends body. Recordbridge's own headers override the subscription's
+// headers.
 func (k keys) headers(eventID string, at time.Time, body []byte) (map[string]string, error) {
 	if len(k.secrets) == 0 {
 		return nil, fault.New(fault.Internal, fault.CodeServerError, "A webhook has no secret to sign with.")
@@ -100,7 +102,7 @@ func (k keys) headers(eventID string, at time.Time, body []byte) (map[string]str
 	return header, nil
 }
 
-// redacted replaces, in the delivery log, a value meant only for the receiver.
+// redacted replaces values that are meant only for the receiver in the delivery log.
 const redacted = "[redacted]"
 
 // shown returns headers in the form that the delivery log stores.

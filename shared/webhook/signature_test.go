@@ -28,7 +28,7 @@ func newSecret(t *testing.T) secret.Text {
 	return text
 }
 
-// verify verifies a POST with the reference library, as a receiver would.
+// verify verifies a POST with the reference library, in the same way as a receiver.
 func verify(t *testing.T, p post, text secret.Text) error {
 	t.Helper()
 	verifier, header := reference(t, p, text)
@@ -82,7 +82,8 @@ func (l tokenLinks) SignLink(_ org.Tenant, address string) (string, error) {
 }
 
 // TestDownloadLinksAreSentCompleteAndNeverStored checks that the stored event grants access to no file. The sent event
-// does, and is the one that the receiver verifies. A receiver that echoes it leaves no working link in the log.
+// grants access, and the receiver verifies the sent event. A receiver that echoes the sent event leaves no working link
+// in the log.
 func TestDownloadLinksAreSentCompleteAndNeverStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

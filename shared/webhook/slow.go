@@ -10,23 +10,23 @@ import (
 )
 
 // A webhook is slow if a recent response took longer than answersAtOnce. Its attempts have the usual time-out
-// (docs/guide/webhooks.md, Retries), but the number in progress at a time is limited. Each attempt occupies one of a
-// worker's connections, which all receivers share (docs/adr/0014-who-waits-works-on.md). Attempts are not counted,
-// because a crash would leave a wrong count; instead, they start far enough apart not to exceed the limit. For a
-// webhook that responds at once, this costs nothing.
+// (docs/guide/webhooks.md, Retries), but the number of attempts in progress at a time is limited. Each attempt occupies
+// one of a worker's connections, which all receivers share (docs/adr/0014-who-waits-works-on.md). Attempts are not
+// counted, because a crash would leave a wrong count. Instead, attempts start far enough apart not to exceed the limit.
+// For a webhook that responds at once, this spacing costs nothing.
 
 const (
 	// answersAtOnce is the response time up to which a webhook does not count as slow.
 	answersAtOnce = time.Second
 	// slowFor is the period for which a webhook counts as slow after a slow response.
 	slowFor = 2 * time.Minute
-	// slowAtOnce is the maximum number of attempts to a slow webhook in progress at a time.
+	// slowAtOnce is the maximum number of a slow webhook's attempts in progress at a time.
 	slowAtOnce = 50
-	// longestAnswer is the maximum response time of a webhook. It is also assumed for a webhook that has not responded
-	// yet.
+	// longestAnswer is a webhook's maximum response time. It is also the assumed response time of a webhook that has
+	// not yet responded.
 	longestAnswer = 30 * time.Second
-	// slowAhead limits how far ahead slots are reserved for a slow webhook, so that few attempts wait long once it is fast
-	// again.
+	// slowAhead limits how far ahead slots are reserved for a slow webhook, so that few attempts wait long once the
+	// webhook is fast again.
 	slowAhead = time.Minute
 )
 
@@ -49,7 +49,7 @@ func (s Subscription) interval(now time.Time) time.Duration {
 // posted holds the result of a POST that was sent. Its response counts, and the attempt must not be repeated.
 type posted struct {
 	answer Answer
-	// unmarked is the error of marking a webhook as slow, or nil. It is reported after the attempt is recorded.
+	// unmarked is the error from marking a webhook as slow, or nil. It is reported after the attempt is recorded.
 	unmarked error
 }
 
@@ -80,7 +80,7 @@ func (w Worker) post(ctx context.Context, s Subscription, header map[string]stri
 	return made, nil
 }
 
-// markSlow records a webhook as slow with its response time, unless that is already recorded.
+// markSlow records a webhook as slow with its response time, unless the same state is already recorded.
 func (w Worker) markSlow(ctx context.Context, s Subscription, takes time.Duration) error {
 	now, known := w.Now(), s.Health.Answers
 	isKnown := s.Health.SlowUntil.Sub(now) > slowFor/2 && takes <= 2*known && known <= 2*takes

@@ -12,11 +12,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// slowAtOnce is the maximum number of attempts to a slow webhook in progress at a time (docs/guide/webhooks.md,
+// slowAtOnce is the maximum number of a slow webhook's attempts in progress at a time (docs/guide/webhooks.md,
 // Retries).
 const slowAtOnce = 50
 
-// crowd sends many deliveries to a world's webhook at once, and processes each one when its message arrives.
+// crowd sends many deliveries to a world's webhook at once, and processes each delivery when its message arrives.
 type crowd struct {
 	world   *world
 	worker  webhook.Worker
@@ -58,12 +58,12 @@ func (p poster) Post(_ context.Context, _ string, header map[string]string, _ []
 func (c *crowd) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error {
 	c.running.Go(func() {
 		<-time.After((delay + time.Second - 1).Truncate(time.Second))
-		_ = c.worker.RetryDelivery(ctx, tenant, id) // if it fails, the delivery stays undelivered, which the test detects
+		_ = c.worker.RetryDelivery(ctx, tenant, id) // if it fails, the test detects the missing delivery
 	})
 	return nil
 }
 
-// deliver creates a number of events at a rate per second.
+// deliver creates the given number of events at the given rate per second.
 func (c *crowd) deliver(t *testing.T, events, rate int) {
 	t.Helper()
 	for n := range events {
@@ -73,7 +73,7 @@ func (c *crowd) deliver(t *testing.T, events, rate int) {
 	}
 }
 
-// attempts returns the number of events attempted once and the number attempted more often.
+// attempts returns the number of events attempted exactly once and the number of events attempted more often.
 func (c *crowd) attempts() (once, more int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *crowd) attempts() (once, more int) {
 	return once, more
 }
 
-// TestSlowWebhookReceivesEverythingOnce checks that a slow receiver has enough time to respond and receives everything
+// TestSlowWebhookReceivesEverythingOnce checks that a slow receiver has enough time to respond and receives every event
 // once. Only the number of attempts in progress is limited.
 func TestSlowWebhookReceivesEverythingOnce(t *testing.T) {
 	t.Parallel()
@@ -124,9 +124,9 @@ func TestSlowWebhookReceivesEverythingOnce(t *testing.T) {
 	}
 }
 
-// TestHangingWebhookGetsNoReservedAttempts checks that a receiver that hangs is not sent attempts whose slots were
-// reserved while it worked. Of 200 concurrent events, 50 may start, and the others have slots in the next three
-// seconds. When it responds again, the waiting ones are delivered within two minutes.
+// TestHangingWebhookGetsNoReservedAttempts checks that a hanging receiver is not sent attempts whose slots were
+// reserved while the receiver worked. Of 200 concurrent events, 50 may start, and the other events have slots in the
+// next three seconds. When the receiver responds again, the waiting events are delivered within two minutes.
 func TestHangingWebhookGetsNoReservedAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// SecretPurpose is the purpose in the encryption context of a subscription's sealed values.
+// SecretPurpose is the purpose that the encryption context of a subscription's sealed values contains.
 const SecretPurpose = "webhook-secret"
 
 // Subscription is one webhook of an organisation in one mode.
@@ -21,7 +21,7 @@ type Subscription struct {
 	Secrets []SealedSecret // newest first; older secrets sign until they expire
 	// Private holds the other private values, sealed together: the ed25519 key, the header values, and the log key.
 	Private     []byte
-	PublicKey   string   // "whpk_…" of the ed25519 key; empty if there is none
+	PublicKey   string   // "whpk_…" of the ed25519 key; empty without a key
 	HeaderNames []string // names of the subscription's own headers
 	Rate        int      // attempts per second; 0 means defaultRate
 	Disabled    bool
@@ -42,10 +42,10 @@ func (s SealedSecret) isLive(now time.Time) bool {
 	return s.ExpiresAt.IsZero() || now.Before(s.ExpiresAt)
 }
 
-// SecretBinding returns the binding of the subscription's sealed secrets.
+// SecretBinding returns the binding for the subscription's sealed secrets.
 func (s Subscription) SecretBinding() string { return "webhook|" + s.Tenant.Key() + "|" + s.ID }
 
-// Directed returns the event's delivery to this subscription alone, due at now.
+// Directed returns an event's delivery to this subscription alone, which is due at now.
 func (s Subscription) Directed(event Event, now time.Time) Delivery {
 	d := Delivery{
 		ID: DeliveryID(event.ID, s.ID), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
@@ -62,8 +62,8 @@ func (s Subscription) has(t Type) bool { return slices.Contains(s.Types, t) }
 // Retries).
 const defaultRate = 50
 
-// DeliveryID returns the ID of an event's delivery to a subscription. It is derived from both IDs, so that a repeated
-// fan-out creates the same rows (docs/reference/deviations.md, Webhooks).
+// DeliveryID returns the ID of an event's delivery to a subscription. The ID is derived from both arguments, so that a
+// repeated fan-out creates the same rows (docs/reference/deviations.md, Webhooks).
 func DeliveryID(eventID, subscriptionID string) string {
 	return ids.Derive("delivery", eventID, subscriptionID)
 }

@@ -17,10 +17,10 @@ type Reference struct {
 
 // BatchStore reads and writes events of several tenants in one call.
 type BatchStore interface {
-	// Events reads events with a consistent read. It omits those that do not exist.
+	// Events reads events with a consistent read. It omits events that do not exist.
 	Events(ctx context.Context, references []Reference) (map[Reference]Event, error)
-	// FanOutAll is like Store.FanOut, but for several events, all or none. Together they may have at most 100 events and
-	// deliveries.
+	// FanOutAll is like Store.FanOut, but writes several events, either all or none. Together, these events may have at
+	// most 100 events and deliveries.
 	FanOutAll(ctx context.Context, all []FanOut) error
 }
 
@@ -38,9 +38,9 @@ const (
 	mostWrites = 100
 )
 
-// PlanTogether plans the deliveries of distinct events with fewer calls than DeliverEvent needs for each. If there are
-// several events, it also stores the deliveries. It returns the plans for Deliver. Events without a plan must be passed
-// to DeliverEvent, which reports their errors. An error means that none of the events can be read.
+// PlanTogether plans the deliveries of distinct events with fewer calls than separate calls to DeliverEvent would need.
+// For several events, PlanTogether also stores the deliveries. It returns the plans for Deliver. Events without a plan
+// must be passed to DeliverEvent, which reports their errors. An error means that none of the events can be read.
 func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[Reference]Plan, error) {
 	plans, err := w.planAll(ctx, references)
 	if err != nil {
@@ -100,8 +100,8 @@ func (w Worker) planAll(ctx context.Context, references []Reference) (map[Refere
 	return plans, nil
 }
 
-// readAll reads events and, concurrently and once for each tenant, the subscriptions, as far as they can be read in
-// time. The error is that of reading the events.
+// readAll reads events and, concurrently and once for each tenant, the subscriptions that can be read in time. Any
+// error is from reading the events.
 func (w Worker) readAll(
 	ctx context.Context, references []Reference,
 ) (events map[Reference]Event, subscriptions map[org.Tenant][]Subscription, err error) {

@@ -45,7 +45,7 @@ func (w *world) subscribeFor(t *testing.T, of org.Tenant, id string) {
 	expect.NoError(t, w.store.CreateSubscription(t.Context(), s))
 }
 
-// emitFor stores events of a tenant and returns their references.
+// emitFor stores events for a tenant and returns references to them.
 func (w *world) emitFor(t *testing.T, of org.Tenant, n int) []webhook.Reference {
 	t.Helper()
 	all := make([]webhook.Reference, 0, n)
@@ -66,7 +66,7 @@ func planned(t *testing.T, worker webhook.Worker, references []webhook.Reference
 	return plans
 }
 
-// deliver delivers all plans, and individually the events without a plan.
+// deliver delivers all plans. It delivers events without a plan individually.
 func deliver(t *testing.T, worker webhook.Worker, references []webhook.Reference,
 	plans map[webhook.Reference]webhook.Plan,
 ) {
@@ -91,7 +91,7 @@ func TestPlanTogetherSharesCallsBetweenEvents(t *testing.T) {
 		w.calls = nil
 		worker := w.batching(t)
 		plans := planned(t, worker, references)
-		// UpdateItem reserves slots in the webhooks' rates for all but their first attempts.
+		// UpdateItem reserves slots in the webhooks' rates for all attempts but the first.
 		got := slices.DeleteFunc(slices.Clone(w.calls), func(call string) bool { return call == "dynamodb UpdateItem" })
 		slices.Sort(got)
 		want := []string{"dynamodb BatchGetItem", "dynamodb Query", "dynamodb Query", "dynamodb TransactWriteItems"}
@@ -149,7 +149,8 @@ func TestPlanTogetherKeepsTenantsApart(t *testing.T) {
 	})
 }
 
-// brokenBatches is a store in which FanOutAll fails, after the writes took effect if isLost.
+// brokenBatches is a store in which FanOutAll fails. If isLost is set, FanOutAll fails only after the writes took
+// effect.
 type brokenBatches struct {
 	webhook.BatchStore
 
@@ -252,7 +253,7 @@ func TestPlanTogetherRespectsTransactionLimit(t *testing.T) {
 	})
 }
 
-// stuck is a store whose list of one tenant's subscriptions blocks until the caller cancels.
+// stuck is a store in which listing one tenant's subscriptions blocks until the caller cancels.
 type stuck struct {
 	webhook.Store
 

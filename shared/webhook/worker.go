@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// sweepGrace is the time between the expected effect of a message and the sweeper's intervention.
+	// sweepGrace is the time between a message's expected effect and the sweeper's intervention.
 	sweepGrace = 30 * time.Second
-	// longestDelay is SQS's maximum delay. Later attempts are started only by the sweeper.
+	// longestDelay is SQS's maximum delay. Only the sweeper starts later attempts.
 	longestDelay = 15 * time.Minute
 	// parallelPosts limits the number of sockets that one fan-out opens at once. It equals the maximum number of
 	// subscriptions, so that waiting for a slow receiver does not outlast another delivery's lease.
@@ -37,15 +37,15 @@ type Worker struct {
 	Lease   time.Duration  // must exceed the duration of a POST
 }
 
-// dispatch holds one delivery with everything needed to attempt it.
+// dispatch holds one delivery with all the data needed to attempt it.
 type dispatch struct {
 	event        Event
 	subscription Subscription
 	delivery     Delivery
-	isProbe      bool // the subscription's open breaker admits only this attempt
+	isProbe      bool // whether the subscription's open breaker admits only this attempt
 }
 
-// DeliverEvent creates an event's deliveries and makes the first attempt of each. An error is internal.
+// DeliverEvent creates an event's deliveries and makes the first attempt of each delivery. Errors are internal.
 func (w Worker) DeliverEvent(ctx context.Context, tenant org.Tenant, id string) error {
 	event, err := w.Store.Event(ctx, tenant, id)
 	if err != nil {
@@ -73,7 +73,7 @@ func deliveriesOf(all []dispatch) []Delivery {
 	return deliveries
 }
 
-// RetryDelivery makes a delivery's due attempt. An error is internal.
+// RetryDelivery makes a delivery's due attempt. Errors are internal.
 func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	now := w.Now()
 	claimed, err := w.Store.ClaimDelivery(ctx, tenant, id, now, now.Add(w.Lease))
@@ -96,7 +96,7 @@ func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string)
 			s.has(event.Type)
 	})
 	if i < 0 {
-		// Without its subscription, or if the subscription no longer receives the type, the delivery must not send a request.
+		// If the subscription is missing or no longer receives the type, the delivery must not send a request.
 		claimed.end(Exhausted)
 		return w.record(ctx, claimed, Attempt{
 			Number: claimed.Attempt, Trigger: claimed.Trigger, At: now,
@@ -121,7 +121,7 @@ func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string)
 	return w.attempt(ctx, d)
 }
 
-// first returns the delivery of an event to a subscription: in flight, held, or scheduled if it has to wait.
+// first returns an event's delivery to a subscription. The delivery is in flight, held, or scheduled if it has to wait.
 func (w Worker) first(ctx context.Context, event Event, s Subscription) (dispatch, error) {
 	now := w.Now()
 	d := dispatch{event: event, subscription: s, delivery: Delivery{
@@ -150,7 +150,7 @@ func (w Worker) begin(ctx context.Context, d dispatch) error {
 	return nil
 }
 
-// end sets a delivery's final status, without a lease and invisible to the sweeper.
+// end sets a delivery's final status. An ended delivery has no lease and is invisible to the sweeper.
 func (d *Delivery) end(status DeliveryStatus) {
 	d.Status, d.DueAt, d.LeaseUntil = status, time.Time{}, time.Time{}
 }
@@ -158,7 +158,7 @@ func (d *Delivery) end(status DeliveryStatus) {
 // hold marks a disabled subscription's delivery as held for a replay.
 func (d *Delivery) hold() { d.end(Held) }
 
-// schedule postpones the next attempt until at, without a lease, so that any worker may then claim the delivery.
+// schedule postpones the next attempt until at and drops the lease, so that any worker may then claim the delivery.
 func (d *Delivery) schedule(now, at time.Time) {
 	d.Status, d.NextAt, d.DueAt, d.LeaseUntil = Scheduled, at, at, time.Time{}
 	if at.Sub(now) <= longestDelay {
@@ -166,8 +166,8 @@ func (d *Delivery) schedule(now, at time.Time) {
 	}
 }
 
-// enqueue queues a message for a delivery. If the delivery has to wait longer than a message's maximum delay, only the
-// sweeper starts it.
+// enqueue queues a message for delivery. If the delivery has to wait longer than a message's maximum delay, only the
+// sweeper starts the delivery.
 func (w Worker) enqueue(ctx context.Context, d Delivery) error {
 	wait := d.NextAt.Sub(w.Now())
 	if wait > longestDelay {

@@ -25,7 +25,8 @@ func schedule() []time.Duration {
 }
 
 // TestFailingReceiverGetsTenAttempts checks that a receiver that always fails gets ten attempts. The queue's delay
-// provides the short waits, and the due index the long ones. A message that is a millisecond early has no effect.
+// provides the short waits, and the due index provides the long waits. A message that is a millisecond early has no
+// effect.
 func TestFailingReceiverGetsTenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ jitter, factor float64 }{
@@ -59,7 +60,7 @@ func TestFailingReceiverGetsTenAttempts(t *testing.T) {
 	}
 }
 
-// followSchedule simulates the queue and the sweeper until nothing is due.
+// followSchedule simulates the queue and the sweeper until no delivery is due.
 func (w *world) followSchedule(t *testing.T) {
 	t.Helper()
 	for range 20 {

@@ -20,7 +20,7 @@ import (
 // outputLimit returns the documented output budget of a document (docs/reference/ccda.md, "Budget").
 func outputLimit(document []byte) int { return 8*len(document) + 256<<10 }
 
-// repeatedly repeats text n times, replacing "#" with the number of the repetition.
+// repeatedly repeats text n times, replacing "#" with the repetition number.
 func repeatedly(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
@@ -34,8 +34,8 @@ func long(n int) string { return strings.Repeat("x", n) }
 
 const numbered = `<entry><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="#"/>`
 
-// piece is a part of a document whose conversion multiplies its size. It holds the extension of the document id,
-// elements before the body, and sections.
+// piece is a document part whose conversion multiplies its size. It holds the extension of the document id, elements
+// before the body, and sections.
 type piece struct{ id, header, sections string }
 
 func sectionWith(title, text, entries string) string {
@@ -217,7 +217,7 @@ func amplified(pieces ...piece) []byte {
 	return []byte(strings.Replace(text, `extension="d 1"`, `extension="`+id.String()+`"`, 1))
 }
 
-// converted converts a document, and verifies that the output respects the budget and has no dangling references.
+// converted converts a document and verifies that the output stays within the budget and has no dangling references.
 func converted(t *testing.T, name string, document []byte) (out []byte, report ccda.DocumentReport) {
 	t.Helper()
 	ndjson, all := ccdatest.Lines(t, document)
@@ -265,8 +265,8 @@ func TestConversionStaysWithinBudgetForRandomDocuments(t *testing.T) {
 	}
 }
 
-// A document of 1.15 MB once became 421 MB, because each of its 800 entries repeated the narrative that it refers to
-// (docs/reference/ccda.md).
+// A document of 1.15 MB once became 421 MB because each of its 800 entries repeated the narrative that the entry refers
+// to (docs/reference/ccda.md).
 //
 //nolint:paralleltest // measures what is allocated
 func TestConversionDropsNarrativeReferencesOverBudget(t *testing.T) {
@@ -277,7 +277,7 @@ func TestConversionDropsNarrativeReferencesOverBudget(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	out, report := converted(t, "attack", attack)
 	runtime.ReadMemStats(&after)
-	// includes the test's own decoding of the output
+	// the measured allocation includes the test's own decoding of the output
 	if allocated := int(after.TotalAlloc - before.TotalAlloc); allocated > 150<<20 {
 		t.Errorf("%d MB were allocated for a document of %d bytes", allocated>>20, len(attack))
 	}
@@ -298,7 +298,7 @@ func TestConversionDropsNarrativeReferencesOverBudget(t *testing.T) {
 	}
 }
 
-// Documents from HL7 and from this project stay below half of the limit for statements, regardless of white space.
+// Documents from HL7 and from this project use less than half of the statement limit, regardless of white space.
 func TestConversionStaysBelowBudgetForRealDocuments(t *testing.T) {
 	t.Parallel()
 	for name, document := range honestDocuments(t) {
@@ -310,7 +310,8 @@ func TestConversionStaysBelowBudgetForRealDocuments(t *testing.T) {
 	}
 }
 
-// honestDocuments returns the documents of wholeDocuments by name, each with and without white space between elements.
+// honestDocuments returns the documents from wholeDocuments by name, each with and without white space between
+// elements.
 func honestDocuments(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := wholeDocuments(t)
@@ -320,7 +321,7 @@ func honestDocuments(t *testing.T) map[string][]byte {
 	return all
 }
 
-// wholeDocuments returns the project's documents by file name, plus the public ones if they are on this machine.
+// wholeDocuments returns the project's documents by file name, plus the public documents if they are on this machine.
 func wholeDocuments(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

@@ -1,11 +1,11 @@
-// Package ccda converts C-CDA documents to FHIR R4 resources. It is the only package of this folder that others import:
-// it parses documents, passes each section to its package (section/allergies and so on) and merges facts that several
-// documents share. It is pure: it uses no clock, network or randomness, so the same documents always produce the same
-// bytes.
+// Package ccda converts C-CDA documents to FHIR R4 resources. Other code imports only this package of the folder: it
+// parses documents, passes each section to its package (section/allergies and so on) and merges facts that several
+// documents share. The package is pure: it uses no clock, network or randomness, so the same documents always produce
+// the same bytes.
 //
-// The rules are those of HL7 "C-CDA on FHIR" (hl7.org/fhir/us/ccda) for documents of C-CDA R1.1, R2.1 and later, and of
-// US Core for a resource's required elements. The package is lenient: an entry without a known templateId is converted
-// by its section and class, and content without a rule becomes a generic Observation and is counted in the Report. No
+// The conversion follows HL7 "C-CDA on FHIR" (hl7.org/fhir/us/ccda) for documents of C-CDA R1.1, R2.1 and later, and US
+// Core for a resource's required elements. The package is lenient: an entry without a known templateId is converted by
+// its section and class, and content without a rule becomes a generic Observation and is counted in the Report. No
 // document is rejected for its content.
 //
 // # Ids
@@ -17,17 +17,17 @@
 //     first real II;
 //   - a clinical fact: from its type, its first real II, its code and its start, since senders reuse ids for other
 //     facts;
-//   - anything without a real II: from its document, its type, the fact that it is part of, and its content, but never
+//   - anything without a real II: from its document, its type, its enclosing fact and its content, but never
 //     from its position in the document.
 //
-// If two facts of one document get the same id and contradict each other, both are retained: the id of the second is
+// If two facts of one document get the same id and contradict each other, both are retained: the second fact's id is
 // derived from its content.
 package ccda
 
 import "recordbridge/shared/fhir/ccda/cda"
 
-// ErrInvalid is returned if a document cannot be converted at all: it is not well-formed XML, has no ClinicalDocument,
-// is too large or is nested too deeply. The error text contains no part of the document.
+// ErrInvalid is returned if a document cannot be converted at all. Such a document is not well-formed XML, has no
+// ClinicalDocument, is too large or is nested too deeply. The error text contains no part of the document.
 var ErrInvalid = cda.ErrInvalid
 
 // Resource is one FHIR R4 resource.

@@ -16,10 +16,10 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// publicFolder contains complete documents from HL7 that are not part of the project.
+// publicFolder contains complete HL7 documents that are not part of the project.
 const publicFolder = "../../../../shared/data/ccda"
 
-// publicDocuments returns the documents of publicFolder by name, or skips the test.
+// publicDocuments returns the documents in publicFolder by name. It skips the test if the folder is missing.
 func publicDocuments(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	files, err := filepath.Glob(publicFolder + "/*.xml")
@@ -87,7 +87,7 @@ func checkReferences(t *testing.T, name string, ndjson []byte) {
 	}
 }
 
-// enlarged repeats a document's sections up to the given size, with different ids each time.
+// enlarged repeats a document's sections, with different ids each time, until the document reaches the given size.
 func enlarged(document []byte, size int) []byte {
 	head, rest, _ := bytes.Cut(document, []byte("<structuredBody>"))
 	body, foot, _ := bytes.Cut(rest, []byte("</structuredBody>"))
@@ -141,7 +141,7 @@ func BenchmarkConvertLarge(b *testing.B) {
 	}
 }
 
-// firstWrite runs do before the first write.
+// firstWrite calls do before the first write.
 type firstWrite struct{ do func() }
 
 func (f *firstWrite) Write(part []byte) (int, error) {

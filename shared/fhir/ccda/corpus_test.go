@@ -9,8 +9,8 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// TestConvertFollowsGuide converts each document in testdata/corpus and compares the result with the expectation of its
-// rule.
+// TestConvertFollowsGuide converts each document in testdata/corpus and compares the result with the output expected
+// under the document's rule.
 func TestConvertFollowsGuide(t *testing.T) {
 	t.Parallel()
 	for _, c := range ccdatest.Corpus(t, os.DirFS("testdata/corpus")) {
@@ -21,7 +21,7 @@ func TestConvertFollowsGuide(t *testing.T) {
 	}
 }
 
-// TestCorpusIsWrittenWhenFolderIsNamed writes the corpus's documents for an external validator (.ci/ccda) to the folder
+// TestCorpusIsWrittenWhenFolderIsNamed writes the corpus documents for an external validator (.ci/ccda) to the folder
 // in RECORDBRIDGE_CORPUS.
 func TestCorpusIsWrittenWhenFolderIsNamed(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/fhir/ccda/emit"
 )
 
-// familyIn returns a document in the declared encoding, with a patient of the given family name.
+// familyIn returns a document in the declared encoding, with a patient who has the given family name.
 func familyIn(declared, family string) string {
 	return `<?xml version="1.0" encoding="` + declared + `"?>` + strings.TrimPrefix(
 		ccdatest.Document(`<recordTarget><patientRole><patient><name><family>`+family+
@@ -65,7 +65,7 @@ func TestSetDecodesDeclaredEncoding(t *testing.T) {
 	}
 }
 
-// Two GBK characters of two bytes each can also be valid UTF-8 for Latin letters.
+// Two two-byte GBK characters can also be valid UTF-8 for Latin letters.
 func TestDeclaredEastAsianEncodingWinsWhenTextIsAlsoValidUTF8(t *testing.T) {
 	t.Parallel()
 	bytesOf := "\xC4\xA1\xC5\xA2"

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// mentions returns a document that repeats one fact count times, each time with a different id, code, author and note.
+// mentions returns a document that states one fact count times, each time with a different id, code, author and note.
 func mentions(count int) []byte {
 	var entries strings.Builder
 	for i := range count {
@@ -43,7 +43,7 @@ func BenchmarkMentions(b *testing.B) {
 	}
 }
 
-// TestRepeatedFactHasNoDuplicateParts also covers long lists, and a repetition in a second document.
+// TestRepeatedFactHasNoDuplicateParts also covers long lists, and a fact that is repeated in a second document.
 func TestRepeatedFactHasNoDuplicateParts(t *testing.T) {
 	t.Parallel()
 	const count = 300

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// inPieces converts a set of documents in pieces of the given number of nodes. If nodes is 0, the documents are parsed
-// as complete trees. inPieces returns the NDJSON and the report.
+// inPieces converts a set of documents in pieces with the given number of nodes and returns the NDJSON and the report.
+// If nodes is 0, inPieces parses the documents as complete trees.
 func inPieces(t *testing.T, nodes int, documents ...[]byte) (ndjson, report []byte) {
 	t.Helper()
 	var s ccda.Set
@@ -39,7 +39,7 @@ func inPieces(t *testing.T, nodes int, documents ...[]byte) (ndjson, report []by
 	return lines.Bytes(), report
 }
 
-// allDocuments returns the documents of the corpus, the project's own and the public documents, by name.
+// allDocuments returns the corpus documents, the project's own documents and the public documents, by name.
 func allDocuments(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := wholeDocuments(t)

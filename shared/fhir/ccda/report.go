@@ -2,11 +2,12 @@ package ccda
 
 import "recordbridge/shared/fhir/ccda/emit"
 
-// Report describes the conversion of documents. It contains only numbers, codes and template ids, and no personal data.
+// Report describes the conversion of documents. The report contains only numbers, codes and template ids, and no
+// personal data.
 type Report struct {
 	Documents []DocumentReport `json:"documents"`
-	Resources map[string]int   `json:"resources"` // resources emitted, by type
-	// resources merged into another, because the documents state the fact repeatedly
+	Resources map[string]int   `json:"resources"` // number of emitted resources, by type
+	// number of resources merged into another resource because the documents state a fact repeatedly
 	Merged int `json:"merged"`
 }
 

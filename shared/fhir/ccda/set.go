@@ -14,18 +14,20 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Set collects documents that belong together, such as one response from a health information network. They may
-// describe one patient or several. A fact stated in several documents is emitted once, with the content of the latest
-// document supplemented by the others. The Provenance of each document includes the fact as a target, so no source is
-// lost. Patients that share an identifier are merged. The zero value is an empty set, ready to use.
+// Set collects documents that belong together, such as one response from a health information network. The documents
+// may describe one patient or several patients. A fact stated in several documents is emitted once, with the content of
+// the latest document supplemented by the other documents. The Provenance of each document includes the fact as a
+// target, so no source is lost. Patients that share an identifier are merged. The zero value is an empty set, ready to
+// use.
 type Set struct {
-	// Is reports whether all given names, a family name, a birth date (YYYY-MM-DD) and an AdministrativeGender code, which
-	// may be empty, match the person that every document must describe. If Is is nil, documents may describe anyone.
+	// Is reports whether all given names, a family name, a birth date (YYYY-MM-DD) and an AdministrativeGender code,
+	// which may be empty, match the person whom every document must describe. If Is is nil, documents may describe any
+	// person.
 	Is func(given, family, birthDate, sex string) bool
 
 	documents []added
 	bytes     int // total size of all documents, in bytes
-	pieces    int // number of nodes in a piece; 0 for the default of pieceNodes
+	pieces    int // number of nodes in a piece; 0 selects the default from pieceNodes
 }
 
 // added is a document that has been parsed but not yet converted.
@@ -38,7 +40,7 @@ type added struct {
 	bytes       int
 }
 
-// Add parses a document and adds it to the set. If it returns ErrInvalid or ErrSubject, the set is unchanged.
+// Add parses a document and adds it to the set. If Add returns ErrInvalid or ErrSubject, the set is unchanged.
 func (s *Set) Add(document []byte) error {
 	parsed, err := cda.Parse(document, s.pieceNodes(len(document)))
 	if err != nil {
@@ -56,15 +58,14 @@ func (s *Set) Add(document []byte) error {
 	return nil
 }
 
-// Sets of small documents are held in memory as trees. Larger documents stay text and are parsed in pieces.
+// Sets of small documents are held in memory as trees. Larger documents remain text and are parsed in pieces.
 const (
 	treesUpTo  = 4 << 20 // total size in bytes
 	pieceNodes = 128
 )
 
 // Emit calls emit once for each resource and empties the set. Documents are ordered by their time and id, regardless of
-// the order in which they were added, and a document's resources are in document order. Emit returns the error from
-// emit.
+// the order in which they were added. A document's resources are in document order. Emit returns any error from emit.
 func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	c := s.Convert()
 	err := c.each(c.store.Take, func(r r4.Resource) error { return c.emit(r, emit) })
@@ -120,7 +121,7 @@ func (s *Set) pieceNodes(bytes int) int {
 	return s.pieces
 }
 
-// Converted holds the resources of a set, using less memory than their NDJSON.
+// Converted holds a set's resources in less memory than their NDJSON would take.
 type Converted struct {
 	Report Report
 
@@ -131,7 +132,7 @@ type Converted struct {
 // Names iterates over the "Type/id" of every resource.
 func (c *Converted) Names() iter.Seq[string] { return c.store.Names() }
 
-// Emit calls emit for each resource. It may be called repeatedly and returns the error from emit.
+// Emit calls emit for each resource. Callers may call Emit repeatedly. Emit returns any error from emit.
 func (c *Converted) Emit(emit func(Resource) error) error {
 	return c.each(c.store.See, func(r r4.Resource) error { return c.emit(r, emit) })
 }
@@ -160,7 +161,7 @@ func (c *Converted) each(get func(at int32) r4.Resource, do func(r4.Resource) er
 func finish(r r4.Resource) {
 	switch r := r.(type) {
 	case *r4.MedicationRequest:
-		if r.ReportedBy != nil { // reported[x]: one document may state a reference and another a flag
+		if r.ReportedBy != nil { // reported[x]: one document may state a reference and another document a flag
 			r.Reported = nil
 		}
 	case *r4.Organization:
@@ -177,15 +178,15 @@ func finish(r r4.Resource) {
 // merger merges resources from several documents.
 type merger struct {
 	store   *emit.Store
-	owners  []string   // patient that each resource belongs to
+	owners  []string   // patient to whom each resource belongs
 	packer  *r4.Packer // nil if the documents are small
 	filler  r4.Filler
 	report  Report
 	sources r4.Sources
 }
 
-// take converts a document and adds its resources. If a fact has the same id as a fact of another patient, they are
-// different facts, so take converts the document again with patient-specific ids.
+// take converts a document and adds its resources. If a fact has the same id as a different fact about another patient,
+// take converts the document again with patient-specific ids.
 func (m *merger) take(one added, patientID string) {
 	document := cda.Open(one.Parsed, asks())
 	made := convert(document, one.bytes, patientID, "", m.packer)
@@ -204,7 +205,7 @@ func (m *merger) take(one added, patientID string) {
 			continue
 		}
 		r := from.Get(at)
-		m.filler.Fill(r, m.store.Get(place)) // if they differ, the later document takes precedence
+		m.filler.Fill(r, m.store.Get(place)) // if the two resources differ, the later document takes precedence
 		m.store.Set(place, r)
 		m.store.Pack()
 		m.report.Merged++
@@ -214,8 +215,8 @@ func (m *merger) take(one added, patientID string) {
 	m.store.PackAll() // so that no resource refers to the document's memory
 }
 
-// isOthers reports whether a fact in one patient's document has the same id as a fact of another patient. People,
-// locations and software are shared between patients.
+// isOthers reports whether a fact in one patient's document has the same id as another patient's fact. Patients share
+// people, locations and software.
 func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 	from := made.Store()
 	for i := range from.Len() {
@@ -238,7 +239,7 @@ func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 // samePatients returns the id of each document's Patient. Documents whose patients share an identifier, directly or
 // indirectly, get the same id, which is derived from the smallest identifier.
 func samePatients(documents []added) []string {
-	toLess := map[string]string{} // maps each identifier to a smaller one of the same patient, or to itself
+	toLess := map[string]string{} // maps each identifier to a smaller identifier of the same patient, or to itself
 	least := func(key string) string {
 		for toLess[key] != key {
 			toLess[key] = toLess[toLess[key]]

@@ -92,7 +92,8 @@ func (e *element) unset(name string) {
 	e.attrs = slices.DeleteFunc(e.attrs, func(a xml.Attr) bool { return spelled(a.Name) == name })
 }
 
-// child follows a path of names, always to the first matching element. It returns nil if there is none.
+// child follows a path of element names, always to the first matching element. It returns nil if no element matches the
+// path.
 func (e *element) child(path ...string) *element {
 	for _, name := range path {
 		if e == nil {
@@ -107,7 +108,7 @@ func (e *element) child(path ...string) *element {
 	return e
 }
 
-// ensure returns the child with the given name, inserting it before the last children if necessary.
+// ensure returns the child with the given name. If the child is missing, ensure inserts it before the last children.
 func (e *element) ensure(name string) *element {
 	if c := e.child(name); c != nil {
 		return c
@@ -127,8 +128,8 @@ func (e *element) isStatement() bool {
 	}, e.name)
 }
 
-// numberAll gives each statement a unique id, and its devices and specimens ids that contain the statement's number. It
-// returns the statements in order.
+// numberAll gives each statement a unique id, and gives the statement's devices and specimens ids that contain the
+// statement's number. It returns the statements in document order.
 func numberAll(e *element, list []*element) []*element {
 	if e.isStatement() {
 		e.number = strconv.Itoa(len(list))
@@ -246,7 +247,7 @@ func addStatusObservation(s *element, variant byte) {
 	}
 }
 
-// statusObservation returns the status observation in a statement, or nil if there is none.
+// statusObservation returns a statement's status observation, or nil if the statement has no status observation.
 func statusObservation(s *element) *element {
 	for _, rel := range s.children {
 		if o := rel.child("observation"); rel.name == "entryRelationship" && o.child("code").attr("code") == "33999-4" {
@@ -281,7 +282,7 @@ func editTime(s *element, variant byte) {
 	}
 }
 
-// editName replaces the name of a statement's subject with null or with a word for unknown.
+// editName replaces the name of a statement's subject with a null name or with a word for unknown.
 func editName(s *element, variant byte) {
 	for _, name := range []*element{
 		s.child("participant", "participantRole", "playingEntity", "code"), s.child("value"),

@@ -9,17 +9,17 @@ import (
 // said holds the properties of a statement that determine its status.
 type said struct {
 	isNull     bool   // whether the statement itself is null
-	isOpen     bool   // whether this or an enclosing statement is null
-	isDenied   bool   // whether this or an enclosing statement is negated
+	isOpen     bool   // whether the statement or an enclosing statement is null
+	isDenied   bool   // whether the statement or an enclosing statement is negated
 	status     string // statusCode; "none" if missing, "?" if null or not an ActStatus
-	concern    string // statusCode of the enclosing act, if that is a concern
+	concern    string // statusCode of the enclosing act, if that act is a concern
 	observed   string // code in the status observation
-	hasStart   bool   // whether there is a start that is not after the document's time
-	hasEnd     bool   // whether there is an end that is not after the document's time
+	hasStart   bool   // whether the statement has a start that is not after the document's time
+	hasEnd     bool   // whether the statement has an end that is not after the document's time
 	endsToday  bool   // whether the end is on the document's day, so that either status is correct
 	mayHaveEnd bool   // whether the end is UNK
 	isAhead    bool   // whether the start is after the document's time
-	isPoint    bool   // whether there is a single time
+	isPoint    bool   // whether the statement has a single time
 	lasts      bool   // whether the end is after the document's time
 	discharged bool
 }
@@ -78,7 +78,8 @@ func linkFaults(resources []map[string]any) []string {
 	return faults
 }
 
-// sourcesOf returns the statements that a resource names, and those for which it is a device or specimen.
+// sourcesOf returns the statements that a resource names as identifiers, and the statements for which the resource is a
+// device or specimen.
 func sourcesOf(r map[string]any, byNumber map[string]*element) (statements, things []*element) {
 	list, _ := r["identifier"].([]any)
 	for _, one := range list {
@@ -202,7 +203,7 @@ func faultsOf(r map[string]any, what said) []string {
 	return faults
 }
 
-// subject returns a resource's main concept, or nil for types without one.
+// subject returns a resource's main concept, or nil if the type has no main concept.
 func subject(kind string, r map[string]any) any {
 	switch kind {
 	case "Immunization":
@@ -217,7 +218,7 @@ func subject(kind string, r map[string]any) any {
 	return nil
 }
 
-// isUnnamed reports whether a concept only states that it is unknown.
+// isUnnamed reports whether a concept only expresses that it is unknown.
 func isUnnamed(concept any) bool {
 	c, _ := concept.(map[string]any)
 	list, _ := c["coding"].([]any)
@@ -234,7 +235,7 @@ func isUnnamed(concept any) bool {
 	}, text)
 }
 
-// says reports whether a statement asserts that something is active, completed or in progress.
+// says reports whether a statement asserts that a fact is active, completed or in progress.
 func says(kind, status string, what said) bool {
 	stated := func(codes ...string) bool { return slices.Contains(codes, what.status) }
 	switch kind + " " + status {

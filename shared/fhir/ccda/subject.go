@@ -7,13 +7,13 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// ErrSubject is returned if a document is about a person other than the Set's, or does not identify its subject well
-// enough. The error text contains no part of the document.
+// ErrSubject is returned if a document is about a person other than the Set's person, or does not identify its subject
+// well enough. The error text contains no part of the document.
 var ErrSubject = errors.New("ccda: a document about another person")
 
 // isAbout reports whether each patient in a document (recordTarget, of which C-CDA requires one) has a name and a
-// complete birth date that match the person. One matching name is enough, because a person may have a former name or a
-// name in another script.
+// complete birth date that match the person. A single matching name is enough, because a person may have a former name
+// or a name in another script.
 func isAbout(document *cda.Node, is func(given, family, birthDate, sex string) bool) bool {
 	patients := 0
 	for target := range document.Each("recordTarget") {

@@ -9,22 +9,23 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// provenance is the type that is collected together with its targets.
+// provenance is the resource type that is fetched together with its targets.
 const provenance = "Provenance"
 
-// questionnaire is the type that is collected by canonical URL.
+// questionnaire is the resource type that is fetched by canonical URL.
 const questionnaire = "Questionnaire"
 
 // Build creates the plan for one patient's record. It is deterministic.
 //
-// The plan contains the types of US Core, then those of payers and other extras, then those named only in the
-// platform's profile (sorted by name), and then the remaining types of the patient compartment that the
-// CapabilityStatement declares searchable by patient (in its order). A type is included only if the statement lists it
-// and the granted scopes allow searching it. Without a statement, every type of the compartment is requested. Patient
-// is not included, because it is read before everything else. For a platform with $everything, the plan begins with
-// that operation, and the other searches are used if it fails.
+// The plan contains four groups of types, in this order. The US Core types come first, followed by the types of payers
+// and other extras. The third group consists of types named only in the platform's profile, sorted by name. The last
+// group consists of the remaining types of the patient compartment that the CapabilityStatement declares searchable by
+// patient, in the statement's order. A type is included only if the statement lists it and the granted scopes allow
+// searching it. Without a statement, every type of the compartment is requested. Patient is not included, because the
+// export reads the Patient before all other resources. For a platform with $everything, the plan begins with that
+// operation, and the other searches are used only if $everything fails.
 //
-// The statement is used only to drop types, never to add parameters, because servers declare more than they support.
+// Build uses the statement only to drop types, never to add parameters, because servers declare more than they support.
 func Build(f Facts) Plan {
 	b := builder{
 		facts: f, release: releaseOf(f.Capability.FHIRVersion), scopes: fhir.ParseScopes(f.Granted),
@@ -56,15 +57,15 @@ func Build(f Facts) Plan {
 	return made
 }
 
-// builder holds the facts that Build's decisions depend on.
+// builder holds the facts on which Build's decisions depend.
 type builder struct {
 	facts   Facts
 	release release
 	scopes  fhir.Scopes
-	listed  map[string]fhir.CapabilityResource // types in the CapabilityStatement; empty if it lists none
+	listed  map[string]fhir.CapabilityResource // types in the CapabilityStatement; empty if it lists no types
 }
 
-// candidates returns the wanted types that the server has, in plan order.
+// candidates returns the wanted types that the server supports, in plan order.
 func (b builder) candidates() []string {
 	profile := b.facts.Profile
 	all := table(b.release)
@@ -95,7 +96,7 @@ func (b builder) wanted(resourceType string) bool {
 }
 
 // granted reports whether the scopes allow searching the type. If an EHR does not state the granted scopes, the type is
-// requested, and the EHR can refuse it.
+// requested, and the EHR can refuse the request.
 func (b builder) granted(resourceType string) bool {
 	return b.facts.Granted == "" || b.scopes.Allows(resourceType, fhir.Search)
 }
@@ -105,8 +106,8 @@ func (b builder) attached(resourceType string) bool {
 	return resourceType == provenance && slices.ContainsFunc(b.facts.Capability.Resources, b.attaches)
 }
 
-// attaches reports whether searches for a type can also return its Provenance. A wildcard is not evidence if the server
-// does not have the included types.
+// attaches reports whether searches for a type can also return the Provenance of that type. A wildcard is not evidence
+// if the server does not have the included types.
 func (b builder) attaches(resource fhir.CapabilityResource) bool {
 	if slices.Contains(resource.RevIncludes, provenance+":target") || b.facts.Attaches && resource.Type != provenance {
 		return true
@@ -149,8 +150,8 @@ func searchParam(resource fhir.CapabilityResource) string {
 	return ""
 }
 
-// patientParams returns possible names of the patient parameter for searches of the type, starting with R4's (FHIR R4
-// compartmentdefinition-patient.html).
+// patientParams returns possible names of the patient parameter for searches of the type. The R4 name comes first (FHIR
+// R4 compartmentdefinition-patient.html).
 func patientParams(resourceType string) []string {
 	switch resourceType {
 	case "Group":
@@ -163,7 +164,7 @@ func patientParams(resourceType string) []string {
 	return []string{"patient", "subject"}
 }
 
-// ofPatient returns R4's patient parameter and its value for searches of the type.
+// ofPatient returns the R4 patient parameter and its value for searches of the type.
 func ofPatient(resourceType, patientID string) url.Values {
 	param := patientParams(resourceType)[0]
 	if param != "patient" {
@@ -179,8 +180,8 @@ func (b builder) definitions() bool {
 		isListed && (len(listed.SearchParams) == 0 || slices.Contains(listed.SearchParams, "url")))
 }
 
-// byID returns the followed types that can be searched by several ids at once according to the statement or profile,
-// sorted. Binary is excluded, because a Binary may be too large to return with others.
+// byID returns, in sorted order, the followed types that can be searched by several ids at once according to the
+// statement or profile. Binary is excluded, because a Binary may be too large to return with other resources.
 func (b builder) byID() []string {
 	found := slices.Clone(b.facts.Profile.ByID)
 	for resourceType, resource := range b.listed {
@@ -194,8 +195,8 @@ func (b builder) byID() []string {
 	})
 }
 
-// queries returns the initial searches for a type: the platform's own queries, the parts that it requires, or a single
-// query for the entire type.
+// queries returns the initial searches for a type: the platform's own queries, the parts that the platform requires, or
+// a single query for the entire type.
 func (b builder) queries(resourceType, param string) []Query {
 	profile := b.facts.Profile
 	search := b.conveniences(resourceType)
@@ -225,7 +226,7 @@ func (b builder) queries(resourceType, param string) []Query {
 	return queries
 }
 
-// withWays combines the search with each of a platform's own queries. These cannot override the parameter that
+// withWays combines the search with each of a platform's own queries. These queries cannot override the parameter that
 // identifies the patient.
 func withWays(search url.Values, ways []string) []url.Values {
 	var all []url.Values
@@ -245,8 +246,9 @@ func withWays(search url.Values, ways []string) []url.Values {
 	return all
 }
 
-// conveniences returns the parameters that reduce the number of requests: related resources in the same response, and
-// only changed resources. Searches work without them, so they are used only if the statement declares them.
+// conveniences returns the parameters that reduce the number of requests. They request related resources in the same
+// response, or only changed resources. Searches work without these parameters, so they are used only if the statement
+// declares them.
 func (b builder) conveniences(resourceType string) url.Values {
 	values := url.Values{}
 	resource := b.listed[resourceType]

@@ -26,7 +26,7 @@ func server(types ...string) fhir.Capability {
 	return stated
 }
 
-// asked returns a plan's searches in short form: the request, and "/n" if _count is not 100.
+// asked returns a plan's searches in short form: the request, with "/n" appended if _count is n rather than 100.
 func asked(queries []plan.Query) []string {
 	if queries == nil {
 		return nil
@@ -157,7 +157,7 @@ func TestBuildFollowsProfile(t *testing.T) {
 	}
 }
 
-// observations returns the searches of the Observation fan-out in R4.
+// observations returns the searches of the R4 Observation fan-out.
 func observations(before, after string) []string {
 	var lines []string
 	for category := range strings.FieldsSeq(`laboratory vital-signs social-history survey exam imaging procedure therapy

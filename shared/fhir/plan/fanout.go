@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Values of the parameter category that together return an entire type, for servers that require the parameter. They
-// have no code system, because servers disagree about it, and a code alone matches any system (FHIR search.html,
-// token).
+// Values of the category parameter that together return an entire type, for servers that require the parameter. The
+// values have no code system, because servers disagree about the system, and a code alone matches any system (FHIR
+// search.html, token).
 const (
 	observations = "laboratory vital-signs social-history survey exam imaging procedure therapy activity sdoh " +
 		"functional-status disability-status cognitive-status clinical-test observation-adi-documentation " +
@@ -19,20 +19,20 @@ const (
 	carePlans  = "assess-plan 734163000 38717003" // US Core; SNOMED CT: care plan, longitudinal care plan
 	documents  = "clinical-note"
 
-	// Categories before R4: Observation had only the first half of today's values, and DiagnosticReport had those of HL7
-	// table 0074.
+	// Categories before R4: Observation had only the first half of the R4 values, and DiagnosticReport had the values
+	// of HL7 table 0074.
 	oldObservations = "laboratory vital-signs social-history survey exam imaging procedure therapy"
 	oldReports      = "LAB RAD PAT"
 	conditionsDSTU2 = "problem health-concern complaint symptom finding diagnosis"
 	carePlansDSTU2  = "assess-plan careteam" // DSTU2 servers store care teams in CarePlan (Argonaut)
 
-	// The statuses of a prescription in a single search, where a comma means "or". Entered-in-error is excluded.
+	// The prescription statuses in a single search, where a comma means "or". Entered-in-error is excluded.
 	prescriptions      = "active,on-hold,cancelled,completed,stopped,draft,unknown"
 	prescriptionsDSTU2 = "active,on-hold,completed,stopped,draft"
 )
 
 // narrowing returns the parameter that splits a type into parts if the server refuses to return the entire type. It
-// returns "" if there is none.
+// returns "" if no parameter splits the type.
 func narrowing(resourceType string) string {
 	switch resourceType {
 	case "Observation", "DiagnosticReport", "Condition", "CarePlan", "DocumentReference":
@@ -47,8 +47,8 @@ func narrowing(resourceType string) string {
 	return ""
 }
 
-// choices returns the values of a parameter, for one query each, that together return as much of a type as possible. If
-// nothing useful is known, it returns none, and the parameter is omitted.
+// choices returns the values of a parameter that together return as much of a type as possible, with one query for each
+// value. If no useful values are known, choices returns nil, and the query omits the parameter.
 func choices(r release, resourceType, param string) []string {
 	switch param {
 	case "category":
@@ -69,7 +69,7 @@ func choices(r release, resourceType, param string) []string {
 	return nil
 }
 
-// categories returns the values of category for a type in a FHIR release.
+// categories returns a type's category values in a FHIR release.
 func categories(r release, resourceType string) []string {
 	byType := map[string]string{
 		"Observation": observations, "DiagnosticReport": reports, "Condition": conditions, "CarePlan": carePlans,
@@ -77,7 +77,7 @@ func categories(r release, resourceType string) []string {
 	}
 	if r != r4 {
 		byType["Observation"], byType["DiagnosticReport"] = oldObservations, oldReports
-		delete(byType, "DocumentReference") // in that release DocumentReference has a class instead
+		delete(byType, "DocumentReference") // in that release, DocumentReference has a class instead
 	}
 	if r == dstu2 {
 		byType["Condition"], byType["CarePlan"] = conditionsDSTU2, carePlansDSTU2
@@ -85,8 +85,8 @@ func categories(r release, resourceType string) []string {
 	return strings.Fields(byType[resourceType])
 }
 
-// narrowed splits a search by the parameters' choices into one search for each combination. Parameters without choices
-// are omitted, so the result may be just the original search.
+// narrowed splits a search into one search for each combination of the parameters' choices. Parameters without choices
+// are omitted, so the result may be only the original search.
 func narrowed(search url.Values, r release, resourceType string, params []string) []url.Values {
 	all := []url.Values{search}
 	for _, param := range slices.Compact(slices.Sorted(slices.Values(params))) {

@@ -7,9 +7,9 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Bits of Query.Step. They are stored in checkpoints, so the meaning of a bit must never change.
+// Bits of Query.Step. Checkpoints store these bits, so the meaning of a bit must never change.
 const (
-	stepPart  = 1  // part of a type (from a fan-out or a platform's own query), which cannot be narrowed
+	stepPart  = 1  // part of a type (from a fan-out or a platform's own query); can't be narrowed
 	stepZero  = 2  // already requested without _count
 	stepSTU3  = 8  // the server uses STU3
 	stepDSTU2 = 16 // the server uses DSTU2
@@ -19,11 +19,11 @@ const (
 	stepAttach = 128 // repeats a search to obtain the Provenance of its results
 )
 
-// releaseBits are the bits of Query.Step that every step of the ladder preserves.
+// releaseBits holds the bits of Query.Step that every step of the ladder preserves.
 const releaseBits = stepSTU3 | stepDSTU2
 
-// Page sizes, largest first. Other clients use 100 successfully. If a page is too large at size 1, it contains a
-// resource that is too large.
+// Page sizes, largest first. Other clients use a size of 100 successfully. If a page of size 1 is too large, its
+// resource is too large.
 const (
 	countWide   = 1000 // used if only the first page is available
 	countMore   = 300
@@ -46,12 +46,12 @@ func (q Query) Values() url.Values {
 }
 
 // Alternatives returns the queries that replace q after its first page was refused, or its next link pointed to another
-// server (fhir.ForeignLink). It returns nil if there is no alternative. There are four kinds of alternatives. One omits
-// or lowers _count. Another raises _count, once, if only the first page is available. The third omits _include,
-// _revinclude and _lastUpdated, which are optional. The fourth queries parts of the type, by category or its
-// equivalent. Each step leads further down the ladder, so it always ends. A page larger than the usual size is first
-// requested again in the usual size. Failures that a different request cannot fix have no alternative: server errors,
-// rate limits, token failures and plain refusals.
+// server (fhir.ForeignLink). It returns nil if no alternative exists. There are four kinds of alternatives. The first
+// kind omits or lowers _count. The second kind raises _count, once, if only the first page is available. The third kind
+// omits _include, _revinclude and _lastUpdated, which are optional. The fourth kind queries parts of the type, by
+// category or its equivalent. Each step leads further down the ladder, so the ladder always ends. A page larger than
+// the usual size is first requested again in the usual size. Failures that a different request cannot fix have no
+// alternative: server errors, rate limits, token failures and plain refusals.
 func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	switch {
 	case q.Widened() && failed.Class != fhir.ForeignLink:
@@ -72,7 +72,7 @@ func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	case fhir.Denied, fhir.Unsupported, fhir.Missing:
 		return nil
 	case fhir.NeedsMore:
-		// The server states what is missing, so the other parameters are not at fault and can stay.
+		// The server states the missing parameter, so the other parameters are not at fault and can stay.
 		if parts := q.parts(); parts != nil {
 			return parts
 		}
@@ -93,7 +93,8 @@ func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 }
 
 // OnlyBy returns the search parameter whose listed values restrict q, because the server or its platform refuses to
-// search the entire type. It returns "" if q is unrestricted. Resources with other values are not found.
+// search the entire type. It returns "" if q is unrestricted. A restricted search does not find resources with other
+// values.
 func (q Query) OnlyBy() string {
 	param := narrowing(q.Type)
 	// The dates start before the birth of any living patient.
@@ -103,7 +104,7 @@ func (q Query) OnlyBy() string {
 	return param
 }
 
-// uncounted returns q without _count, unless that was already requested.
+// uncounted returns q without _count, unless the query without _count was already requested.
 func (q Query) uncounted() []Query {
 	if q.Step&stepZero != 0 {
 		return nil
@@ -113,7 +114,7 @@ func (q Query) uncounted() []Query {
 }
 
 // smaller returns q with fewer resources per page. A query that never had a _count gets one, because the platform may
-// support it by now. If _count has just been refused, there is no alternative.
+// support _count by now. If the server has just rejected _count, no other page size can be tried.
 func (q Query) smaller() []Query {
 	switch {
 	case q.Count > countMore:
@@ -136,8 +137,8 @@ func (q Query) smaller() []Query {
 	return []Query{q}
 }
 
-// wider returns q with the largest first page that a server may return. It returns nil if that was already requested or
-// the server does not support _count.
+// wider returns q with the largest first page that a server may return. It returns nil if that page size was already
+// requested or the server does not support _count.
 func (q Query) wider() []Query {
 	if q.Count == 0 || q.Widened() {
 		return nil
@@ -146,11 +147,11 @@ func (q Query) wider() []Query {
 	return []Query{q}
 }
 
-// Widened reports whether q requests a large first page because the next link of the usual first page, which has been
-// read, pointed to another server.
+// Widened reports whether q requests a large first page because the next link of the usual first page, which has
+// already been read, pointed to another server.
 func (q Query) Widened() bool { return q.Step&stepWide != 0 }
 
-// bare returns q without its optional parameters, or nil if it has none.
+// bare returns q without its optional parameters, or nil if q has no optional parameters.
 func (q Query) bare() []Query {
 	if q.IsAttaching() {
 		return nil
@@ -167,7 +168,7 @@ func (q Query) bare() []Query {
 	return []Query{q}
 }
 
-// parts returns the fan-out of q, or nil if q has none or is itself a part.
+// parts returns the fan-out of q, or nil if q has no fan-out or is itself a part.
 func (q Query) parts() []Query {
 	param := narrowing(q.Type)
 	if param == "" || q.Step&stepPart != 0 {
@@ -186,7 +187,7 @@ func (q Query) parts() []Query {
 	return parts
 }
 
-// params returns the search parameters of q without _count. This package encoded them, so they always parse.
+// params returns the search parameters of q without _count. This package encoded the parameters, so they always parse.
 func (q Query) params() url.Values {
 	values, _ := url.ParseQuery(q.Params) // on an error, the valid parameters remain, most importantly the patient
 	return values

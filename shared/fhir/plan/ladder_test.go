@@ -33,7 +33,7 @@ func TestAlternativesFollowLadder(t *testing.T) {
 	elsewhere := fhir.RequestError{Class: fhir.ForeignLink}
 	tests := map[string]struct {
 		query    plan.Query
-		refusals []fhir.RequestError // successive refusals; after the first, the first replacement is refused
+		refusals []fhir.RequestError // successive refusals; after the first refusal, the first replacement is refused
 		want     []string
 	}{
 		"_count is not known":    {plain("Goal"), []fhir.RequestError{count}, []string{"Goal?patient=p"}},
@@ -194,7 +194,7 @@ func TestAlternativesAlwaysEnd(t *testing.T) {
 	classes := []fhir.Class{
 		fhir.Unauthorized, fhir.Forbidden, fhir.NotFound, fhir.Gone, fhir.Limited, fhir.Rejected, fhir.ServerFault,
 		fhir.Content, fhir.TooLarge, fhir.ForeignLink, fhir.Network,
-		// refusals that the ladder has alternatives for, to go deeper
+		// refusals for which the ladder has alternatives, to reach deeper steps
 		fhir.TooLarge, fhir.Rejected, fhir.Rejected, fhir.Forbidden,
 	}
 	refusals := []fhir.Refusal{

@@ -1,5 +1,5 @@
-// Package plan creates the requests to a FHIR server for one patient's record: the searches, their parameters and
-// order, and their replacements if the server refuses one. It sends no requests and holds no state.
+// Package plan creates the requests to a FHIR server for one patient's record. It determines the searches, their
+// parameters and order, and the replacements for refused searches. It sends no requests and holds no state.
 package plan
 
 import (
@@ -14,11 +14,11 @@ import (
 // smart/platform).
 type Profile struct {
 	Endpoint   string              // endpoint ID in the catalogue; empty for a server outside it
-	Base       string              // server's current base URL in the catalogue; empty if there is none
+	Base       string              // server's current base URL in the catalogue; empty if unknown
 	Everything bool                // whether Patient/$everything is supported
 	NoCount    []string            // types whose searches fail if they set _count
 	Needs      map[string][]string // parameters that a type requires
-	Ways       map[string][]string // queries for a type that replace the default ones
+	Ways       map[string][]string // queries for a type that replace the default queries
 	OnceNext   bool                // a next link can be used only once, so resuming restarts the query
 	Query      map[string]string   // parameters added to every request
 	Headers    map[string]string   // headers added to every request
@@ -28,20 +28,20 @@ type Profile struct {
 	ByID       []string            // types searchable by a list of ids in _id, regardless of the statement
 }
 
-// Denial describes a response by which a platform permanently refuses a request.
+// Denial describes a response with which a platform permanently refuses a request.
 type Denial struct {
 	Status int
-	Body   string // text contained in the body; empty for any body
+	Body   string // text that the body contains; empty for any body
 }
 
 // Facts holds the input for creating a plan.
 type Facts struct {
 	Capability fhir.Capability // empty if the server publishes no readable CapabilityStatement
-	Granted    string          // granted scopes; empty if the server did not state them
+	Granted    string          // granted scopes; empty if the server did not state its scopes
 	Profile    Profile
 	PatientID  string
 	Types      []string  // requested resource types; empty for all
-	Since      time.Time // only resources changed since then; zero for all
+	Since      time.Time // only resources changed since this time; zero for all resources
 	Attaches   bool      // whether searches have returned Provenance by _revinclude
 }
 
@@ -60,16 +60,16 @@ type Plan struct {
 	Denied  []string // types that the granted scopes do not cover
 
 	Definitions bool     // whether the server supports Definition
-	ByID        []string // types that can be searched by a list of ids in _id, see Listed
+	ByID        []string // types that can be searched by a list of ids in _id (see Listed)
 }
 
-// Listed returns the search for a type's resources by their ids (FHIR R4 search.html#id).
+// Listed returns the search for resources of a type by their ids (FHIR R4 search.html#id).
 func Listed(resourceType string, ids []string) Query {
 	return Query{Type: resourceType, Params: url.Values{"_id": {strings.Join(ids, ",")}}.Encode(), Count: len(ids)}
 }
 
-// Definition returns the search for a Questionnaire by its canonical URL, without the version. R4's
-// QuestionnaireResponse.questionnaire is not a URL that can be read (FHIR R4 references.html#canonical).
+// Definition returns the search for a Questionnaire by its canonical URL, without the version. In R4,
+// QuestionnaireResponse.questionnaire is not a readable URL (FHIR R4 references.html#canonical).
 func Definition(canonical string) Query {
 	return Query{Type: questionnaire, Params: url.Values{"url": {canonical}}.Encode(), Count: countUsual}
 }

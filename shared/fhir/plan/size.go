@@ -2,11 +2,11 @@ package plan
 
 import "recordbridge/shared/fhir"
 
-// AnySize requests pages of the server's default size, by omitting _count.
+// AnySize requests pages of the server's default size by omitting _count.
 const AnySize = -1
 
-// Sized returns q with pages of count resources, which may be AnySize. It preserves changes made by the ladder or the
-// profile.
+// Sized returns q with count resources per page; count may be AnySize. Sized preserves changes made by the ladder or
+// the profile.
 func (q Query) Sized(count int) Query {
 	if q.Count >= countUsual && !q.Widened() {
 		q.Count = max(0, count)
@@ -17,14 +17,14 @@ func (q Query) Sized(count int) Query {
 // UsualSize returns the initial page size for an unknown server.
 func UsualSize() int { return countUsual }
 
-// Larger returns the page size to try next if pages of the given size are full. It returns size itself if there is no
-// larger one.
+// Larger returns the page size to try next if pages of the given size are full. It returns size itself if no larger
+// size exists.
 func Larger(size int) int { return max(size, countMore) }
 
 // Smaller returns the page size to try if pages of the usual size are too large.
 func Smaller() int { return countSmall }
 
-// IsTooMuch reports whether a failure may be due to a page size above the usual one.
+// IsTooMuch reports whether a failure may be due to a page size above the usual size.
 func (q Query) IsTooMuch(failed *fhir.RequestError) bool {
 	if q.Count <= countUsual || q.Widened() || failed.Refusal != fhir.Unexplained {
 		return false

@@ -17,8 +17,8 @@ const (
 	dstu2 release = stepDSTU2
 )
 
-// releaseOf parses CapabilityStatement.fhirVersion. If a server does not state its version, R4 is assumed, the minimum
-// under the certification rules since 2022.
+// releaseOf parses CapabilityStatement.fhirVersion. If a server does not state its version, releaseOf assumes R4, the
+// minimum under the certification rules since 2022.
 func releaseOf(fhirVersion string) release {
 	switch {
 	case strings.HasPrefix(fhirVersion, "1.0"), strings.HasPrefix(fhirVersion, "0.5"):
@@ -29,10 +29,10 @@ func releaseOf(fhirVersion string) release {
 	return r4
 }
 
-// Types requested before R4, in this order: those of Argonaut and US Core STU3, then those of payers and others that
-// EHRs offer. Package fhir has the types for R4, because authorization requests name the same ones. Types that US Core
-// does not search by patient are read by reference (see Followed), or searched if the CapabilityStatement lists a
-// search.
+// Types requested before R4. The Argonaut and US Core STU3 types come first, followed by the types of payers and other
+// types that EHRs offer. Package fhir has the R4 types, because authorization requests name the same types. Types that
+// US Core does not search by patient are read by reference (see Followed), or searched if the CapabilityStatement lists
+// a search.
 const (
 	usCoreSTU3 = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
 		"QuestionnaireResponse RelatedPerson Condition CarePlan CareTeam MedicationRequest MedicationStatement " +
@@ -48,7 +48,7 @@ const (
 	extraDSTU2 = "Claim MedicationAdministration Appointment Account NutritionOrder ImagingStudy"
 )
 
-// table returns the types to request from a server of the release, in order.
+// table returns the types to request from a server of release r, in order.
 func table(r release) []string {
 	switch r {
 	case dstu2:
@@ -65,8 +65,8 @@ func inCompartment(resourceType string) bool {
 	return slices.Contains(fhir.CompartmentTypes(), resourceType) || slices.Contains(fhir.OlderTypes(), resourceType)
 }
 
-// Compartment returns the searchable types of the patient compartment for a server's FHIR version. It returns none
-// before R4, because such servers are assumed to support only some of these types.
+// Compartment returns the searchable types of the patient compartment for a server's FHIR version. It returns nil
+// before R4, because older servers are assumed to support only some of these types.
 func Compartment(fhirVersion string) []string {
 	if releaseOf(fhirVersion) != r4 {
 		return nil

@@ -8,28 +8,28 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Boot holds a page's initial data, so that the first paint needs no second request. It is embedded in the page as
-// application/json and contains no secrets.
+// Boot holds a page's initial data, so that the first paint needs no second request. The page embeds Boot as
+// application/json. Boot contains no secrets.
 type Boot struct {
 	Shell        Shell     `json:"shell"`
 	BaseURL      string    `json:"base_url"` // the API's URL, including the version
 	Mode         org.Mode  `json:"api_mode"`
 	PublicID     string    `json:"public_id"`
-	Organisation *Branding `json:"org"` // nil if there is no organisation or it must not be shown
+	Organisation *Branding `json:"org"` // nil without an organisation that may be shown
 	// origins whose pages may embed the frame; if empty, any origin
 	AllowedOrigins []string          `json:"allowed_origins"`
 	Error          *Failure          `json:"error"` // reason why the page can't start
 	Query          map[string]string `json:"query"` // query parameters of the page itself
-	// DashboardURL is the dashboard's URL if it is not below BaseURL, and otherwise empty.
+	// DashboardURL is the dashboard's URL if the dashboard is not below BaseURL, and otherwise empty.
 	DashboardURL string `json:"dashboard_url,omitempty"`
 
 	Own weburl.Own `json:"-"` // used to omit registered origins that belong to this service
 }
 
-// Shell is the kind of window or frame that the application runs in.
+// Shell is the kind of window or frame in which the application runs.
 type Shell string
 
-// Shells that the application can run in.
+// Shells in which the application can run.
 const (
 	Frame  Shell = "frame"  // the widget's frame on a customer's page
 	Page   Shell = "page"   // a separate page that redirects to the organisation's redirect URI
@@ -62,9 +62,9 @@ func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	}
 }
 
-// script returns the boot data as the contents of a script element. encoding/json escapes the characters that could
-// close the element or start a comment in it (<, >, &). It also escapes U+2028 and U+2029, line terminators that JSON
-// allows but older JavaScript does not.
+// script returns the boot data as the content of a script element. encoding/json escapes the characters that could
+// close the element or start a comment in the element (<, >, &). It also escapes U+2028 and U+2029, line terminators
+// that JSON allows but older JavaScript does not.
 func (b Boot) script() (string, error) {
 	if b.AllowedOrigins == nil {
 		b.AllowedOrigins = []string{}

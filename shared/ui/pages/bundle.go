@@ -1,5 +1,5 @@
 // Package pages serves the widget and the service's own pages to browsers. It serves the files that shared/ui builds
-// and that are deployed with the function (docs/adr/0035-the-widget.md), and renders pages from them for one
+// and that are deployed with the function (docs/adr/0035-the-widget.md). It also renders pages from these files for one
 // organisation. The package is independent of HTTP. It reads a build folder once and never opens a file that the
 // folder's manifest does not list.
 package pages
@@ -82,7 +82,7 @@ func (b *Bundle) File(at string) (f File, ok bool) {
 	return f, ok
 }
 
-// place adds a file at its own path, where its content never changes. It also adds an SDK file at the path of its major
+// place adds a file at its own path, where the content never changes. It also adds an SDK file at the path of its major
 // version, where the content changes with each release.
 func (b *Bundle) place(at string, f File, version string) error {
 	f.Life = Forever
@@ -130,7 +130,7 @@ type File struct {
 	Life     Life
 	Audience Audience
 
-	forms []Form // shortest first, the unencoded one last
+	forms []Form // shortest first, unencoded form last
 }
 
 // Life is the time that a file may be cached.
@@ -158,8 +158,8 @@ type Form struct {
 	Body     []byte
 }
 
-// In returns the file's shortest form among the encodings that the client accepts. If it accepts none, In returns the
-// unencoded form.
+// In returns the file's shortest form among the encodings that the client accepts. If the client accepts no encoding,
+// In returns the unencoded form.
 func (f File) In(takes func(encoding string) bool) Form {
 	for _, form := range f.forms[:len(f.forms)-1] {
 		if takes(form.Encoding) {
@@ -174,7 +174,8 @@ func formOf(encoding string, body []byte) Form {
 	return Form{Encoding: encoding, Tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:18]) + `"`, Body: body}
 }
 
-// read reads a file and its encoded variants from folder, which rejects paths that lead outside it (fs.ValidPath).
+// read reads a file and its encoded variants from folder, which rejects paths that lead outside the folder
+// (fs.ValidPath).
 func read(folder fs.FS, at, mediaType string) (File, error) {
 	if mediaType == "" {
 		return File{}, fmt.Errorf("%q has no media type", at)
@@ -192,8 +193,8 @@ func read(folder fs.FS, at, mediaType string) (File, error) {
 	return f, nil
 }
 
-// damaged wraps err so that it no longer matches fs.ErrNotExist: a file missing from a folder with a manifest means a
-// damaged build, not an absent one.
+// damaged wraps err so that it no longer matches fs.ErrNotExist. A file missing from a folder with a manifest means
+// that the build is damaged, not that it is absent.
 //
 //nolint:errorlint // see above
 func damaged(err error) error { return fmt.Errorf("a file that the manifest names: %v", err) }

@@ -24,7 +24,7 @@ func (w watched) Open(name string) (fs.File, error) {
 	return w.MapFS.Open(name)
 }
 
-// ReadFile implements fs.ReadFileFS. Without it, reads would bypass Open.
+// ReadFile implements fs.ReadFileFS. Without ReadFile, reads would bypass Open.
 func (w watched) ReadFile(name string) ([]byte, error) {
 	w.opened[name] = true
 	return w.MapFS.ReadFile(name)
@@ -93,7 +93,7 @@ func TestFileHasEncodingsAndLifetime(t *testing.T) {
 	if string(floating.In(only("")).Body) != built.SDK {
 		t.Errorf("got %s", floating.In(only("")).Body)
 	}
-	text := string(released.In(only("br")).Body) // this file has no br form, so In returns the unencoded one
+	text := string(released.In(only("br")).Body) // this file has no br form, so In returns the unencoded form
 	if !strings.HasPrefix(text,
 		`{"version":"4.1.2","files":{"svc-widget.js":{"path":"4.1.2/svc-widget.js","integrity":"sha384-`) {
 		t.Errorf("the SDK's manifest is %s", text)

@@ -43,7 +43,7 @@ type Drawn struct {
 // Names of the pages.
 const (
 	Embed     = "embed"     // in a frame on a customer's page
-	Connect   = "connect"   // in a window of its own
+	Connect   = "connect"   // in a separate window
 	Demo      = "demo"      // the playground page
 	Dashboard = "dashboard" // for developers; see docs/adr/0036-the-dashboard.md
 )
@@ -58,7 +58,7 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 	if err != nil {
 		return Drawn{}, err
 	}
-	// Replace all placeholders in a single pass, so that placeholders within inserted text are left alone.
+	// Replace all placeholders in a single pass, so that placeholders within inserted text remain unchanged.
 	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{boot}}", script).Replace(p.text)
 	drawn := Drawn{HTML: []byte(text), Policy: p.policy(name, boot), Referrer: "no-referrer"}
 	if startsAttempts(name) {

@@ -14,18 +14,18 @@ import (
 // maxFile is the maximum size of a file in bytes. The limits in shared/ui are much lower.
 const maxFile = 1 << 20
 
-// Releases serves the immutable files of every deployed release, which infra/deploy uploads. Pages of other releases
-// and customers who pin a version need them (docs/adr/0035-the-widget.md).
+// Releases serves the immutable files of every deployed release, which infra/deploy uploads. Other releases' pages, and
+// customers who pin a version, need these files (docs/adr/0035-the-widget.md).
 type Releases struct{ Files Files }
 
-// Files stores files by path relative to the base URL. Each encoding has its own name. It returns fault.NotFound if the
-// file does not exist.
+// Files stores files by path relative to the base URL. Each encoding has its own name. Open returns fault.NotFound if
+// the file does not exist.
 type Files interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// File returns the shortest form of a file that the client accepts, or fault.NotFound if no release contains the file.
-// It looks up only paths of assets and SDK versions.
+// File returns a file's shortest form that the client accepts, or fault.NotFound if no release contains the file. It
+// looks up only paths of assets and SDK versions.
 func (r Releases) File(ctx context.Context, at string, takes func(encoding string) bool) (File, error) {
 	if !immutable().MatchString(at) {
 		return File{}, fault.Missing("File not found.")
@@ -51,7 +51,7 @@ func (r Releases) File(ctx context.Context, at string, takes func(encoding strin
 	return f, nil
 }
 
-// immutable returns a pattern for the names of files that never change, as written by shared/ui/build.mjs.
+// immutable returns a pattern that matches the names of files that never change, as written by shared/ui/build.mjs.
 func immutable() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(widget/assets/[a-z][a-z0-9-]{0,40}-[A-Z0-9]{8}\.(js|css)|sdk/[0-9]{1,5}\.[0-9]{1,5}\.[0-9]{1,5}/[a-z-]{1,` +

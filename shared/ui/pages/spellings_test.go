@@ -11,7 +11,7 @@ import (
 )
 
 // TestBrandingOmitsURLsOfServiceInAnySpelling covers rows stored by an earlier release, which may contain any spelling
-// that it accepted.
+// that the earlier release accepted.
 func TestBrandingOmitsURLsOfServiceInAnySpelling(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]string{

@@ -17,11 +17,11 @@ import (
 
 const (
 	// kept is the period for which a delivery and its attempts are shown. DynamoDB deletes expired rows up to two days
-	// late, so the age is checked here (docs/reference/deviations.md, Webhooks).
+	// late, so package deliverylog checks the age itself (docs/reference/deviations.md, Webhooks).
 	kept = 15 * 24 * time.Hour
-	// mostEntries is the maximum number of deliveries on a page, and defaultEntries the default.
+	// mostEntries is the maximum number of deliveries on a page; defaultEntries is the default.
 	mostEntries, defaultEntries = 100, 50
-	// mostRead limits the number of rows read for one page, including those that do not match. Each row is at most a few
+	// mostRead limits the number of rows read for one page, including rows that do not match. Each row is at most a few
 	// kilobytes.
 	mostRead = 500
 	// batch is the number of rows read at once if most of them may not match.
@@ -37,15 +37,16 @@ type Log struct {
 
 // Rows reads the delivery log's rows regardless of their age (store.DeliveryLog).
 type Rows interface {
-	// DeliveriesBefore returns at most limit cursors of deliveries that were created at or after from and precede a
-	// cursor, newest first. It also reports whether there are more. The most recent deliveries may be missing.
+	// DeliveriesBefore returns at most limit cursors of deliveries that were created at or after from and precede the
+	// cursor before, newest first. It also reports whether more such deliveries exist. The most recent deliveries may
+	// be missing.
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before Place, from time.Time, limit int) (found []Place,
 		more bool, err error)
-	// Deliveries reads at most 100 deliveries with a consistent read, in the order of ids. It omits missing ones.
+	// Deliveries reads at most 100 deliveries with a consistent read, in the order of ids. It omits missing deliveries.
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
-	// Events reads at most 100 events by ID with a consistent read. It omits missing ones.
+	// Events reads at most 100 events by ID with a consistent read. It omits missing events.
 	Events(ctx context.Context, tenant org.Tenant, ids []string) (map[string]webhook.Event, error)
-	// Attempts returns a delivery's latest attempts, at most limit, oldest first.
+	// Attempts returns at most limit of a delivery's latest attempts, oldest first.
 	Attempts(ctx context.Context, tenant org.Tenant, deliveryID string, limit int) ([]webhook.Attempt, error)
 }
 
@@ -54,16 +55,16 @@ type Subscriptions interface {
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
-// Place is a delivery's cursor in its tenant's list, which is ordered by time, then by ID.
+// Place is a delivery's cursor in its tenant's list, which is ordered by time and then by ID.
 type Place struct {
 	MadeAt time.Time
 	ID     string // ID of the delivery; an empty ID precedes all deliveries created at the same time
 }
 
-// stamp is the format of times in cursors, as precise as the times in rows.
+// stamp is the format of times in cursors. It is as precise as the times in rows.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
-// position returns a cursor as text, which parsePlace parses.
+// position returns a cursor as text that parsePlace can parse.
 func (p Place) position() string { return p.MadeAt.UTC().Format(stamp) + "#" + p.ID }
 
 // parsePlace parses the text of a page's cursor.
@@ -84,7 +85,7 @@ type Entry struct {
 	Type webhook.Type // type of the event; empty if the event has expired
 }
 
-// types returns the deliveries as entries with their event types, and the events by ID.
+// types returns the deliveries as entries with their event types. It also returns the events by ID.
 func (l Log) types(ctx context.Context, tenant org.Tenant,
 	deliveries []webhook.Delivery,
 ) ([]Entry, map[string]webhook.Event, error) {
@@ -107,5 +108,5 @@ func (l Log) types(ctx context.Context, tenant org.Tenant,
 	return entries, events, nil
 }
 
-// isKept reports whether deliveries created at a time are still shown.
+// isKept reports whether deliveries created at the given time are still shown.
 func (l Log) isKept(at time.Time) bool { return at.After(l.Now().Add(-kept)) }

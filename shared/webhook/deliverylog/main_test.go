@@ -28,7 +28,7 @@ var (
 	noon = time.Date(2026, 3, 4, 12, 0, 0, 123456000, time.UTC)
 )
 
-// world holds the log with the tables that template.yaml declares, a worker that fills it, and a clock.
+// world holds the log with the tables that template.yaml declares, a worker that fills the log, and a clock.
 type world struct {
 	rows   store.Webhooks
 	log    deliverylog.Details

@@ -15,11 +15,12 @@ import (
 
 // Query selects deliveries that match every given field. Its zero value selects all deliveries.
 type Query struct {
-	// ID is the ID of a delivery or of its event. An event's ID selects all its deliveries to existing subscriptions.
+	// ID is the ID of a delivery or of its event. An event's ID selects all of the event's deliveries to existing
+	// subscriptions.
 	ID             string
 	SubscriptionID string
 	Type           webhook.Type
-	// Subject is the ID of the connection or the export that the event is about.
+	// Subject is the ID of the connection or export that the event is about.
 	Subject  string
 	Status   webhook.DeliveryStatus
 	From, To time.Time // creation time, from From up to but not including To; zero for no limit
@@ -30,13 +31,13 @@ type Query struct {
 // Page is a page of the delivery list, newest first.
 type Page struct {
 	Entries []Entry
-	// Next is the cursor of the next page, for Query.After, or "" if there are no more. A page may be short, or even
-	// empty, although more deliveries follow, because the number of rows read for one page is limited.
+	// Next is the cursor of the next page, for Query.After, or "" on the last page. A page may be short, or even empty,
+	// although more deliveries follow, because the number of rows read for one page is limited.
 	Next string
 }
 
 // Search returns a tenant's deliveries, newest first. New deliveries do not shift the pages: each page continues
-// exactly after the previous one. A delivery appears shortly after its creation. It can fail with fault.Invalid,
+// exactly after the previous page. A delivery appears shortly after its creation. Search returns fault.Invalid,
 // fault.Unavailable or an internal error.
 func (l Log) Search(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	if err := q.check(); err != nil {
@@ -116,7 +117,7 @@ func (q Query) readAtOnce() int {
 	return batch
 }
 
-// wanted reads the deliveries at cursors and returns the matching ones, in order.
+// wanted reads the deliveries at the given cursors and returns the matching deliveries, in order.
 func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query) ([]Entry, error) {
 	found := make([]string, len(at))
 	for i, p := range at {
@@ -146,7 +147,7 @@ func (l Log) matches(d webhook.Delivery, q Query) bool {
 		!d.CreatedAt.Before(q.From) && (q.To.IsZero() || d.CreatedAt.Before(q.To))
 }
 
-// byID returns a delivery by its ID, or an event's deliveries by their derived IDs. They always fit one page.
+// byID returns a delivery by its ID, or an event's deliveries by their derived IDs. The result always fits on one page.
 func (l Log) byID(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	id, ok := ids.ParseUUID(q.ID)
 	if !ok {

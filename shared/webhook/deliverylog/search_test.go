@@ -186,7 +186,7 @@ func TestSearchLimitsRowsReadWhenNothingMatches(t *testing.T) {
 	}
 }
 
-// numbered returns a delivery created at a time. The IDs of consecutive deliveries are unordered.
+// numbered returns a delivery created at the given time. The IDs of consecutive deliveries are unordered.
 func numbered(i int, at time.Time) webhook.Delivery {
 	return webhook.Delivery{
 		ID: ids.Derive("numbered", strconv.Itoa(i)), Tenant: tenant, SubscriptionID: "s" + strconv.Itoa(i%3),
@@ -195,8 +195,8 @@ func numbered(i int, at time.Time) webhook.Delivery {
 	}
 }
 
-// TestSearchPagesAreStableUnderInsertion creates deliveries while pages are read, some with the same time as older
-// ones. Each earlier delivery must be returned once, in order.
+// TestSearchPagesAreStableUnderInsertion creates deliveries while pages are read. Some new deliveries have the same
+// time as older deliveries. The pages must return each earlier delivery once, in order.
 func TestSearchPagesAreStableUnderInsertion(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -210,7 +210,7 @@ func checkPages(t *testing.T, r *rapid.T) {
 	w.now = noon.Add(time.Hour)
 	var (
 		made    int
-		at      = rapid.IntRange(0, 6) // in seconds, so that many deliveries share one
+		at      = rapid.IntRange(0, 6) // in seconds, so that many deliveries share a time
 		present = map[string]bool{}
 	)
 	add := func(ctx context.Context, second int) string {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// mostAttempts is the maximum number of a delivery's attempts that are shown; the latest are shown. A schedule has ten
-// attempts, and replays add to them.
+// mostAttempts is the maximum number of a delivery's attempts that are shown. The latest attempts are shown. A schedule
+// has ten attempts, and replays add further attempts.
 const mostAttempts = 100
 
 // Details searches deliveries as its Log does, and shows single deliveries. It is safe for concurrent use.
@@ -28,15 +28,15 @@ type Detail struct {
 
 	// Body is the body of every attempt, without the tokens of its download links. It is nil if the event has expired.
 	Body     []byte
-	Attempts []Attempt // attempts, oldest first
+	Attempts []Attempt // oldest attempt first
 }
 
 // Attempt holds one request and its outcome.
 type Attempt struct {
 	webhook.Attempt
 
-	// Answer is the first 2 KiB of the response body. It is empty if there was no body, or if the subscription, whose key
-	// decrypts it, was removed.
+	// Answer is the first 2 KiB of the response body. It is empty if the response had no body, or if the subscription,
+	// whose key decrypts Answer, was removed.
 	Answer []byte
 }
 

@@ -25,8 +25,7 @@ func wantMissing(t *testing.T, what string, w *world, of org.Tenant, id string) 
 	}
 }
 
-// TestShowReturnsEveryRequestAndResponse lets the worker write the log's rows: a failure, then a success, then a
-// replay.
+// TestShowReturnsEveryRequestAndResponse makes the worker write the log's rows for a failure, a success and a replay.
 func TestShowReturnsEveryRequestAndResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,15 +10,16 @@ import (
 )
 
 const (
-	// settled is the minimum age of an event that is served (docs/guide/webhooks.md, Reading events). The package comment
-	// explains the reason.
+	// settled is the minimum age of an event that the list serves (docs/guide/webhooks.md, Reading events). The package
+	// comment explains the reason.
 	settled = 15 * time.Second
-	// kept is the period for which events stay in the list. Their rows are deleted later, so the age is checked here.
+	// kept is the period for which events stay in the list. Their rows are deleted later, so eventlog checks the age
+	// itself.
 	kept = 15 * 24 * time.Hour
-	// maxBytes limits the total size of a response's events. Responses are encoded in base64, and Lambda limits them to 6
-	// MB. The largest event is a row of 400 KB, so at least one always fits.
+	// maxBytes limits the total size of a response's events. Responses are encoded in base64, and Lambda limits a
+	// response to 6 MB. The largest event is a row of 400 KB, so at least one event always fits.
 	maxBytes = 4_000_000
-	// maxExamined limits the number of events that one request reads to find matching ones.
+	// maxExamined limits the number of events that one request reads to find matching events.
 	maxExamined = 1000
 	// minBatch and maxBatch limit the number of events read at once. The minimum allows for events that do not match; the
 	// maximum is the number that the store reads in one call.

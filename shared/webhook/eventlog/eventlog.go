@@ -1,16 +1,16 @@
-// Package eventlog lets an organisation read its events (docs/guide/webhooks.md, "Reading events"). It returns those of
-// the last 15 days, oldest first, each as the envelope that the organisation's webhooks receive, byte for byte. Reading
-// an event does not remove it.
+// Package eventlog lets an organisation read its events (docs/guide/webhooks.md, "Reading events"). It returns the
+// events of the last 15 days, oldest first. Each event is the envelope that the organisation's webhooks receive, byte
+// for byte. Reading an event does not remove it.
 //
 // Only events older than 15 seconds are served. The list is read through an index that shows each new entry shortly
 // after its row, with a varying delay. A row is in turn stored shortly after the time of its event. An event can
-// therefore appear in the list before one that a reader has already received, and the reader's cursor would skip it
-// permanently. Both delays together are many times shorter than 15 seconds. Organisations that need events sooner can
-// use a webhook. Events with equal times are ordered by ID.
+// therefore appear in the list before an event that a reader has already received, and the reader's cursor would skip
+// it permanently. Both delays together are many times shorter than 15 seconds. Organisations that need events sooner
+// can use a webhook. Events with equal times are ordered by ID.
 //
 // The extensions (patient.connection_failed, patient.authorization_expiring, patient.ehi_export_progress) are served
 // only to requests that name them, just as webhooks receive them only after opting in. A reader written for the
-// specification therefore never sees one.
+// specification therefore never receives an extension.
 package eventlog
 
 import (
@@ -33,15 +33,15 @@ type Reader struct {
 	Now     func() time.Time
 }
 
-// Log returns events after last that were created before a time, oldest first by creation time and ID, at most limit.
-// It also reports whether there are more. last is compared by tenant, time and ID only. Log returns no events only if
-// there are no more (store.EventLog).
+// Log returns at most limit events after last that were created before a given time, oldest first by creation time and
+// ID. It also reports whether more such events exist. Log compares last by tenant, time and ID only. Log returns an
+// empty list only if no more events exist (store.EventLog).
 type Log interface {
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) (events []webhook.Event,
 		more bool, err error)
 }
 
-// Cursors seals cursors for a tenant and a use. It returns fault.Invalid for a cursor that it has not sealed
+// Cursors seals cursors for a tenant and a use. It returns fault.Invalid for a cursor that it did not seal
 // (cursor.Sealer).
 type Cursors interface {
 	Seal(tenant org.Tenant, use, position string) (string, error)
@@ -52,17 +52,17 @@ type Cursors interface {
 type Query struct {
 	After string         // cursor of the previous page; empty for the start of the list
 	Limit int            // maximum number of events, at least one
-	Types []webhook.Type // requested types; if empty, all except the extensions
+	Types []webhook.Type // requested types; if empty, all types except the extensions
 }
 
 // Page is a page of the event list.
 type Page struct {
 	Events []json.RawMessage // events; never nil
 	After  string            // cursor; never empty, so that a reader can always continue
-	More   bool              // there are more events, even if this page is empty
+	More   bool              // whether more events follow, even if this page is empty
 }
 
-// Read returns the page after a cursor. It returns fault.Invalid for a cursor of another list, tenant or mode.
+// Read returns the page after a cursor. It returns fault.Invalid for a cursor from another list, tenant or mode.
 func (r Reader) Read(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	start, err := r.open(tenant, q.After)
 	if err != nil {
@@ -93,7 +93,7 @@ func (q Query) types() []webhook.Type {
 	return specified
 }
 
-// use distinguishes the event list's cursors from those of other lists.
+// use distinguishes the event list's cursors from other lists' cursors.
 const use = "events"
 
 // seal returns the cursor after an event, or before all events if last has no ID.
@@ -105,8 +105,8 @@ func (r Reader) seal(last webhook.Event) (string, error) {
 	return r.Cursors.Seal(last.Tenant, use, position)
 }
 
-// open decodes a cursor returned by seal. The event has only tenant, time and ID. An empty cursor stands for the start
-// of the list.
+// open decodes a cursor returned by seal. The event has only a tenant, a time and an ID. An empty cursor represents the
+// start of the list.
 func (r Reader) open(tenant org.Tenant, text string) (webhook.Event, error) {
 	beginning := webhook.Event{Tenant: tenant}
 	if text == "" {

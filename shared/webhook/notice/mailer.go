@@ -15,14 +15,15 @@ import (
 )
 
 const (
-	// firstWait is the delay after a notice's first failure. It doubles with each further failure, up to longestWait.
+	// firstWait is the delay after a notice's first failure. Each further failure doubles the delay, up to longestWait.
 	firstWait   = time.Minute
 	longestWait = 6 * time.Hour
-	// keepTrying is the period during which sending is retried. DynamoDB deletes the row around the same time.
+	// keepTrying is the period during which the mailer retries sending a notice. DynamoDB deletes the notice's row
+	// around the end of this period.
 	keepTrying = 15 * 24 * time.Hour
 )
 
-// Store stores notices, and reads their subjects (store.Webhooks).
+// Store stores notices and reads their subjects (store.Webhooks).
 type Store interface {
 	// ClaimNotice claims an unsent notice for the caller until leaseUntil. It returns fault.Conflict if the notice can't
 	// be claimed now.
@@ -32,7 +33,7 @@ type Store interface {
 	// PostponeNotice releases a claimed notice until later. It returns fault.Conflict if another claim has taken over.
 	PostponeNotice(ctx context.Context, n Notice, until time.Time) error
 	// DisableForNotice disables the subscription whose disabling the notice reports. It returns fault.Conflict if the
-	// subscription has changed since.
+	// subscription has changed since the notice was created.
 	DisableForNotice(ctx context.Context, n Notice) error
 	// Organisation reads the organisation that receives the notice.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
@@ -49,7 +50,7 @@ type Limits interface {
 }
 
 // Mailer sends notices by email. A claim prevents two workers from sending the same notice. After a crash between
-// sending and recording it, the notice is sent again.
+// sending a notice and recording it, the mailer sends the notice again.
 type Mailer struct {
 	Store     Store
 	Sender    Sender // nil if this stack sends no email
@@ -60,7 +61,7 @@ type Mailer struct {
 	Lease     time.Duration // must exceed the time needed for sending
 }
 
-// SendNotice sends an unsent notice. An error is internal, and the notice is retried later.
+// SendNotice sends an unsent notice. Errors are internal, and the notice is retried later.
 func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) error {
 	now := m.Now()
 	n, err := m.Store.ClaimNotice(ctx, tenant, id, now, now.Add(m.Lease))
@@ -72,7 +73,8 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 	}
 	logx.Add(ctx, slog.String("notice", string(n.Kind)))
 	outcome, err := m.send(ctx, n)
-	// The email's outcome is known. It is stored even after the deadline, so that the email is not sent again.
+	// The email's outcome is known. SendNotice stores the outcome even after the deadline, so that the email is not
+	// sent again.
 	ctx = context.WithoutCancel(ctx)
 	if err != nil || outcome == limited {
 		return errors.Join(err, m.putOff(ctx, n))
@@ -83,8 +85,8 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 func (m Mailer) send(ctx context.Context, n Notice) (Outcome, error) {
 	outcome, err := m.mail(ctx, n)
 	if n.Kind == KindDisabled {
-		// The subscription is disabled after its email, whatever the email's outcome. A receiver that wants no more
-		// deliveries must not get them while SES is down. The notice is stored, so it is not lost.
+		// The subscription is disabled after its email, regardless of the email's outcome. A receiver that wants no
+		// more deliveries must not get them while SES is down. The notice is stored, so it is not lost.
 		disabling := m.Store.DisableForNotice(context.WithoutCancel(ctx), n)
 		switch {
 		case disabling == nil:
@@ -128,7 +130,7 @@ func (m Mailer) mail(ctx context.Context, n Notice) (Outcome, error) {
 	return Sent, nil
 }
 
-// support returns the operator's address for support tickets, if there is one.
+// support returns the operator's address for support tickets, if one is configured.
 func (m Mailer) support() []string {
 	if m.Support == "" {
 		return nil

@@ -115,8 +115,8 @@ func (p *office) due() []time.Time {
 	return all
 }
 
-// wantDone checks that a number of emails was sent, that nothing remains to be done, and that the log contains the
-// outcome but no email address.
+// wantDone checks that the given number of emails was sent, that no work remains, and that the log contains the outcome
+// but no email address.
 func (p *office) wantDone(mails int, outcome notice.Outcome) {
 	p.t.Helper()
 	if got := len(p.cloud.SES().Sent()); got != mails {
@@ -186,7 +186,7 @@ func TestNoticeWithoutRecipientsIsFinished(t *testing.T) {
 
 var errCrash = errors.New("crashed")
 
-// crashing is a store or sender that simulates a worker's crash at one step, once.
+// crashing is a store or sender that simulates a single crash of a worker at one step.
 type crashing struct {
 	notice.Store
 	notice.Sender
@@ -257,7 +257,7 @@ func (f *failing) Send(context.Context, []string, string, string, string) error 
 	return errTrouble
 }
 
-// sweep simulates the sweeper until the notice is no longer due, or for a number of runs.
+// sweep simulates the sweeper until the notice is no longer due, or for the given number of runs.
 func (p *office) sweep(times int) {
 	p.t.Helper()
 	for range times {
@@ -324,7 +324,7 @@ func TestSendNoticeDisablesReportedSubscription(t *testing.T) {
 		p := newOffice(t, address)
 		expect.NoError(t, p.rows.CreateSubscription(t.Context(),
 			webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
-		// The stored notice simulates a worker that crashed before sending it.
+		// The stored notice simulates a worker that crashed before sending the notice.
 		expect.NoError(t, p.rows.Notify(t.Context(), notice.Notice{
 			ID: noticeID, Tenant: tenant, Kind: notice.KindDisabled, SubscriptionID: hookID, Rev: 1, Reason: webhook.ReasonGone,
 			At: time.Now(),
@@ -338,7 +338,7 @@ func TestSendNoticeDisablesReportedSubscription(t *testing.T) {
 		if !sub.Disabled || sub.DisabledFor != webhook.ReasonGone {
 			t.Fatalf("the webhook is %+v, want disabled although no mail can be sent", sub)
 		}
-		// The owner enables the subscription before the email is sent; the email then changes nothing.
+		// The owner enables the subscription before the email is sent, so the email changes nothing.
 		expect.NoError(t, p.rows.EnableSubscription(t.Context(), sub))
 		p.mailer.Sender = works
 		p.sweep(1)

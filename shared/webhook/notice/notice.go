@@ -1,6 +1,7 @@
 // Package notice sends email to an organisation about its webhooks and credentials, and to the operator about support
 // tickets. It defines the occasions, the texts, and how long sending is retried. A notice is first stored as a row, so
-// that none is lost (ADR 4); the webhook worker sends it. The package depends on neither SES nor a table.
+// that no notice is lost (ADR 4); the webhook worker then sends the notice. The package depends on neither SES nor a
+// table.
 package notice
 
 import (
@@ -20,13 +21,13 @@ type Kind string
 const (
 	KindFailing  Kind = "webhook_failing"
 	KindDisabled Kind = "webhook_disabled"
-	// Notices of created items, in case someone outside the organisation created them.
+	// Notices about created items, in case someone outside the organisation created an item.
 	KindWebhookCreated    Kind = "webhook_created"
 	KindWebhookMoved      Kind = "webhook_moved"
 	KindSecretRotated     Kind = "webhook_secret_rotated"
 	KindCredentialCreated Kind = "credential_created" //nolint:gosec // G101: the name of a kind
 	KindKeyCreated        Kind = "key_created"
-	// Notices of an operator's decisions on live mode.
+	// Notices about an operator's decisions on live mode.
 	KindLiveApproved  Kind = "live_access_approved"
 	KindLiveRefused   Kind = "live_access_refused"
 	KindLiveWithdrawn Kind = "live_access_withdrawn"
@@ -34,10 +35,10 @@ const (
 	KindSupport Kind = "support_requested"
 )
 
-// Notice is an email to an organisation about one of its webhooks or credentials, or its live mode, or to the operator
-// about a support ticket. It contains no event content and no secret.
+// Notice is an email to an organisation about one of its webhooks or credentials, or its live mode, or an email to the
+// operator about a support ticket. It contains no event content and no secret.
 type Notice struct {
-	ID             string // the same ID for the same occasion
+	ID             string // identical for the same occasion
 	Tenant         org.Tenant
 	Kind           Kind
 	SubscriptionID string
@@ -72,7 +73,7 @@ func WebhookCreated(s webhook.Subscription) Notice {
 	return n
 }
 
-// WebhookMoved returns the notice that a subscription has a new URL, that of s. The previous revision distinguishes
+// WebhookMoved returns the notice that a subscription has a new URL, which s holds. The previous revision distinguishes
 // several changes.
 func WebhookMoved(s webhook.Subscription, at time.Time) Notice {
 	n := about(s, KindWebhookMoved, at)
@@ -80,8 +81,8 @@ func WebhookMoved(s webhook.Subscription, at time.Time) Notice {
 	return n
 }
 
-// SecretRotated returns the notice that a subscription has a new signing secret. s is the previous state, whose
-// revision distinguishes several rotations.
+// SecretRotated returns the notice that a subscription has a new signing secret. s is the subscription's previous
+// state, whose revision distinguishes several rotations.
 func SecretRotated(s webhook.Subscription, at time.Time) Notice {
 	n := about(s, KindSecretRotated, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), strconv.FormatInt(s.Rev, 10))
@@ -132,12 +133,13 @@ func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice 
 	}
 }
 
-// DisabledByHand returns the notice that an operator has disabled a subscription. s is its previous state.
+// DisabledByHand returns the notice that an operator has disabled a subscription. s is the subscription's previous
+// state.
 func DisabledByHand(s webhook.Subscription, at time.Time) Notice {
 	return disabled(s, webhook.ReasonByHand, s.Health, at)
 }
 
-// failing returns the latest warning counted in h about a run of failures.
+// failing returns the latest warning that h counts for a run of failures.
 func failing(s webhook.Subscription, h webhook.Health) Notice {
 	n := about(s, KindFailing, h.LastFailure)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), h.FailingSince.UTC().Format(time.RFC3339Nano),
@@ -147,7 +149,7 @@ func failing(s webhook.Subscription, h webhook.Health) Notice {
 }
 
 // disabled returns the notice that a subscription was disabled. Enabling a subscription changes its revision, which
-// distinguishes several notices.
+// distinguishes several such notices.
 func disabled(s webhook.Subscription, reason webhook.Reason, h webhook.Health, at time.Time) Notice {
 	n := about(s, KindDisabled, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), s.CreatedAt.UTC().Format(time.RFC3339Nano),

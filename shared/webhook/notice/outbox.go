@@ -16,7 +16,7 @@ type Rows interface {
 	Notify(ctx context.Context, n Notice) error
 }
 
-// Queue queues notices for the webhook worker. The sweeper makes up for lost messages.
+// Queue queues notices for the webhook worker. The sweeper compensates for lost messages.
 type Queue interface {
 	EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
@@ -27,8 +27,7 @@ type Outbox struct {
 	Queue Queue
 }
 
-// Notify stores a notice and queues it. A failure to queue it is not an error, because the reported change must
-// proceed.
+// Notify stores and queues a notice. It returns no error if queueing fails, because the reported change must proceed.
 func (o Outbox) Notify(ctx context.Context, n Notice) error {
 	if err := o.store(ctx, n); err != nil {
 		return err
@@ -52,7 +51,7 @@ type Owners struct {
 	Mailer Mailer
 }
 
-// disabledFirst limits how long disabling a webhook waits for its email.
+// disabledFirst limits how long disabling a webhook waits for the email about it.
 const disabledFirst = 5 * time.Second
 
 // NotifyFailing implements webhook.Owners.
@@ -61,7 +60,7 @@ func (o Owners) NotifyFailing(ctx context.Context, s webhook.Subscription, h web
 }
 
 // NotifyDisabled implements webhook.Owners. It sends the email before it returns, so that the email precedes the change
-// (docs/reference/deviations.md, Webhooks). A failure to send is not an error; the email is retried later.
+// (docs/reference/deviations.md, Webhooks). It returns no error if sending fails; the email is retried later.
 func (o Owners) NotifyDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
 	at time.Time,
 ) error {

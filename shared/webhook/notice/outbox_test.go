@@ -41,7 +41,7 @@ func TestNotifyDisabledSendsMailFirstWithoutBlocking(t *testing.T) {
 					webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
 				sender := &looking{office: p, err: trouble}
 				p.mailer.Sender = sender
-				p.id = notice.DisabledByHand(p.subscription(), time.Now()).ID // disabling the webhook once is one occasion
+				p.id = notice.DisabledByHand(p.subscription(), time.Now()).ID // one disabling is one occasion
 				owners := notice.Owners{Outbox: notice.Outbox{Rows: p.rows}, Mailer: p.mailer}
 				expect.NoError(t, owners.NotifyDisabled(t.Context(), p.subscription(), webhook.ReasonGone,
 					webhook.Health{}, time.Now()))
@@ -58,7 +58,7 @@ func TestNotifyDisabledSendsMailFirstWithoutBlocking(t *testing.T) {
 
 var errOutbox = errors.New("the outbox fails")
 
-// steps is an outbox that records its steps and fails at one of them.
+// steps is an outbox that records its steps and fails at one step.
 type steps struct {
 	done []string
 	fail string
@@ -85,7 +85,7 @@ func TestNotifyStoresBeforeEnqueueing(t *testing.T) {
 	}{
 		{"", nil, []string{"store", "enqueue"}},
 		{"store", errOutbox, []string{"store"}},
-		// the sweeper makes up for the lost message; the webhook is disabled anyway
+		// the sweeper compensates for the lost message; the webhook is disabled anyway
 		{"enqueue", nil, []string{"store", "enqueue"}},
 	} {
 		s := &steps{fail: test.fail}
@@ -106,8 +106,8 @@ func (o *told) Notify(_ context.Context, n notice.Notice) error {
 
 func (*told) EnqueueNotice(context.Context, org.Tenant, string) error { return nil }
 
-// TestNoticeIDIdentifiesOccasion checks that one occasion yields one notice, even if it is repeated after a crash, and
-// that two occasions yield two.
+// TestNoticeIDIdentifiesOccasion checks that one occasion yields one notice, even if the occasion is repeated after a
+// crash, and that two occasions yield two notices.
 func TestNoticeIDIdentifiesOccasion(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)

@@ -20,7 +20,7 @@ import (
 // noticesPerMailbox is the limit on one sender's notices to one mailbox (docs/adr/0042-mail-is-not-a-relay.md).
 const noticesPerMailbox = 50
 
-// endless returns a notice for every ID, and organisations by ID. It counts the outcomes of notices.
+// endless returns a notice for every ID, and organisations by ID. It counts the notices' outcomes.
 type endless struct {
 	notice.Store
 

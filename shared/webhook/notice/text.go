@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Phrases common to the emails. A reader has only the email, and may have no dashboard account.
+// Phrases common to the emails. A recipient has only the email, and may have no dashboard account.
 const (
 	reach    = "If you can't sign in to the dashboard, reply to this email to reach your Recordbridge operator."
 	receive  = "Your endpoint must respond to each request within 30 seconds with a status from 200 to 299."
@@ -26,8 +26,9 @@ type content struct {
 	advice   []string
 }
 
-// message returns a notice's email to the organisation of this name, which the organisation may have chosen itself. The
-// email names the webhook or credential and links to it, and contains neither secrets nor event content.
+// message returns a notice's email to the organisation. name is the organisation's name, which it may have chosen
+// itself. The email names the webhook or credential and links to it. The email contains neither secrets nor event
+// content.
 func message(n Notice, name, dashboard string) mailtext.Message {
 	whose := fmt.Sprintf("%s (%s mode)", mailtext.Plain(name), n.Tenant.Mode)
 	if n.Kind == KindSupport {
@@ -55,7 +56,7 @@ func message(n Notice, name, dashboard string) mailtext.Message {
 }
 
 // ticket returns a support ticket's email to the operator. The ticket's text may be health information, and its email
-// address may be a patient's, so both stay in the inquiry.
+// address may be a patient's address, so both stay in the inquiry.
 func (n Notice) ticket(whose string) mailtext.Message {
 	of := fmt.Sprintf("-org %s -mode %s -id %s", n.Tenant.OrgID, n.Tenant.Mode, n.InquiryID)
 	return mailtext.Message{
@@ -132,7 +133,7 @@ func (n Notice) content() content {
 		}
 	case KindKeyCreated:
 		return content{"A private key was created", []string{"An API credential has a new private key."}, []string{revoke}}
-	case KindSupport: // ticket returns its message
+	case KindSupport: // the ticket method returns its message
 	}
 	return content{"", nil, nil}
 }
@@ -184,8 +185,8 @@ func (n Notice) aboutWebhook() []mailtext.Fact {
 	return facts
 }
 
-// because returns the reason a webhook is disabled. If no warning was sent, it adds the reason for that, because a
-// warning is promised (docs/guide/webhooks.md, Retries).
+// because returns the reason for disabling a webhook. If no warning was sent, because also explains the missing
+// warning, since the documentation promises a warning (docs/guide/webhooks.md, Retries).
 func because(r webhook.Reason) []string {
 	const stopped = "We no longer send events to this webhook, because "
 	const unwarned = "We sent no warning before this email, because your endpoint's response asked us to stop at once."

@@ -74,7 +74,7 @@ func TestMailOfEachKindContainsNoSecret(t *testing.T) {
 	}
 }
 
-// TestMailEscapesOrganisationName covers an organisation that chooses its own name to inject markup.
+// TestMailEscapesOrganisationName covers an organisation that chooses a name to inject markup.
 func TestMailEscapesOrganisationName(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

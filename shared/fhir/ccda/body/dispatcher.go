@@ -1,5 +1,5 @@
-// Package body converts the structured body of a document. It selects the rule for each section and entry, and converts
-// content without a rule to generic facts, so that no coded data is lost.
+// Package body converts a document's structured body. It selects the rule for each section and entry, and converts
+// content without a rule to generic facts so that no coded data is lost.
 package body
 
 import (
@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Dispatcher selects the rules for sections and entries. It implements statement.Rules.
+// Dispatcher selects the conversion rules for sections and entries. It implements statement.Rules.
 type Dispatcher struct {
 	c        *statement.Context
 	rules    map[string]*statement.Entry // rules by template
@@ -18,7 +18,7 @@ type Dispatcher struct {
 	unknown  map[int32]bool // numbers of statements whose template was counted as unknown
 }
 
-// New returns a Dispatcher for a document and sets it as the context's Rules.
+// New returns a Dispatcher for a document and assigns it to the context's Rules.
 func New(c *statement.Context, all []statement.RuleSet) *Dispatcher {
 	d := &Dispatcher{c: c, rules: map[string]*statement.Entry{}, unknown: map[int32]bool{}}
 	for _, of := range all {
@@ -43,7 +43,7 @@ func (d *Dispatcher) Member(n *cda.Node, section *statement.Section) *r4.Referen
 	return d.c.Emit.Reference(n)
 }
 
-// anywhere returns the assumed templates of statements by class and mood, for sections that define none.
+// anywhere returns the templates that a statement's class and mood imply in sections that define no such templates.
 func anywhere() []statement.Assumption {
 	return []statement.Assumption{
 		{Element: "substanceAdministration", Root: "2.16.840.1.113883.10.20.22.4.16"},
@@ -58,11 +58,11 @@ func anywhere() []statement.Assumption {
 }
 
 func assumed(list []statement.Assumption, n *cda.Node) string {
-	// supply of a device, not of a medication
+	// supply of a device rather than a medication
 	if n.Name == "supply" && n.At("product") == nil && n.At("participant") != nil {
 		return "2.16.840.1.113883.10.20.22.4.50"
 	}
-	// CDA does not allow value in a procedure, so this is an observation
+	// CDA does not allow value in a procedure, so treat the statement as an observation
 	if n.Name == "procedure" && n.At("value") != nil {
 		return ""
 	}
@@ -93,8 +93,8 @@ func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
 	return rule != nil
 }
 
-// isNullOrganizer reports whether an organizer has a null flavor and states nothing itself. If so, it converts the
-// organizer's members.
+// isNullOrganizer reports whether an organizer has a null flavor and states no facts itself. isNullOrganizer converts
+// the members of such an organizer.
 func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bool {
 	if n.Name != "organizer" || n.Attr("nullFlavor") == "" {
 		return false
@@ -107,8 +107,8 @@ func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bo
 	return true
 }
 
-// ruleOf returns the rule for a statement, by its templates or otherwise by its section, class and mood. It returns nil
-// if there is none. It counts the templates as covered or unknown.
+// ruleOf returns the rule for a statement. ruleOf looks up the statement's templates first, and then its section, class
+// and mood. It returns nil if no rule matches. ruleOf counts the templates as covered or unknown.
 func (d *Dispatcher) ruleOf(n *cda.Node, section *statement.Section) *statement.Entry {
 	unknown := ""
 	for t := range n.Each("templateId") {

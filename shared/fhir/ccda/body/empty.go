@@ -11,14 +11,14 @@ import (
 
 const emptyReasonSystem = "http://terminology.hl7.org/CodeSystem/list-empty-reason"
 
-// emptyReasons maps NullFlavor to list-empty-reason. For null flavors that are not listed, "unavailable" is the closest
-// code (FHIR R4, Composition.section.emptyReason; C-CDA general guidance, "Unknown and No Known Information").
+// emptyReasons maps NullFlavor to list-empty-reason. For unlisted null flavors, "unavailable" is the closest code (FHIR
+// R4, Composition.section.emptyReason; C-CDA general guidance, "Unknown and No Known Information").
 const emptyReasons terms.Table = `
 NASK notasked
 MSK withheld
 `
 
-// emptyDisplays maps each code of list-empty-reason to its display (terminology.hl7.org).
+// emptyDisplays maps each list-empty-reason code to its display (terminology.hl7.org).
 const emptyDisplays terms.Table = `
 nilknown Nil Known
 notasked Not Asked
@@ -26,8 +26,8 @@ withheld Information Withheld
 unavailable Unavailable
 `
 
-// emptyReason returns the list-empty-reason code that a section implies by its nullFlavor or by entries that are all
-// negated or absent. It returns "" if there is none.
+// emptyReason returns the list-empty-reason code implied by a section's nullFlavor, or by its entries if all are
+// negated or absent. It returns "" if no code is implied.
 func emptyReason(section *cda.Node) string {
 	if flavor := section.Attr("nullFlavor"); flavor != "" {
 		return reasonOf(flavor)
@@ -48,7 +48,7 @@ func emptyReason(section *cda.Node) string {
 	return reason
 }
 
-// absence returns the nullFlavor of an entry, of its statement or of the only statement inside that, such as an
+// absence returns the nullFlavor of an entry, its statement, or the statement's only nested statement, such as an
 // observation in a concern act. denied reports whether the statement is negated.
 func absence(entry *cda.Node) (flavor string, denied bool) {
 	for at := entry; at != nil; at = inner(at) {
@@ -62,8 +62,8 @@ func absence(entry *cda.Node) (flavor string, denied bool) {
 	return "", false
 }
 
-// inner returns the only statement in an entry or in another statement, or the relationship to it if the statement was
-// null. It returns nil if there are none or several.
+// inner returns the only statement nested in an entry or statement. If that statement was null, inner returns its
+// relationship. It returns nil unless there is exactly one nested statement.
 func inner(n *cda.Node) *cda.Node {
 	var only *cda.Node
 	for child := range n.Each() {
@@ -85,8 +85,8 @@ func inner(n *cda.Node) *cda.Node {
 
 func reasonOf(flavor string) string { return cmp.Or(emptyReasons.Of(flavor), "unavailable") }
 
-// complete enforces the invariants of Composition.section (cmp-1: text, entries or sections; cmp-2: a reason only if it
-// is empty).
+// complete enforces the invariants of Composition.section (cmp-1: the section has text, entries or sections; cmp-2:
+// only an empty section has a reason).
 func complete(s r4.CompositionSection, n *cda.Node) r4.CompositionSection {
 	if s.Entry != nil || s.Section != nil {
 		return s

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Read converts the document's sections and returns them as sections of the Composition, with their narrative.
+// Read converts the document's sections and returns them as Composition sections, with their narrative.
 func (d *Dispatcher) Read() []r4.CompositionSection {
 	for _, part := range d.c.Document.Unstated {
 		d.c.Emit.DropUnstated(part.What, part.Reason)
@@ -30,7 +30,7 @@ func (d *Dispatcher) Read() []r4.CompositionSection {
 }
 
 // section converts one section, its entries and its subsections. Subsections without a rule use the outer section's
-// rule. If the budget has no room for the section, it returns none.
+// rule. section returns nil if the budget has no room for the section.
 func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.CompositionSection {
 	rule := sectionOf(n, d.sections)
 	if rule == nil {
@@ -76,8 +76,8 @@ func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.Composi
 	return []r4.CompositionSection{complete(out, n)}
 }
 
-// content converts a section's entries. It creates a note from the narrative if the section's rule requires one or the
-// section has no entries. The narrative of a negated or absent section does not become a note.
+// content converts a section's entries. It creates a note from the narrative if the section has no entries or its rule
+// requires a note. The narrative of a negated or absent section does not become a note.
 func (d *Dispatcher) content(n *cda.Node, rule *statement.Section, report *emit.SectionReport) {
 	for entry := range n.Each("entry") {
 		for statement := range entry.Each() {
@@ -98,7 +98,7 @@ func (d *Dispatcher) content(n *cda.Node, rule *statement.Section, report *emit.
 }
 
 // sectionOf returns the rule for a section by its LOINC code, its templates or its title, in this order. It returns nil
-// if there is none.
+// if no rule matches.
 func sectionOf(n *cda.Node, rules []statement.Section) *statement.Section {
 	for i := range rules {
 		if cda.Has(n.At("code"), rules[i].Codes...) {
@@ -123,7 +123,7 @@ func sectionOf(n *cda.Node, rules []statement.Section) *statement.Section {
 	return nil
 }
 
-// entry converts a statement to resources, and then any coded content that its rule did not cover.
+// entry converts a statement to resources, and then any coded content that the statement's rule did not cover.
 func (d *Dispatcher) entry(n *cda.Node, section *statement.Section) {
 	if d.c.Emit.IsTaken(n) || d.c.Emit.IsFull() && !d.c.Emit.Affords(n.Name, 0) {
 		return

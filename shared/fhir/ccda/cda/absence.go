@@ -2,9 +2,9 @@ package cda
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// Unstated is a part of the document that states no fact. It is listed in the report.
+// Unstated is a part of the document that states no fact. The report lists such parts.
 type Unstated struct {
-	What   string // the element's template, or its name if it has none
+	What   string // the element's template, or its name if the element has no template
 	Reason string
 }
 
@@ -21,7 +21,7 @@ func NullReason(flavor string) string {
 	return "statement with nullFlavor " + flavor
 }
 
-// TemplateOrName returns the element's template, or its name if it has none.
+// TemplateOrName returns the element's template, or its name if the element has no template.
 func TemplateOrName(n *Node) string {
 	if root := n.At("templateId").Attr("root"); terms.IsOID(root) {
 		return root
@@ -29,8 +29,8 @@ func TemplateOrName(n *Node) string {
 	return n.Name
 }
 
-// NullFlavor returns the nullFlavor of a statement or of an enclosing statement, or "" if there is none. A null
-// statement states no fact (CDA R2, InfrastructureRoot.nullFlavor).
+// NullFlavor returns the nullFlavor of a statement or of an enclosing statement, or "" if neither has a nullFlavor. A
+// null statement states no fact (CDA R2, InfrastructureRoot.nullFlavor).
 func NullFlavor(n *Node) string {
 	for ; n != nil; n = Outer(n) {
 		if flavor := n.Attr("nullFlavor"); flavor != "" {
@@ -40,8 +40,8 @@ func NullFlavor(n *Node) string {
 	return ""
 }
 
-// IsNegated reports whether a statement is negated (CDA R2, negationInd), either directly or by a statement that groups
-// it.
+// IsNegated reports whether a statement is negated (CDA R2, negationInd), either directly or through an enclosing
+// statement that groups it.
 func IsNegated(n *Node) bool {
 	for ; n != nil; n = grouping(n) {
 		if IsTrue(n.Attr("negationInd")) {
@@ -62,14 +62,14 @@ func grouping(n *Node) *Node {
 	return nil
 }
 
-// groups reports whether the only purpose of a statement is to group others: an organizer, a concern, or an act that
-// lists medications, diagnoses or policies. The members are independent statements, and the group's negation applies to
-// them.
+// groups reports whether the only purpose of a statement is to group other statements. Such a statement is an
+// organizer, a concern, or an act that lists medications, diagnoses or policies. The members are independent
+// statements, and the group's negation applies to them.
 func groups(n *Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (Has(n.At("code"), "CONC") || IsTemplate(n, groupRoots()...))
 }
 
-// IsEmptied reports whether an act only groups other statements and all of these are null.
+// IsEmptied reports whether an act only groups other statements and all of those statements are null.
 func IsEmptied(n *Node) bool {
 	if n.Name != "act" || !groups(n) || n.At("entryRelationship") == nil {
 		return false
@@ -95,9 +95,9 @@ func groupRoots() []string {
 	}
 }
 
-// hide removes the parts of a tree that state no fact, so that no rule converts them: null statements, and the contents
-// of null and negated ones. A null observation that represents a question remains without its value. hide indexes the
-// remaining elements.
+// hide removes the parts of a tree that state no fact, so that no rule converts them. These parts are null statements,
+// and the contents of null and negated statements. A null observation that represents a question remains without its
+// value. hide indexes the remaining elements.
 func (d *Document) hide(n *Node) {
 	passOn(n)
 	var last *Node
@@ -131,7 +131,7 @@ func passOn(entry *Node) {
 	}
 }
 
-// trim removes the parts of a statement that state no fact, and reports whether anything remains.
+// trim removes the parts of a statement that state no fact and reports whether any parts remain.
 func (d *Document) trim(n *Node) bool {
 	isNull, isGroup := n.Attr("nullFlavor") != "", groups(n)
 	if isNull && isGroup {
@@ -151,7 +151,7 @@ func (d *Document) trim(n *Node) bool {
 	return true
 }
 
-// unlink removes a child. last is the preceding child, or nil if the child is the first.
+// unlink removes a child. last is the preceding child, or nil if child is the first child.
 func unlink(n, last, child *Node) {
 	if flavor := child.Attr("nullFlavor"); flavor != "" && IsStatement(child) && n.Attr("nullFlavor") == "" {
 		n.attrs = append(n.attrs, attribute{"nullFlavor", flavor}) // an entry of a null statement is null
@@ -163,7 +163,7 @@ func unlink(n, last, child *Node) {
 	}
 }
 
-// keep removes the children of a statement for which isPart is false, and attaches them to the statement as hidden.
+// keep removes a statement's children for which isPart is false, and attaches them to the statement as hidden.
 func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool) {
 	var last *Node
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
@@ -211,8 +211,8 @@ func isOfDenial(n, child *Node) bool {
 	return true
 }
 
-// isAside reports whether a relationship points to a statement that holds regardless of the enclosing one: a comment, a
-// reason, an instruction, a status, or a reference to another statement.
+// isAside reports whether a relationship points to a statement that holds regardless of the enclosing statement: a
+// comment, a reason, an instruction, a status, or a reference to another statement.
 func isAside(rel *Node) bool {
 	for s := range rel.Each() {
 		if !IsStatement(s) {

@@ -2,16 +2,16 @@ package cda
 
 import "strings"
 
-// tree holds the text of a document and its nodes.
+// tree holds a document's text and nodes.
 type tree struct {
 	text  string
 	arena arena
 	root  *Node // parent of the outermost element
-	isCut bool  // whether some nodes are in runs
+	isCut bool  // whether some nodes are stored in runs
 
 	pieceNodes int // number of nodes in a piece; 0 if the entire document is in memory
 	recent     recent
-	// removes the parts without facts from an element that is parsed again; nil until the document is open
+	// removes the parts without facts from an element when it is parsed again; nil until the document is open
 	hide func(n *Node)
 }
 
@@ -61,19 +61,19 @@ func (a *arena) attribute(name, value string) {
 	a.attrs = append(a.attrs, attribute{name, value})
 }
 
-// attributes returns the attributes of the current element.
+// attributes returns the current element's attributes.
 func (a *arena) attributes() []attribute {
 	list := a.attrs[a.begun:len(a.attrs):len(a.attrs)]
 	a.begun = len(a.attrs)
 	return list
 }
 
-// mark is a saved state of an arena.
+// mark is a saved arena state.
 type mark struct{ size, attrs, slab int }
 
 func (a *arena) mark() mark { return mark{size: a.size, attrs: len(a.attrs), slab: a.slab} }
 
-// release frees the nodes allocated since a mark. There must be no remaining references to them.
+// release frees the nodes allocated since a mark. The caller must hold no references to these nodes.
 func (a *arena) release(to mark) {
 	for ; a.size > to.size; a.size-- {
 		*a.at(a.size - 1) = Node{}
@@ -93,26 +93,26 @@ type builder struct {
 	tree         *tree
 	root, inside *Node  // inside is the innermost open element
 	open         []open // open elements, starting with the outermost
-	narrative    int    // how many of the open elements are in a section's text
-	entries      int    // how many of the open elements are in an entry, including the entry
+	narrative    int    // number of open elements in a section's text
+	entries      int    // number of open elements in an entry, including the entry
 	used         int    // number of elements, texts and attributes so far
 	attributes   int32  // number of attributes so far
 	count        int32  // number of nodes so far, including those in pieces
 	pieceNodes   int    // number of nodes in a piece; 0 to hold all nodes in memory
-	isPiece      bool   // set if a piece is being parsed again; it belongs to the outermost open element
+	isPiece      bool   // whether a piece of the outermost open element is being parsed again
 	first        *Node  // first node of the piece
 }
 
-// open is an element whose end tag has not been read yet.
+// open is an element whose end tag has not yet been read.
 type open struct {
 	last     *Node // last child so far
 	children int   // number of children, excluding those that maxChildren does not count
 
 	stretch stretch // latest children that may become a piece
-	isWhole bool    // whether it contains no run
+	isWhole bool    // whether the element contains no run
 }
 
-// start begins an element. Calls of set for its attributes follow.
+// start begins an element. The caller then calls set for each of its attributes.
 func (b *builder) start(name string) error {
 	n := b.node()
 	n.Name = name
@@ -142,8 +142,8 @@ func (b *builder) node() *Node {
 	return n
 }
 
-// set adds an attribute to the started element, given its full name and its name without the prefix. Namespace
-// declarations are ignored.
+// set adds an attribute to the started element, given the attribute's full name and its name without the prefix.
+// Namespace declarations are ignored.
 func (b *builder) set(full, local, value string) {
 	if full == "xmlns" || strings.HasPrefix(full, "xmlns:") {
 		return
@@ -160,7 +160,7 @@ func (b *builder) started(at int) error {
 	return b.isTooLarge()
 }
 
-// end completes an element. from and to are the start and end offset of its end tag.
+// end completes an element. from and to are the start and end offsets of its end tag.
 func (b *builder) end(name string, from, to int) error {
 	if b.inside == b.root || b.inside.Name != name || b.isPiece && len(b.open) == 1 {
 		return errXML
@@ -174,8 +174,7 @@ func (b *builder) end(name string, from, to int) error {
 	return nil
 }
 
-// add adds text to the open element. to is the text's end offset. Text of only white space is ignored outside the
-// narrative.
+// add adds text to the open element. to is the text's end offset. White space alone is ignored outside the narrative.
 func (b *builder) add(text string, isEscaped bool, to int) error {
 	if isEscaped {
 		text = unescaped(text)
@@ -209,7 +208,7 @@ func (b *builder) isCrowded(n *Node) bool {
 
 func (b *builder) append(n *Node) {
 	n.Parent = b.inside
-	if len(b.open) == 0 { // at the top level, a well-formed document has only one element
+	if len(b.open) == 0 { // a well-formed document has only one element at the top level
 		n.next, b.root.first = b.root.first, n
 		return
 	}
@@ -230,7 +229,7 @@ func (b *builder) link(last, n *Node) {
 	top.last = n
 }
 
-// document returns the ClinicalDocument element, which may be inside an envelope.
+// document returns the ClinicalDocument element, which may be nested in an envelope.
 func (b *builder) document() (*Node, error) {
 	if b.inside != b.root || b.root.first == nil {
 		return nil, errXML

@@ -10,15 +10,15 @@ import (
 // Document is a parsed document with its indexes. It is immutable once opened.
 type Document struct {
 	Root       *Node           // the ClinicalDocument element
-	PatientIDs map[string]bool // the patient's ids in the form of IDKey
-	Zone       string          // time zone of effectiveTime; empty if there is none
-	Elements   int             // greater than every element's number
-	Written    string          // digits of effectiveTime; empty if there is none
+	PatientIDs map[string]bool // the patient's ids in the form returned by IDKey
+	Zone       string          // time zone of effectiveTime; empty if unknown
+	Elements   int             // a number greater than every element's number
+	Written    string          // digits of effectiveTime; empty if unknown
 	Unstated   []Unstated      // parts that state no fact and were removed from the tree
 
 	tree      *tree
 	asks      func(*Node) bool
-	narrative map[string]int32 // node numbers of elements by their ID attribute
+	narrative map[string]int32 // element node numbers by ID attribute
 	acts      acts
 }
 
@@ -55,7 +55,7 @@ func Open(p Parsed, asks func(*Node) bool) *Document {
 // Node returns the element with the given number.
 func (d *Document) Node(number int32) *Node { return d.tree.node(number) }
 
-// Named returns the element with the given ID attribute, or nil if there is none.
+// Named returns the element with the given ID attribute, or nil if no element has that ID.
 func (d *Document) Named(id string) *Node {
 	number, known := d.narrative[id]
 	if !known {
@@ -65,7 +65,7 @@ func (d *Document) Named(id string) *Node {
 }
 
 // Acts iterates over the clinical statements with the given RealID in document order. It skips statements for which
-// isWanted returns false, without parsing them. A nil isWanted accepts all.
+// isWanted returns false, without parsing them. A nil isWanted accepts all statements.
 func (d *Document) Acts(id string, isWanted func(number int32) bool) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		if id == "" {
@@ -84,8 +84,8 @@ func (d *Document) Acts(id string, isWanted func(number int32) bool) iter.Seq[*N
 	}
 }
 
-// acts indexes the numbers of statements by a hash of their RealID. It uses little memory, because a document can have
-// many statements.
+// acts indexes statement numbers by a hash of the statements' RealID. It uses little memory, because a document can
+// have many statements.
 type acts struct {
 	chains map[uint64]struct{ first, last int32 } // indexes into list, starting at 1
 	list   []struct{ number, next int32 }
@@ -104,8 +104,7 @@ func (a *acts) add(key string, number int32) {
 	a.chains[hash] = chain
 }
 
-// hashOf returns a hash of text for which a sender can't easily construct collisions. Callers must also compare the
-// text.
+// hashOf returns a hash of text. A sender can't easily construct collisions. Callers must also compare the text.
 func hashOf(text string) uint64 {
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // nothing is kept secret by it
 	return binary.LittleEndian.Uint64(sum[:])
@@ -145,7 +144,7 @@ func (d *Document) indexAll(n *Node) {
 	}
 }
 
-// compare returns -1 for a time before the document's time, 1 for a later time, and 0 if unknown.
+// compare returns -1 for a time before the document's time, 1 for a later time, and 0 if the order is unknown.
 func (d *Document) compare(at *Node) int {
 	s, ok := ReadStamp(at.Attr("value"))
 	if !ok || d.Written == "" {

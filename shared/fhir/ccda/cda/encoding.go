@@ -20,7 +20,8 @@ var errEncoding = fmt.Errorf("%w: an encoding that cannot be read", ErrInvalid)
 // decoded is a document converted to UTF-8, without characters that XML forbids.
 type decoded struct {
 	text []byte
-	// Replaced counts the byte sequences that are invalid in the document's encoding. They become U+FFFD in text.
+	// Replaced counts the byte sequences that are invalid in the document's encoding. Each such sequence becomes U+FFFD
+	// in text.
 	Replaced int
 	// Guessed counts the bytes that are invalid in UTF-8 and were decoded as windows-1252, although the document declares
 	// UTF-8 or no encoding.
@@ -29,9 +30,9 @@ type decoded struct {
 
 // decode detects a document's encoding (Extensible Markup Language, appendix F). It checks, in order: the byte order
 // mark; the zero bytes of UTF-16; whether the document is valid UTF-8, since declarations are often wrong; and the
-// declaration. A document that is not valid UTF-8 but declares UTF-8 or nothing is decoded as windows-1252, a superset
-// of ISO-8859-1, and the bytes concerned are counted. decode does not modify document. If no conversion is needed, text
-// shares its memory. The error is ErrInvalid.
+// declaration. If a document is not valid UTF-8 but declares UTF-8 or no encoding, decode treats it as windows-1252, a
+// superset of ISO-8859-1, and counts the bytes concerned. decode does not modify document. If no conversion is needed,
+// text shares document's memory. decode returns ErrInvalid on failure.
 func decode(document []byte) (decoded, error) {
 	var d decoded
 	switch {
@@ -61,7 +62,7 @@ func (d *decoded) byDeclaration(document []byte) error {
 	isUTF8 := utf8.Valid(document)
 	switch {
 	case name == "", name == "utf-8", name == "windows-1252", strings.HasPrefix(name, "utf-16"):
-		// An XML declaration in ASCII can't be in UTF-16, whatever it declares.
+		// An XML declaration written in ASCII can't be in UTF-16, regardless of the encoding that it declares.
 	case isEastAsian(name) && (!isUTF8 || hasWideCharacters(document, name)):
 		return d.by(of, document)
 	case isUTF8:
@@ -78,8 +79,8 @@ func (d *decoded) byDeclaration(document []byte) error {
 	return nil
 }
 
-// named returns an encoding by its name, together with its name in the WHATWG Encoding Standard, if it has one. Other
-// names are IANA's. It returns nil for an unknown encoding.
+// named returns an encoding by its name, together with its name in the WHATWG Encoding Standard, if it has one there.
+// All other names are from the IANA registry. named returns nil for an unknown encoding.
 func named(label string) (encoding.Encoding, string) {
 	if of, err := htmlindex.Get(label); err == nil {
 		name, err := htmlindex.Name(of)
@@ -109,7 +110,7 @@ func (d *decoded) from16(document []byte, order binary.ByteOrder) {
 	d.Replaced = bytes.Count(d.text, []byte("\uFFFD"))
 }
 
-// repair decodes the bytes that are invalid in UTF-8 as windows-1252.
+// repair decodes bytes that are invalid in UTF-8 as windows-1252.
 func (d *decoded) repair() {
 	if !utf8.Valid(d.text) {
 		d.text, d.Guessed = fromWindows1252(d.text)
@@ -121,8 +122,9 @@ func isEastAsian(name string) bool {
 	return slices.Contains([]string{"gb18030", "gbk", "big5", "shift_jis", "euc-jp", "iso-2022-jp", "euc-kr"}, name)
 }
 
-// hasWideCharacters reports whether valid UTF-8 is really text in an East Asian encoding. Such characters take three
-// bytes in UTF-8; text without any of them is valid UTF-8 by chance. ISO-2022-JP is ASCII with escapes.
+// hasWideCharacters reports whether valid UTF-8 is really text in an East Asian encoding. Characters of these encodings
+// take three bytes in UTF-8; text without any three-byte characters is valid UTF-8 by chance. ISO-2022-JP is ASCII with
+// escapes.
 func hasWideCharacters(document []byte, name string) bool {
 	if name == "iso-2022-jp" {
 		return bytes.IndexByte(document, 0x1B) >= 0
@@ -137,7 +139,7 @@ func hasWideCharacters(document []byte, name string) bool {
 	return !isASCII
 }
 
-// declared returns the encoding in the XML declaration, in lower case, or "" if there is none.
+// declared returns the encoding in the XML declaration, in lower case, or "" if no encoding is declared.
 func declared(document []byte) string {
 	text := bytes.TrimLeft(document[:min(len(document), 1024)], " \t\r\n")
 	if !bytes.HasPrefix(text, []byte("<?xml")) {
@@ -167,12 +169,12 @@ func fromUTF16(document []byte, order binary.ByteOrder) []byte {
 	return out
 }
 
-// windows1252 holds the characters for the bytes 0x80 to 0x9F (encoding.spec.whatwg.org/#windows-1252). All other bytes
-// map to themselves.
+// windows1252 lists the characters for bytes 0x80 to 0x9F (encoding.spec.whatwg.org/#windows-1252). All other bytes map
+// to themselves.
 const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 
 // fromWindows1252 preserves valid UTF-8 and decodes all other bytes individually as windows-1252. It returns the number
-// of such bytes. Documents are often assembled from parts in different encodings.
+// of decoded bytes as count. Documents are often assembled from parts in different encodings.
 func fromWindows1252(document []byte) (text []byte, count int) {
 	table := []rune(windows1252)
 	out := make([]byte, 0, len(document)+len(document)/16)
@@ -191,8 +193,8 @@ func fromWindows1252(document []byte) (text []byte, count int) {
 	return out, count
 }
 
-// withoutControls replaces characters that XML 1.0 forbids with spaces, because some senders write them (Extensible
-// Markup Language, 2.2).
+// withoutControls replaces characters that XML 1.0 forbids with spaces, because some senders include such characters
+// (Extensible Markup Language, 2.2).
 func withoutControls(document []byte) []byte {
 	clean := true
 	for i, b := range document {

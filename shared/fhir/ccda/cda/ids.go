@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// RealID returns the key of the element's first id that is globally unique, or "" if there is none. A root without an
-// extension is not, unless it is a UUID, because senders put their own OID there.
+// RealID returns the key of the element's first globally unique id, or "" if no id is globally unique. A root without
+// an extension is globally unique only if it is a UUID, because senders put their own OID in the root.
 func RealID(n *Node) string {
 	for id := range n.Each("id") {
 		if key := IDKey(id); key != "" {
@@ -22,7 +22,7 @@ func RealID(n *Node) string {
 	return ""
 }
 
-// IDKey returns an II in canonical form for comparison, or "" if it identifies nothing.
+// IDKey returns an II in canonical form for comparison, or "" if the II identifies nothing.
 func IDKey(id *Node) string {
 	root, extension := strings.ToLower(id.Attr("root")), id.Attr("extension")
 	switch {
@@ -37,7 +37,7 @@ func IDKey(id *Node) string {
 }
 
 // Digest returns a hash of an element and its content that is independent of its position in the document. Two elements
-// that differ only in attribute order, white space, the case of UUIDs or templates have the same digest.
+// that differ only in attribute order, white space, UUID case or templates have the same digest.
 func Digest(n *Node) string {
 	s := speller{hash: sha1.New()} //nolint:gosec // as above
 	s.buffer = make([]byte, 0, 4<<10)
@@ -59,7 +59,7 @@ func DigestOfWords(n *Node) string {
 // speller hashes the data written to it.
 type speller struct {
 	hash   hash.Hash
-	buffer []byte // data not hashed yet
+	buffer []byte // data that has not been hashed yet
 }
 
 // flushAt is the buffer size in bytes at which a speller hashes its buffer.
@@ -127,7 +127,7 @@ func (s *speller) spell(n *Node) {
 		attrs = slices.Clone(attrs)
 		slices.SortFunc(attrs, byName)
 	}
-	if n.Name == "entry" { // an entry's optional attributes add no meaning
+	if n.Name == "entry" { // the optional attributes of an entry add no meaning
 		attrs = nil
 	}
 	for _, a := range attrs {

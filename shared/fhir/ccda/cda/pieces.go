@@ -16,10 +16,10 @@ type stretch struct {
 	names      []string
 }
 
-// minRest is the minimum size, in nodes, at which the remainder of an element in pieces also becomes a piece.
+// minRest is the minimum size, in nodes, at which the remaining children of an element in pieces also become a piece.
 const minRest = 16
 
-// begin starts a stretch of children at an offset.
+// begin starts a stretch of children at a text offset.
 func (b *builder) begin(at int) {
 	if b.pieceNodes == 0 || len(b.open) == 0 {
 		return
@@ -30,8 +30,9 @@ func (b *builder) begin(at int) {
 	}
 }
 
-// ended adds a child to the open element's stretch if it may be part of a piece. to is the child's end offset. A child
-// that is itself in pieces may not be, because it would be parsed again in full for each of them.
+// ended adds a child to the open element's stretch if the child may be part of a piece. to is the child's end offset. A
+// child that is itself split into pieces may not be part of a piece, because every visit of one of its own pieces would
+// parse the entire child again.
 func (b *builder) ended(n *Node, isWhole bool, to int) {
 	if b.pieceNodes == 0 || len(b.open) == 0 {
 		return
@@ -50,8 +51,8 @@ func (b *builder) ended(n *Node, isWhole bool, to int) {
 	}
 }
 
-// mayBeRead reports whether a child of the open element can be parsed again later, which applies to entries, sections
-// and parts of the narrative. All other children must stay in memory, because Document.hide modifies them when the
+// mayBeRead reports whether a child of the open element can be parsed again later. Entries, sections and parts of the
+// narrative can be parsed again. All other children must stay in memory, because Document.hide modifies them when the
 // document is opened.
 func (b *builder) mayBeRead(n *Node) bool {
 	switch {
@@ -65,7 +66,7 @@ func (b *builder) mayBeRead(n *Node) bool {
 	return n.Name == "component" && b.inside.Name == "structuredBody"
 }
 
-// finish turns the last children of an element in pieces into a piece. at is the element's end offset.
+// finish turns the last children of an element in pieces into a final piece. at is the element's end offset.
 func (b *builder) finish(at int) {
 	top := &b.open[len(b.open)-1]
 	if b.pieceNodes > 0 && !top.isWhole && b.count-top.stretch.number >= minRest {
@@ -73,7 +74,7 @@ func (b *builder) finish(at int) {
 	}
 }
 
-// fold turns the open element's stretch into a piece that ends at an offset, and releases its nodes.
+// fold turns the open element's stretch into a piece that ends at offset to, and releases the stretch's nodes.
 func (b *builder) fold(to int) {
 	top := &b.open[len(b.open)-1]
 	s := top.stretch
@@ -104,16 +105,17 @@ type run struct {
 	tree      *tree
 	node      *Node    // node that represents the siblings
 	names     []string // names of the siblings
-	narrative int      // same as builder.narrative
+	narrative int      // same meaning as builder.narrative
 	pieces    []piece
 	end       piece
 }
 
-// piece marks the start of a group of siblings by their offset in the text, and by the number of nodes and attributes
-// before them.
+// piece marks the start of a group of siblings by its text offset and by the number of nodes and attributes that
+// precede it.
 type piece struct{ from, number, attributes int32 }
 
-// has reports whether the run contains a sibling with one of the names, or any element if no name is given.
+// has reports whether the run contains a sibling with one of the names. Without names, has reports whether the run
+// contains any element.
 func (r *run) has(names ...string) bool {
 	if len(names) == 0 {
 		return true
@@ -121,7 +123,7 @@ func (r *run) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.names, name) })
 }
 
-// read returns the first node of a piece. The sibling links continue into the next piece.
+// read returns the first node of a piece. The node's sibling links continue into the next piece.
 func (r *run) read(at int) *Node {
 	if first := r.tree.recent.get(r, at); first != nil {
 		return first
@@ -138,7 +140,7 @@ func (r *run) read(at int) *Node {
 		inside: r.node.Parent, isPiece: true, open: []open{{}}, narrative: r.narrative, count: begin.number,
 	}
 	s := scanner{text: r.tree.text[begin.from:end.from], to: &b}
-	_ = s.scan() // the text has already been parsed without an error
+	_ = s.scan() // the text has already been parsed without errors
 	if r.narrative == 0 && r.tree.hide != nil {
 		for child := b.first; child != nil; child = child.next {
 			r.tree.hide(child)
@@ -149,7 +151,7 @@ func (r *run) read(at int) *Node {
 	return b.first
 }
 
-// after returns a node that represents the run after a piece.
+// after returns a node that represents the rest of the run after a piece.
 func (r *run) after(at int) *Node {
 	if at == len(r.pieces) {
 		return r.node.next
@@ -173,7 +175,7 @@ func (t *tree) node(number int32) *Node {
 	return descend(t.root.first, number)
 }
 
-// descend returns the node with the given number from a list of siblings and their descendants.
+// descend finds the node with the given number among a list of siblings and their descendants.
 func descend(n *Node, number int32) *Node {
 	for n != nil {
 		for n.next != nil && n.next.Number <= number {
@@ -214,17 +216,18 @@ func (r *recent) put(of *run, piece int, first *Node) {
 	r.list[r.at].run, r.list[r.at].piece, r.list[r.at].first = of, piece, first
 }
 
-// largeFactor is the number of bytes per node of a piece above which text is large. For a large document that is 64 KB.
+// largeFactor is the number of bytes per node of a piece above which text counts as large. For a large document, the
+// resulting threshold is 64 KB.
 const largeFactor = 512
 
-// IsLarge reports whether an element's content is too large to be held in memory twice. It is always false unless the
-// document is read in pieces.
+// IsLarge reports whether an element's content is too large to be held in memory twice. The result is always false
+// unless the document is read in pieces.
 func (d *Document) IsLarge(n *Node) bool {
 	most := largeFactor * d.tree.pieceNodes
 	return n != nil && most > 0 && n.size(most) > most
 }
 
-// size returns the approximate length of the text in an element. It stops counting above most.
+// size returns the approximate length of an element's text. It stops counting above most.
 func (n *Node) size(most int) int {
 	sum := len(n.Text)
 	if n.more != nil && n.more.run != nil {

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// scanner tokenizes a document in UTF-8 (Extensible Markup Language 1.0) for a builder. It accepts unambiguous markup
-// that is not well-formed: unknown entities stay unchanged, attributes may lack quotes or a value, and comments may
-// contain hyphens. A document type declaration is skipped, and its entities are never expanded.
+// scanner tokenizes a UTF-8 document (Extensible Markup Language 1.0) for a builder. It accepts unambiguous markup that
+// is not well-formed: unknown entities stay unchanged, attributes may lack quotes or a value, and comments may contain
+// hyphens. It skips document type declarations and never expands their entities.
 type scanner struct {
 	text string
 	at   int
 	to   *builder
 }
 
-// scan processes all tokens. The error is ErrInvalid.
+// scan processes all tokens. It returns ErrInvalid if the document is invalid.
 func (s *scanner) scan() error {
 	for s.at < len(s.text) {
 		if s.text[s.at] != '<' {
@@ -253,10 +253,10 @@ func unescaped(text string) string {
 	return string(append(out, text...))
 }
 
-// maxEntity limits the length of an entity name. The longest in HTML has 10 characters.
+// maxEntity limits the length of an entity name. The longest HTML entity has 10 characters.
 const maxEntity = 32
 
-// entity returns the character for an entity's name or number, or "" if there is none. Characters that XML forbids
+// entity returns the character for an entity's name or number, or "" for an unknown entity. Characters that XML forbids
 // become spaces.
 func entity(name string) string {
 	digits, isNumber := strings.CutPrefix(name, "#")

@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// exceptions lists intentional differences between the scanner and encoding/xml. A document that matches one is not
-// compared, because Parse accepts or rejects it for a different reason.
+// exceptions lists intentional differences between the scanner and encoding/xml. A document that matches an exception
+// is not compared, because Parse accepts or rejects it for a different reason.
 var exceptions = []struct {
 	why   string
 	match func(document []byte) bool
@@ -46,7 +46,7 @@ var exceptions = []struct {
 	}},
 }
 
-// leniencies lists errors that encoding/xml returns for documents that Parse intentionally accepts, because their
+// leniencies lists errors that encoding/xml returns for documents that Parse intentionally accepts because their
 // meaning is clear.
 var leniencies = []struct{ why, err string }{
 	{"an attribute's value may have a <", "unescaped < inside quoted string"},
@@ -197,8 +197,8 @@ func (e *element) write(s *shape) {
 	s.WriteByte('>')
 }
 
-// compare verifies that the scanner and encoding/xml build the same tree from a document, or both reject it. isCompared
-// is false if an exception applies.
+// compare verifies that the scanner and encoding/xml either build the same tree from a document or both reject the
+// document. isCompared is false if an exception applies.
 func compare(t *testing.T, name string, document []byte) (isCompared bool) {
 	t.Helper()
 	for _, e := range exceptions {
@@ -223,8 +223,8 @@ func compare(t *testing.T, name string, document []byte) (isCompared bool) {
 	return true
 }
 
-// documents returns the documents of the corpus and the project's own documents, without the XML declaration, which
-// both parsers treat alike.
+// documents returns the corpus documents and the project's own documents, without the XML declaration, which both
+// parsers treat alike.
 func documents(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	all := map[string][]byte{}
@@ -269,7 +269,7 @@ func documents(tb testing.TB) map[string][]byte {
 	return all
 }
 
-// mutated changes a document at one position by removing, repeating or moving a piece, or by inserting markup.
+// mutated changes a document at one position by removing, repeating or moving a part, or by inserting markup.
 func mutated(document []byte, random *rand.Rand) []byte {
 	pieces := []string{
 		"<", ">", "/>", "</", "</text>", "<text>", "&", "&amp;", "&lt;", "&nbsp;", "&bad;", ";", `"`, "'", "=", " ", "\r\n",

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// CodeOf returns an element's code attribute verbatim, or "" if there is none.
+// CodeOf returns an element's code attribute verbatim, or "" if the attribute is missing.
 func CodeOf(n *Node) string { return n.Attr("code") }
 
-// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case, or "" if it is missing or null.
+// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case, or "" if the status is missing or
+// null.
 func StatusOf(n *Node) string {
 	status := n.At("statusCode")
 	if n.Attr("nullFlavor") != "" || status.Attr("nullFlavor") != "" {
@@ -17,10 +18,10 @@ func StatusOf(n *Node) string {
 	return strings.ToLower(CodeOf(status))
 }
 
-// HasNoStatus reports whether a statement has no statusCode at all, as opposed to an unknown one.
+// HasNoStatus reports whether a statement has no statusCode at all, rather than an unknown status.
 func HasNoStatus(n *Node) bool { return n.At("statusCode") == nil && n.Attr("nullFlavor") == "" }
 
-// Has reports whether a CD or one of its translations has one of the codes, in any code system.
+// Has reports whether a CD or one of its translations has one of the given codes, in any code system.
 func Has(n *Node, codes ...string) bool {
 	if n == nil {
 		return false
@@ -46,7 +47,8 @@ func IsStatement(n *Node) bool {
 	return false
 }
 
-// Container returns the key of the closest enclosing statement with a real id, or "" if there is none.
+// Container returns the key of the closest enclosing statement with a real id, or "" if no enclosing statement has a
+// real id.
 func Container(n *Node) string {
 	for up := n.Parent; up != nil; up = up.Parent {
 		if IsStatement(up) {
@@ -58,7 +60,7 @@ func Container(n *Node) string {
 	return ""
 }
 
-// Outer returns the closest enclosing statement, or nil if there is none.
+// Outer returns the closest enclosing statement, or nil for an outermost statement.
 func Outer(n *Node) *Node {
 	up := n.Parent
 	for up != nil && !IsStatement(up) {
@@ -80,8 +82,8 @@ func Members(n *Node) iter.Seq[*Node] {
 	}
 }
 
-// EntryOf returns a statement in the entryRelationships of n by its template, or otherwise by its code. It ignores
-// negated statements, which add nothing to n.
+// EntryOf returns a statement in the entryRelationships of n by its template, or otherwise by its code. EntryOf ignores
+// negated statements, because they add nothing to n.
 func EntryOf(n *Node, root string, codes ...string) *Node {
 	for r := range n.Each("entryRelationship") {
 		for s := range r.Each() {
@@ -101,10 +103,10 @@ func EntryOf(n *Node, root string, codes ...string) *Node {
 	return nil
 }
 
-// IsComment reports whether a statement is a Comment Activity (2.16.840.1.113883.10.20.22.4.64), judged by its code.
+// IsComment reports whether a statement's code identifies a Comment Activity (2.16.840.1.113883.10.20.22.4.64).
 func IsComment(n *Node) bool { return n != nil && n.Name == "act" && Has(n.At("code"), "48767-8") }
 
-// IsTemplate reports whether an element has one of the templates, in any version.
+// IsTemplate reports whether an element has one of the given templates, in any version.
 func IsTemplate(n *Node, roots ...string) bool {
 	for t := range n.Each("templateId") {
 		if IsOneOf(t.Attr("root"), roots...) {
@@ -114,5 +116,5 @@ func IsTemplate(n *Node, roots ...string) bool {
 	return false
 }
 
-// IsTrue parses an attribute of type bl.
+// IsTrue reports whether an attribute of type bl is true.
 func IsTrue(text string) bool { return strings.EqualFold(text, "true") || text == "1" }

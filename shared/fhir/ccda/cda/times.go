@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Stamp holds the parts of a TS: its digits, at the stated precision, and its zone.
+// Stamp holds the parts of a TS: its digits, at the stated precision, its fraction and its zone.
 type Stamp struct {
 	Digits string // YYYYMMDDhhmmss, possibly truncated; an even number of digits, at least 4
 	Frac   string // fraction of a second, including the decimal point
-	Zone   string // ±hh:mm or Z, or empty
+	Zone   string // ±hh:mm or Z; may be empty
 }
 
-// IsPlaceholder reports whether a value represents an unknown time: the minimum or maximum time of the sender's
-// software, or its epoch. No clinical event took place on those days, and no living patient was born on them
-// (docs/reference/ccda.md, "Placeholders").
+// IsPlaceholder reports whether a value represents an unknown time. Placeholders are the minimum time, the maximum time
+// and the epoch of the sender's software. No clinical event took place on those days, and no living patient was born on
+// them (docs/reference/ccda.md, "Placeholders").
 func IsPlaceholder(value string) bool {
 	digits := strings.ReplaceAll(strings.TrimSpace(value), "-", "")
 	if len(digits) < len("2006") {
@@ -28,11 +28,11 @@ func IsPlaceholder(value string) bool {
 		"16010101", "17530101", "18401231", "18991230", "18991231", "19000101")
 }
 
-// ReadStamp parses a TS (HL7 V3 data types, 2.24) or an ISO 8601 time, which some senders write. ok is false if the
-// time is invalid or a placeholder.
+// ReadStamp parses a TS (HL7 V3 data types, 2.24) or the ISO 8601 time that some senders write instead. ok is false if
+// the time is invalid or a placeholder.
 func ReadStamp(value string) (s Stamp, ok bool) {
 	value = strings.TrimSpace(value)
-	if len(value) >= 7 && value[4] == '-' { // ISO 8601: the first two hyphens do not start a zone
+	if len(value) >= 7 && value[4] == '-' { // in ISO 8601, the first two hyphens do not start a zone
 		date, rest := value, ""
 		if len(value) > 10 {
 			date, rest = value[:10], strings.TrimLeft(value[10:], "T ")
@@ -53,14 +53,14 @@ func ReadStamp(value string) (s Stamp, ok bool) {
 		}
 		s.Frac, rest = rest[:end], rest[end:]
 	}
-	if len(s.Digits)%2 == 1 { // an odd number of digits: the last one is meaningless
+	if len(s.Digits)%2 == 1 { // the last digit of an odd number of digits is meaningless
 		s.Digits = s.Digits[:len(s.Digits)-1]
 	}
 	s.Zone, ok = readZone(strings.TrimSpace(rest))
 	if !ok || len(s.Frac) == 1 || strings.Trim(s.Frac, ".0123456789") != "" {
 		s.Frac = ""
 	}
-	for len(s.Digits) > 4 && !s.exists() { // such as 20130230 or 20130000, of which the leading digits are valid
+	for len(s.Digits) > 4 && !s.exists() { // such as 20130230 or 20130000, whose leading digits are valid
 		s.Digits = s.Digits[:len(s.Digits)-2]
 	}
 	return s, s.exists() && !IsPlaceholder(s.Digits)

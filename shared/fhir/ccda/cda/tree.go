@@ -1,5 +1,5 @@
-// Package cda parses a C-CDA document (HL7 CDA R2) from XML into a tree and provides access to its parts: elements,
-// codes, ids, times, templates and clinical statements. It does not depend on FHIR.
+// Package cda parses a C-CDA document (HL7 CDA R2) from XML into a tree and provides access to elements, codes, ids,
+// times, templates and clinical statements. The package does not depend on FHIR.
 package cda
 
 import (
@@ -9,17 +9,17 @@ import (
 	"slices"
 )
 
-// ErrInvalid is returned if a document cannot be converted at all: it is not well-formed XML, has no ClinicalDocument,
-// is too large or is nested too deeply. The error text contains no part of the document.
+// ErrInvalid is returned if a document cannot be converted at all. Such a document is not well-formed XML, has no
+// ClinicalDocument, is too large or is nested too deeply. The error text contains no part of the document.
 var ErrInvalid = errors.New("ccda: invalid document")
 
-// Limits for documents, which come from untrusted sources.
+// Limits on documents, which come from untrusted sources.
 const (
 	maxDocument = 64 << 20 // maximum size of a document, in bytes
-	maxDepth    = 256      // nesting depth of elements; the deepest real documents have about 40
+	maxDepth    = 256      // maximum nesting depth of elements; the deepest real documents have about 40 levels
 	maxNodes    = 4 << 20  // maximum number of elements, texts and attributes
-	// maximum children of an element outside the narrative, not counting entries; limited because parts of a fact are
-	// compared pairwise
+	// maximum number of an element's children outside the narrative, excluding entries; limited because parts of a fact
+	// are compared pairwise
 	maxChildren = 2000
 )
 
@@ -32,7 +32,7 @@ var (
 
 // Node is an element, or a text inside an element. Names have no prefix, because documents use different prefixes.
 // Elements of C-CDA's extension (sdtc) either have unique names or add to a list of the same name (raceCode). All
-// methods accept nil, which represents a missing element.
+// methods accept a nil Node, which represents a missing element.
 type Node struct {
 	Name   string // empty for a text node
 	Text   string // set for a text node
@@ -50,10 +50,10 @@ type attribute struct{ name, value string }
 type more struct {
 	run    *run    // run of siblings represented by the node
 	piece  int     // first piece of the run
-	hidden []*Node // children that state no fact (Document)
+	hidden []*Node // children that state no fact (see Document)
 }
 
-// FirstChild returns an element's first child, which may be a text, or nil if there is none.
+// FirstChild returns an element's first child, which may be a text, or nil if the element is empty.
 func (n *Node) FirstChild() *Node {
 	if n == nil {
 		return nil
@@ -61,10 +61,10 @@ func (n *Node) FirstChild() *Node {
 	return shown(n.first)
 }
 
-// NextSibling returns the next element or text with the same parent, or nil after the last one.
+// NextSibling returns the next element or text with the same parent, or nil after the last sibling.
 func (n *Node) NextSibling() *Node { return shown(n.next) }
 
-// shown returns a node, or the first node of the run that it represents.
+// shown returns n itself, or the first node of the run that n represents.
 func shown(n *Node) *Node {
 	if n == nil || n.more == nil || n.more.run == nil {
 		return n
@@ -83,16 +83,16 @@ func (n *Node) Hidden() []*Node {
 // Parsed holds a document's ClinicalDocument element, and the number of unreadable and guessed characters.
 type Parsed struct {
 	Root *Node
-	// Replaced counts the byte sequences that are invalid in the document's encoding. Guessed counts the bytes that were
-	// decoded as windows-1252 without a declaration of it.
+	// Replaced counts the byte sequences that are invalid in the document's encoding. Guessed counts the bytes that
+	// were decoded as windows-1252 although the document does not declare that encoding.
 	Replaced, Guessed int
 
 	tree *tree
 }
 
-// Parse parses a document. It skips document type declarations, so their entities are never expanded, but it decodes
-// HTML entities. If pieceNodes is positive, groups of that many entries, sections and parts of the narrative stay text
-// and are parsed again each time they are visited (ADR 49, "Memory").
+// Parse parses a document. It skips document type declarations and never expands their entities, but it decodes HTML
+// entities. If pieceNodes is positive, groups of that many entries, sections and narrative parts remain text and are
+// parsed again at each visit (ADR 49, "Memory").
 func Parse(document []byte, pieceNodes int) (Parsed, error) {
 	if len(document) > maxDocument {
 		return Parsed{}, errSize
@@ -106,7 +106,7 @@ func Parse(document []byte, pieceNodes int) (Parsed, error) {
 	return Parsed{Root: root, Replaced: source.Replaced, Guessed: source.Guessed, tree: tree}, err
 }
 
-// Attr returns an attribute's value without surrounding spaces, or "" if there is none.
+// Attr returns an attribute's value without surrounding spaces, or "" if the attribute is missing.
 func (n *Node) Attr(name string) string {
 	if n == nil {
 		return ""
@@ -119,8 +119,8 @@ func (n *Node) Attr(name string) string {
 	return ""
 }
 
-// At follows a path of element names, always to the first child with the name. It returns nil if there is no such
-// element.
+// At follows a path of element names from n, always to the first child with the name. It returns nil if no element
+// matches the path.
 func (n *Node) At(names ...string) *Node {
 	for _, name := range names {
 		if n == nil {
@@ -139,7 +139,7 @@ func (n *Node) At(names ...string) *Node {
 	return n
 }
 
-// Each iterates over the child elements with one of the names, in document order. Without names, it iterates over all
+// Each iterates over the child elements with one of the names, in document order. Without names, Each iterates over all
 // child elements.
 func (n *Node) Each(names ...string) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {

@@ -20,7 +20,7 @@ func (n *Node) Words() string {
 	return text.String()
 }
 
-// OnlyText returns the text of an element that contains nothing but a single text.
+// OnlyText returns the text of an element whose content is a single text.
 func (n *Node) OnlyText() (text string, ok bool) {
 	only := n.FirstChild()
 	if only == nil || only.Name != "" || only.NextSibling() != nil {
@@ -98,7 +98,7 @@ func (w *words) add(text string) {
 	}
 }
 
-// Write appends the text of an element and its content verbatim.
+// Write appends the text of an element and its content verbatim to text.
 func (n *Node) Write(text *strings.Builder) {
 	text.WriteString(n.Text)
 	if separates(n.Name) {
@@ -109,7 +109,7 @@ func (n *Node) Write(text *strings.Builder) {
 	}
 }
 
-// separates reports whether a narrative element separates its words from the preceding ones, as between two cells.
+// separates reports whether a narrative element separates its words from the preceding words, as a table cell does.
 func separates(name string) bool {
 	switch name {
 	case "br", "tr", "td", "th", "item", "paragraph", "caption", "content":

@@ -13,18 +13,18 @@ const (
 	AbsentSystem = "http://terminology.hl7.org/CodeSystem/data-absent-reason"
 )
 
-// absentReason returns the FHIR data-absent-reason for a nullFlavor (ConceptMap of "C-CDA on FHIR" for NullFlavor). The
+// absentReason returns the FHIR data-absent-reason for a nullFlavor (the NullFlavor ConceptMap of "C-CDA on FHIR"). The
 // default is "unknown".
 func absentReason(n *cda.Node) string {
 	return cmp.Or(absentReasons.Of(n.Attr("nullFlavor")), "unknown")
 }
 
-// Absent returns the extension for a required primitive whose value is missing.
+// Absent returns the extension for a required primitive with a missing value.
 func Absent(n *cda.Node) *r4.Element {
 	return &r4.Element{Extension: []r4.Extension{{URL: absentExtension, ValueCode: absentReason(n)}}}
 }
 
-// AbsentConcept returns a substitute for a required or expected concept that is missing (US Core, "Missing Data").
+// AbsentConcept returns a substitute for a missing concept that is required or expected (US Core, "Missing Data").
 func AbsentConcept(n *cda.Node) *r4.CodeableConcept {
 	return &r4.CodeableConcept{
 		Coding: []r4.Coding{{System: AbsentSystem, Code: absentReason(n), Display: absentDisplays.Of(absentReason(n))}},

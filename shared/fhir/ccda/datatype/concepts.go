@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Substance converts the code of a substance, product or device, using its name as text.
+// Substance converts the code of a substance, product or device. The concept's text is the entity's name.
 func (r *concepts) Substance(entity *cda.Node) *r4.CodeableConcept {
 	code := r.Concept(entity.At("code"))
 	name := entity.At("name").Words()
@@ -33,11 +33,11 @@ func (r *texts) repeated(narrative *cda.Node) string {
 	return words
 }
 
-// Coding converts the code of a CD, CE or CV, without its translations. ok is false if there is no code. If the code
+// Coding converts the code of a CD, CE or CV, without its translations. ok is false if n has no code. If the code
 // system has no URI, for example because its OID is invalid, the OID and name become an extension text beside
 // Coding.system.
 func Coding(n *cda.Node) (r4.Coding, bool) {
-	// FHIR's code allows only single spaces between words (datatypes.html#code)
+	// a FHIR code allows only single spaces between words (datatypes.html#code)
 	code := strings.Join(strings.Fields(n.Attr("code")), " ")
 	if code == "" {
 		return r4.Coding{}, false
@@ -57,9 +57,10 @@ func Coding(n *cda.Node) (r4.Coding, bool) {
 	return coding, true
 }
 
-// Concept converts a CD with its translations, in order, and its text. The text is the sender's words (originalText, or
-// the narrative part that it references), or otherwise the display name of a code without a system (C-CDA on FHIR,
-// "Mapping Guidance": CD). Concept returns nil if the CD states nothing. It marks the converted parts as covered.
+// Concept converts a CD with its translations, in order, and its text. The text consists of the sender's words
+// (originalText, or the narrative part that originalText references). Otherwise, the text is the display name of a code
+// without a system (C-CDA on FHIR, "Mapping Guidance": CD). Concept returns nil if the CD states nothing. Concept marks
+// the converted parts as covered.
 func (r *concepts) Concept(n *cda.Node) *r4.CodeableConcept {
 	if n == nil {
 		return nil
@@ -102,7 +103,7 @@ func (r *concepts) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	return AbsentConcept(n)
 }
 
-// Concepts converts all child elements with one of the names, omitting those that state nothing.
+// Concepts converts all child elements with one of the names, omitting elements that state nothing.
 func (r *concepts) Concepts(parent *cda.Node, names ...string) []r4.CodeableConcept {
 	var list []r4.CodeableConcept
 	for n := range parent.Each(names...) {
@@ -113,8 +114,8 @@ func (r *concepts) Concepts(parent *cda.Node, names ...string) []r4.CodeableConc
 	return list
 }
 
-// Text returns the words of an ED or ST: those of the narrative part that it references, or otherwise its own.
-// reference/@value contains the ID of that part, with or without "#".
+// Text returns the words of an ED or ST. If the element references a narrative part, Text returns the words of that
+// part instead. reference/@value contains the part's ID, with or without "#".
 func (r *texts) Text(n *cda.Node) string {
 	if n == nil {
 		return ""
@@ -136,7 +137,7 @@ func (r *texts) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
 	return []r4.Annotation{{Text: words}}
 }
 
-// CodeOrWords converts a statement's code, or its words if there is no code.
+// CodeOrWords converts a statement's code, or the statement's words if the code is missing.
 func (r *concepts) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	if code := r.Concept(n.At("code")); code != nil {
 		return code
@@ -144,8 +145,8 @@ func (r *concepts) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	return r.InWords(n, n.At("code"))
 }
 
-// InWords returns a concept with a statement's words instead of a null code. If there are no words, the concept states
-// the reason for the absence.
+// InWords returns a concept with a statement's words instead of a null code. If the statement has no words, the concept
+// states the reason for the absence.
 func (r *concepts) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	if words := r.Text(n.At("text")); words != "" {
 		return &r4.CodeableConcept{Text: words}
@@ -153,7 +154,7 @@ func (r *concepts) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	return AbsentConcept(null)
 }
 
-// Joined joins two texts with a line feed. If either is empty, it returns the other.
+// Joined joins two texts with a line feed. If either text is empty, Joined returns the other text.
 func Joined(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

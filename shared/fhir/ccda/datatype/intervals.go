@@ -34,8 +34,8 @@ func (r *times) completed(n *cda.Node, start, end string) (from, to string) {
 	return start, end
 }
 
-// shifted returns the time that is a duration after (sign 1) or before (sign -1) another one, with the same precision.
-// It returns "" if that precision is coarser than the duration's unit.
+// shifted returns the time that is a duration after (sign 1) or before (sign -1) from, with the same precision. It
+// returns "" if that precision is coarser than the duration's unit.
 func shifted(from string, width *cda.Node, sign int) string {
 	amount, unit := PeriodOf(width)
 	count, err := strconv.Atoi(string(amount))
@@ -76,8 +76,8 @@ func shifted(from string, width *cda.Node, sign int) string {
 	return at.Format(layout)
 }
 
-// Width converts the length of an IVL_TS without bounds, such as the number of days that a supply lasts. It returns nil
-// if there are bounds.
+// Width converts the length of an IVL_TS without bounds, such as a supply's duration in days. It returns nil if the
+// interval has bounds.
 func (r *times) Width(n *cda.Node) *r4.Quantity {
 	width := n.At("width")
 	if width == nil || r.Start(n) != "" {

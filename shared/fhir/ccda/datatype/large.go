@@ -22,22 +22,22 @@ type textWriter interface {
 // large returns the output of write as a Large text without holding it in memory.
 func (r *contents) large(write func(textWriter)) *r4.Large {
 	large, err := r.account.Sources().Text(buffered(write))
-	if err != nil { // only w can fail, and it is a hash
+	if err != nil { // only the hash w could fail, and hashes never fail
 		return nil
 	}
 	return large
 }
 
-// largeData is like large, for bytes.
+// largeData is like large, but for bytes.
 func (r *contents) largeData(write func(textWriter)) *r4.Large {
 	large, err := r.account.Sources().Data(buffered(write))
-	if err != nil { // only w can fail, and it is a hash
+	if err != nil { // only the hash w could fail, and hashes never fail
 		return nil
 	}
 	return large
 }
 
-// buffered adapts write to an io.Writer by means of a buffer.
+// buffered adapts write to an io.Writer through a buffer.
 func buffered(write func(textWriter)) func(io.Writer) error {
 	return func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 32<<10)
@@ -46,10 +46,10 @@ func buffered(write func(textWriter)) func(io.Writer) error {
 	}
 }
 
-// Attach sets the content of an ED as an attachment's data.
+// Attach sets an attachment's data to the content of an ED.
 func (r *contents) Attach(a *r4.Attachment, n *cda.Node) { a.Data, a.Large = r.Data(n) }
 
-// Data returns the content of an ED, or a Large if it is too large to be held in memory.
+// Data returns the content of an ED, or a Large if the content is too large to be held in memory.
 func (r *contents) Data(n *cda.Node) ([]byte, *r4.Large) {
 	if !r.document.IsLarge(n) {
 		return BytesOf(n), nil
@@ -75,7 +75,8 @@ func (r *contents) Data(n *cda.Node) ([]byte, *r4.Large) {
 	return nil, r.largeData(func(w textWriter) { _, _ = w.WriteString(text) })
 }
 
-// isPacked reports whether an ED is base64-encoded: either it declares base64, or it declares nothing and is not text.
+// isPacked reports whether an ED is base64-encoded. Such an ED either declares base64, or declares no representation
+// and is not text.
 func isPacked(n *cda.Node) bool {
 	return n.Attr("representation") == "B64" ||
 		n.Attr("representation") == "" && !strings.HasPrefix(n.Attr("mediaType"), "text/")
@@ -83,7 +84,7 @@ func isPacked(n *cda.Node) bool {
 
 var errPadding = errors.New("datatype: padding inside of base64")
 
-// unpack writes the decoded base64 of text to w, ignoring spaces and any trailing characters in cut.
+// unpack writes the decoded base64 text to w, ignoring spaces and any trailing characters in cut.
 func unpack(w io.Writer, from *base64.Encoding, text, cut string) error {
 	text = strings.TrimRightFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(cut, r) })
 	var part [32 << 10]byte // a multiple of four characters

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// useOf maps the first use that is in the table from a set of uses (SET<CS>, separated by spaces).
+// useOf maps the first use in the table among a set of uses (SET<CS>, separated by spaces).
 func useOf(n *cda.Node, table terms.Table) string {
 	for use := range strings.FieldsSeq(n.Attr("use")) {
 		if mapped := table.Of(use); mapped != "" {
@@ -19,7 +19,7 @@ func useOf(n *cda.Node, table terms.Table) string {
 	return ""
 }
 
-// HumanNames converts all names of a person.
+// HumanNames converts all of a person's names.
 func (r *names) HumanNames(person *cda.Node) []r4.HumanName {
 	var list []r4.HumanName
 	for n := range person.Each("name") {
@@ -30,7 +30,7 @@ func (r *names) HumanNames(person *cda.Node) []r4.HumanName {
 	return list
 }
 
-// humanName converts a PN. A family name qualified as birth name makes the entire name a maiden name, as in FHIR. A
+// humanName converts a PN. A family name qualified as a birth name makes the entire name a maiden name, as in FHIR. A
 // call name becomes an additional given name (C-CDA on FHIR, "Patient": name).
 func (r *names) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	name.Use = useOf(n, nameUses)
@@ -66,7 +66,7 @@ func (r *names) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	return name, name.Text != "" || name.Family != "" || name.Given != nil
 }
 
-// Shown formats a name as a reference's display text.
+// Shown formats a name for use as a reference's display text.
 func Shown(name r4.HumanName) string {
 	if name.Text != "" {
 		return name.Text
@@ -78,7 +78,7 @@ func Shown(name r4.HumanName) string {
 	return strings.Join(append(parts, name.Suffix...), " ")
 }
 
-// Addresses converts all addresses of an element, omitting those that state nothing.
+// Addresses converts all addresses of an element, omitting addresses that state nothing.
 func (r *names) Addresses(parent *cda.Node) []r4.Address {
 	var list []r4.Address
 	for n := range parent.Each("addr") {
@@ -150,7 +150,8 @@ func (r *names) Telecoms(parent *cda.Node) []r4.ContactPoint {
 	return list
 }
 
-// telecomSystem returns the system for a TEL's scheme. If there is no scheme, it recognizes the value by its form.
+// telecomSystem returns the system for a TEL's scheme. If the value has no scheme, telecomSystem infers the system from
+// the value's form.
 func telecomSystem(value string) (system, rest string) {
 	scheme, after, found := strings.Cut(value, ":")
 	if found {
@@ -178,7 +179,7 @@ func telecomSystem(value string) (system, rest string) {
 
 func trimmedOr(text, otherwise string) string { return cmp.Or(strings.TrimSpace(text), otherwise) }
 
-// telecomUse maps a telecom's use. A mobile telephone is always "mobile", whatever its other uses.
+// telecomUse maps a telecom's use. A mobile telephone always maps to "mobile", regardless of its other uses.
 func telecomUse(n *cda.Node) string {
 	if hasUse(n, "MC") {
 		return "mobile"

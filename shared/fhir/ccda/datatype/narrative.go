@@ -9,7 +9,7 @@ import (
 )
 
 // NarrativeOf converts a section's text to the XHTML that FHIR allows (narrative.html), without scripts, forms, styles
-// or script URLs. It returns nil if there are no words. The status is "additional", because a section may state more
+// or script URLs. It returns nil if the text has no words. The status is "additional", because a section may state more
 // than its entries do (narrative.html, status).
 func (r *contents) NarrativeOf(text *cda.Node) *r4.Narrative {
 	if !text.HasWords() {
@@ -77,7 +77,7 @@ func writeInner(b textWriter, n *cda.Node) {
 	}
 }
 
-// writeAttributes writes the attributes that are retained: targets of entries' references (ID), table structure,
+// writeAttributes writes only the attributes that are retained: the IDs that entries reference, table structure,
 // emphasis and safe links.
 func writeAttributes(b textWriter, n *cda.Node) {
 	put := func(name, value string) { writeText(b, " "+name+`="`+Escaped(value)+`"`) }

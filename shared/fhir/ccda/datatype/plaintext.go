@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// writePlain writes the content of a narrative element without markup: one line per paragraph, item and row, with tabs
-// between cells. Text without elements retains its line breaks.
+// writePlain writes the content of a narrative element without markup. Each paragraph, list item and table row gets its
+// own line, with tabs between cells. Text without elements retains its line breaks.
 func writePlain(b textWriter, n *cda.Node) {
 	if text, isOnly := n.OnlyText(); isOnly {
 		writeText(b, strings.TrimSpace(text))
@@ -73,7 +73,7 @@ func (w *lineWriter) write(n *cda.Node, number int) {
 	}
 }
 
-// words writes text, collapsing each run of white space to one space.
+// words writes text, collapsing each run of white space to a single space.
 func (w *lineWriter) words(text string) {
 	fields := strings.Fields(text)
 	if len(fields) == 0 {
@@ -91,7 +91,7 @@ func (w *lineWriter) words(text string) {
 	}
 }
 
-// space adds a space within a line, unless the line already ends with one.
+// space adds a space within a line, unless the line already ends with a space.
 func (w *lineWriter) space() {
 	if line := w.line.String(); line != "" && !strings.HasSuffix(line, " ") && !strings.HasSuffix(line, "\t") {
 		w.line.WriteByte(' ')

@@ -24,7 +24,7 @@ func AgeOf(value *cda.Node) *r4.Quantity {
 // UCUM is the system URI of UCUM.
 const UCUM = "http://unitsofmeasure.org"
 
-// Number converts a REAL or INT to a JSON number with its original digits. It returns "" if the text is not a number.
+// Number converts a REAL or INT to a JSON number with the original digits. It returns "" if the text is not a number.
 func Number(text string) json.Number {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "+")
 	sign := ""
@@ -49,8 +49,8 @@ func Number(text string) json.Number {
 	return json.Number(sign + whole)
 }
 
-// Quantity converts a PQ. It returns nil if there is no number. The unit is the sender's text. It gets a code only if
-// it is UCUM, which CDA requires (HL7 V3 data types R1, PQ.unit), or a known synonym.
+// Quantity converts a PQ. It returns nil if the PQ has no number. The unit is the sender's text. The unit gets a code
+// only if it is a UCUM unit, which CDA requires (HL7 V3 data types R1, PQ.unit), or a known synonym.
 func Quantity(n *cda.Node) *r4.Quantity {
 	value := Number(n.Attr("value"))
 	if value == "" {
@@ -76,7 +76,7 @@ func setUnit(q *r4.Quantity, n *cda.Node) {
 	}
 }
 
-// Span converts an IVL_PQ to a range. It returns nil for a PQ, and for bounds in the wrong order (rng-2).
+// Span converts an IVL_PQ to a range. It returns nil for a PQ or if the bounds are in the wrong order (rng-2).
 func Span(n *cda.Node) *r4.Range {
 	r := &r4.Range{Low: Quantity(n.At("low")), High: Quantity(n.At("high"))}
 	if r.Low == nil && r.High == nil ||
@@ -92,8 +92,8 @@ func isAbove(a, b json.Number) bool {
 	return errX == nil && errY == nil && x > y
 }
 
-// Bound converts an IVL_PQ with one bound to a quantity with a comparator ("> 10"). It returns nil if both bounds or
-// neither are present.
+// Bound converts an IVL_PQ with one bound to a quantity with a comparator ("> 10"). It returns nil unless exactly one
+// bound is present.
 func Bound(n *cda.Node) *r4.Quantity {
 	low, high := n.At("low"), n.At("high")
 	switch l, h := Quantity(low), Quantity(high); {
@@ -123,7 +123,7 @@ func Ratio(n *cda.Node) *r4.Ratio {
 	return r
 }
 
-// Flag converts a BL. It returns nil if there is no value.
+// Flag converts a BL. It returns nil if the value is missing.
 func Flag(n *cda.Node) *bool {
 	if v := strings.ToLower(n.Attr("value")); v == "true" || v == "false" {
 		is := v == "true"
@@ -132,7 +132,7 @@ func Flag(n *cda.Node) *bool {
 	return nil
 }
 
-// Whole converts an INT. It returns nil if FHIR's integer can't hold the value.
+// Whole converts an INT. It returns nil if the value does not fit into a FHIR integer.
 func Whole(n *cda.Node) *int32 {
 	v, err := strconv.ParseInt(n.Attr("value"), 10, 32)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package datatype converts the data types of CDA (HL7 V3 data types R1) to those of FHIR R4: codes, texts, times,
+// Package datatype converts CDA data types (HL7 V3 data types R1) to FHIR R4 data types: codes, texts, times,
 // quantities, names, addresses, telecoms, identifiers and narrative (C-CDA on FHIR, "Mapping Guidance").
 package datatype
 
@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Reader converts data types whose meaning depends on the document, such as texts that point to its narrative and times
-// without a zone.
+// Reader converts data types whose meaning depends on the document, such as texts that point to the document's
+// narrative and times without a zone.
 type Reader struct {
 	concepts
 	contents
@@ -53,19 +53,20 @@ type quantities struct{ *placeholders }
 // names converts names, addresses and telecoms.
 type names struct{ times times }
 
-// placeholders counts placeholder values, each of them once.
+// placeholders counts placeholder values, each value only once.
 type placeholders struct {
 	account Account
 	dropped map[int32]bool // numbers of elements already counted, because an element may be read several times
 }
 
-// Account records which parts of a document have been converted and which could not be.
+// Account records which parts of a document have been converted and which parts had to be omitted.
 type Account interface {
-	// Sources returns the functions that write content that is too large to be held in memory.
+	// Sources returns the functions that write content too large to be held in memory.
 	Sources() r4.Sources
 	// Take marks a statement or code as covered by a resource.
 	Take(n *cda.Node)
-	// Affords reports whether the budget allows the given number of additional bytes. If not, it counts what as dropped.
+	// Affords reports whether the budget allows the given number of additional bytes. If the budget is exhausted,
+	// Affords counts what as dropped.
 	Affords(what string, bytes int) bool
 	// IsFull reports whether the budget is exhausted.
 	IsFull() bool
@@ -103,7 +104,7 @@ func (r *quantities) Count(n *cda.Node) *int32 {
 	return number
 }
 
-// Dose converts the amount of a vaccine. It returns nil for the placeholder, which has no unit.
+// Dose converts the amount of a vaccine. It returns nil for the placeholder value, which has no unit.
 func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	dose := Quantity(n)
 	if dose != nil && dose.Value == "999" && (dose.Unit == "" || dose.Unit == "1") {
@@ -113,7 +114,7 @@ func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	return dose
 }
 
-// isFirst reports whether an element without effect on the output has not been counted yet. An element may be read
+// isFirst reports whether n, an element without effect on the output, has not been counted yet. An element may be read
 // several times.
 func (r *placeholders) isFirst(n *cda.Node) bool {
 	if r.dropped[n.Number] {

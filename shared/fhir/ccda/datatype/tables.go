@@ -15,7 +15,7 @@ PINF positive-infinity
 NP not-permitted
 `
 
-// absentDisplays maps each code of data-absent-reason to its display (terminology.hl7.org).
+// absentDisplays maps each data-absent-reason code to its display (terminology.hl7.org).
 const absentDisplays terms.Table = `
 unknown Unknown
 asked-unknown Asked But Unknown
@@ -44,7 +44,7 @@ OTH other
 UNK unknown
 `
 
-// nameUses maps EntityNameUse to name-use (C-CDA on FHIR, ConceptMap CF-NameUse). The ConceptMap has two codes for L;
+// nameUses maps EntityNameUse to name-use (C-CDA on FHIR, ConceptMap CF-NameUse). The ConceptMap maps L to two codes;
 // the guide's examples use "usual".
 const nameUses terms.Table = `
 L usual
@@ -52,7 +52,7 @@ OR official
 P nickname
 `
 
-// otherNameUses lists the EntityNameUse codes that CF-NameUse does not map and iso21090-EN-use accepts.
+// otherNameUses lists the EntityNameUse codes that iso21090-EN-use accepts and CF-NameUse does not map.
 const otherNameUses = " A ABC C I IDE PHON R SRCH SYL "
 
 // addressUses maps AddressUse to address-use and TelecomUse to contact-point-use (C-CDA on FHIR, ConceptMaps
@@ -148,8 +148,8 @@ italics font-style: italic
 underline text-decoration: underline
 `
 
-// unknownNames lists texts that replace a name without naming anything, with underscores for spaces. In C-CDA, a
-// nullFlavor should be used instead (C-CDA R2.1, volume 1, "Unknown and No Known Information").
+// unknownNames lists texts that senders write instead of a name and that name nothing, with underscores for spaces.
+// C-CDA documents should use a nullFlavor instead (C-CDA R2.1, volume 1, "Unknown and No Known Information").
 const unknownNames terms.Table = `
 unk yes
 unsupported yes
@@ -165,7 +165,7 @@ see_notes yes
 see_narrative yes
 `
 
-// noDataEndings lists the last words of texts that start with "no" or "not" and state that nothing is known.
+// noDataEndings lists the final words of texts that start with "no" or "not" and state that no data is known.
 const noDataEndings terms.Table = `
 applicable yes
 asked yes

@@ -37,9 +37,9 @@ func (r *times) InstantOf(moment string) string {
 	return ""
 }
 
-// DateTime converts a TS to FHIR's dateTime with the same precision (C-CDA on FHIR, "Mapping Guidance": times). FHIR
-// requires a zone for a time of day. A time without a zone gets the document's zone; if the document has none, the time
-// of day is dropped.
+// DateTime converts a TS to a FHIR dateTime with the same precision (C-CDA on FHIR, "Mapping Guidance": times). FHIR
+// requires a zone for a time of day. A time without a zone gets the document's zone. If the document has no zone
+// either, DateTime drops the time of day.
 func (r *times) DateTime(n *cda.Node) string {
 	if n != nil {
 		r.account.Take(n)
@@ -86,14 +86,14 @@ func clock(digits string) string {
 	return digits[:2] + ":" + digits[2:4] + ":" + digits[4:]
 }
 
-// Date is like DateTime, without the time of day, for FHIR's date.
+// Date is like DateTime, but returns a FHIR date without the time of day.
 func (r *times) Date(n *cda.Node) string {
 	t := r.DateTime(n)
 	return t[:min(len(t), len("2006-01-02"))]
 }
 
-// Instant is like DateTime, with a precision of seconds, as FHIR's instant requires. A day begins in the document's
-// zone, or in UTC.
+// Instant is like DateTime, but returns a FHIR instant, which requires a precision of seconds. A day begins in the
+// document's zone, or in UTC if the document has no zone.
 func (r *times) Instant(n *cda.Node) string {
 	t := r.DateTime(n)
 	switch {
@@ -107,8 +107,8 @@ func (r *times) Instant(n *cda.Node) string {
 	return t + "T00:00:00" + r.document.Zone
 }
 
-// Issued is like Instant, for times with a precision of minutes or better. A day alone does not state when a result
-// became available.
+// Issued is like Instant, but accepts only times with a precision of minutes or better. A day alone does not state when
+// a result became available.
 func (r *times) Issued(n *cda.Node) string {
 	if t := r.DateTime(n); len(t) > len("2006-01-02") {
 		return t
@@ -116,7 +116,7 @@ func (r *times) Issued(n *cda.Node) string {
 	return ""
 }
 
-// Period converts an IVL_TS. It returns nil if nothing is known. A single value becomes a period that starts and ends
+// Period converts an IVL_TS. It returns nil if no time is known. A single value becomes a period that starts and ends
 // at that time. A width extends from low.
 func (r *times) Period(n *cda.Node) *r4.Period {
 	start, end := r.DateTime(n.At("low")), r.DateTime(n.At("high"))
@@ -141,7 +141,7 @@ func (r *times) Period(n *cda.Node) *r4.Period {
 // SameZone reports whether two dateTimes have the same zone or no time of day.
 func SameZone(a, b string) bool { return len(a) <= 10 || a[19:] == b[19:] }
 
-// Start returns the time at which a fact began: low, the value itself, center, or otherwise high.
+// Start returns the time at which a fact began. It uses the first known of low, the value itself, center and high.
 func (r *times) Start(n *cda.Node) string {
 	for _, at := range []*cda.Node{n.At("low"), n, n.At("center"), n.At("high")} {
 		if t := r.DateTime(at); t != "" {
@@ -151,8 +151,8 @@ func (r *times) Start(n *cda.Node) string {
 	return ""
 }
 
-// Effective converts a time that FHIR represents as a dateTime or a Period. It returns a Period if there is a start and
-// a different end.
+// Effective converts a time that FHIR represents as a dateTime or a Period. It returns a Period if n has a start and a
+// different end.
 func (r *times) Effective(n *cda.Node) (moment string, period *r4.Period) {
 	p := r.Period(n)
 	switch {
@@ -164,8 +164,8 @@ func (r *times) Effective(n *cda.Node) (moment string, period *r4.Period) {
 	return "", p
 }
 
-// Lasting adjusts the result of Effective for facts that continue until a stated end. Without an end, the result is an
-// open Period (FHIR Observation.effective[x]) instead of only the first day.
+// Lasting adjusts the result of Effective for facts that continue until a stated end. Without a stated end, the result
+// is an open Period (FHIR Observation.effective[x]) rather than only the first day.
 func Lasting(n *cda.Node, moment string, period *r4.Period) (string, *r4.Period) {
 	if moment != "" && n.At("low").Attr("value") != "" && n.At("high") == nil {
 		return "", &r4.Period{Start: moment}

@@ -6,15 +6,15 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsUnnamed reports whether a concept names nothing that the patient has or had: it is unknown, or it is text that
-// negates something, such as "No allergy data is applicable".
+// IsUnnamed reports whether a concept names nothing that the patient has or had. Such a concept is unknown or contains
+// text that negates something, such as "No allergy data is applicable".
 func IsUnnamed(concept *r4.CodeableConcept) bool {
 	return IsUnknown(concept) || len(concept.Coding) == 0 && isDenial(concept.Text)
 }
 
-// IsUnknown reports whether a concept names nothing: it is absent, has only an absence reason, or its words only state
-// that it is unknown. Words that name something count as much as a code. A code for the absence of something does name
-// that absence.
+// IsUnknown reports whether a concept names nothing. Such a concept is absent, has only an absence reason, or contains
+// only words that declare it unknown. Words that name something count as much as a code. A code for the absence of
+// something does name that absence.
 func IsUnknown(concept *r4.CodeableConcept) bool {
 	if concept == nil {
 		return true
@@ -33,19 +33,19 @@ const (
 	unknownOfSnomed = "261665006" // SNOMED CT, Unknown (qualifier value)
 )
 
-// Normalized returns the words in lower case, without surrounding punctuation and joined by underscores, like the keys
-// of a table.
+// Normalized returns the words of text in lower case, without surrounding punctuation and joined by underscores, like a
+// table's keys.
 func Normalized(text string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.Trim(text, " .:;-*()[]"))), "_")
 }
 
-// isUnknownName reports whether a name only states that it is unknown, such as "Unknown problem".
+// isUnknownName reports whether a name only expresses that something is unknown, such as "Unknown problem".
 func isUnknownName(text string) bool {
 	name := Normalized(text)
 	return unknownNames.Of(name) != "" || strings.HasPrefix(name, "unknown") && strings.Count(name, "_") < 2
 }
 
-// hasNoData reports whether a negating text means that nothing is known, such as "No data recorded".
+// hasNoData reports whether a negating text means that no data is known, such as "No data recorded".
 func hasNoData(text string) bool {
 	words := strings.Split(Normalized(text), "_")
 	for _, word := range words {
@@ -56,8 +56,7 @@ func hasNoData(text string) bool {
 	return noDataEndings.Of(words[len(words)-1]) != ""
 }
 
-// isDenial reports whether a text is a complete sentence that negates something or states that nothing is known about
-// it.
+// isDenial reports whether a text is a complete sentence that negates a fact or declares it unknown.
 func isDenial(text string) bool {
 	first, _, _ := strings.Cut(Normalized(text), "_")
 	return first == "no" || first == "not" || first == "none" || first == "denies"

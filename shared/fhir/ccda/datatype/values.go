@@ -22,7 +22,8 @@ func Spoken(v r4.Value) string {
 	return v.ValueString
 }
 
-// BytesOf returns the content of an ED. It decodes base64 if the ED declares it, or declares nothing and is not text.
+// BytesOf returns the content of an ED. It decodes base64 if the ED declares base64, or declares no representation and
+// is not text.
 func BytesOf(n *cda.Node) []byte {
 	var b strings.Builder
 	n.Write(&b)
@@ -39,8 +40,8 @@ func BytesOf(n *cda.Node) []byte {
 	return []byte(strings.TrimSpace(text))
 }
 
-// Value converts an observation's value by its xsi:type, or by its form if the type is missing or wrong (C-CDA on FHIR,
-// "Results": value[x]). ok is false if there is no value.
+// Value converts an observation's value by its xsi:type, or by the value's form if the type is missing or wrong (C-CDA
+// on FHIR, "Results": value[x]). ok is false if the observation has no value.
 func (r *Reader) Value(n *cda.Node) (v r4.Value, ok bool) {
 	if n == nil || IsFile(n) {
 		return v, false

@@ -22,7 +22,7 @@ func Category() []r4.CodeableConcept {
 	}
 }
 
-// Attached returns one attachment as a DocumentReference's content.
+// Attached returns the content of a DocumentReference with the single attachment a.
 func Attached(a *r4.Attachment) []r4.DocumentContent {
 	return []r4.DocumentContent{{Attachment: a}}
 }
@@ -60,15 +60,15 @@ func OfWords(c *statement.Context, section *cda.Node) {
 	c.Open.Add(*c.Emit.AddEntity(r))
 }
 
-// SectionHeader starts the resource for a section. Its id depends only on the section's name and words, not on its
-// entries.
+// SectionHeader starts the resource for a section. Its id depends only on the section's name and words, not on the
+// section's entries.
 func SectionHeader(c *statement.Context, kind string, section *cda.Node) r4.Header {
 	return c.Emit.HeaderWith(kind, emit.Derive(
 		c.Emit.Salt, kind, c.Emit.Key, cda.RealID(section), cda.CodeOf(section.At("code")), section.At("title").Words(),
 		cda.DigestOfWords(section.At("text"))))
 }
 
-// ExternalAct creates DocumentReferences for the external documents to which an act refers.
+// ExternalAct creates DocumentReferences for the external documents that an act references.
 func ExternalAct(c *statement.Context, n *cda.Node) {
 	for r := range n.Each("reference") {
 		External(c, r.At("externalDocument"), n)
@@ -76,7 +76,8 @@ func ExternalAct(c *statement.Context, n *cda.Node) {
 }
 
 // External creates a DocumentReference for an external document (External Document Reference,
-// 2.16.840.1.113883.10.20.22.4.115), which is not fetched. It returns nil if nothing is known about the document.
+// 2.16.840.1.113883.10.20.22.4.115). The document is not fetched. External returns nil if nothing is known about the
+// document.
 func External(c *statement.Context, n *cda.Node, told ...*cda.Node) *r4.Reference {
 	text := n.At("text")
 	a := &r4.Attachment{ContentType: text.Attr("mediaType"), Title: r4.Words(c.Read.Concept(n.At("code")))}

@@ -5,15 +5,15 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// The output for a document is bounded relative to the document's size. A document can refer to one long text, name or
-// code thousands of times, and FHIR repeats it for each reference. Real documents grow to at most three times their
+// A document's output is bounded relative to the document's size. A document can refer to one long text, name or code
+// thousands of times, and FHIR repeats the content for each reference. Real documents grow to at most three times their
 // size (docs/reference/ccda.md, "Budget").
 const (
 	outputPerByte = 8
 	outputAtLeast = 256 << 10
 )
 
-// Reasons for omitting parts of a document once its budget is exhausted.
+// Reasons for omitting parts of a document after its budget is exhausted.
 const overBudget = "more than a document of its size may become"
 
 // RelationSize is the size in bytes of a reference between two statements, including the extension that some references
@@ -21,8 +21,8 @@ const overBudget = "more than a document of its size may become"
 const RelationSize = 200
 
 // budget counts the bytes of JSON in a document's output. Statements may use three quarters of the budget. Sections,
-// whose narrative is for human readers, may use fifteen sixteenths. The rest is reserved for references added to
-// resources later.
+// whose narrative is for human readers, may use fifteen sixteenths. The remainder is reserved for references that are
+// added to resources later.
 type budget struct {
 	total  int
 	made   int
@@ -31,13 +31,13 @@ type budget struct {
 
 func budgetOf(document int) budget { return budget{total: outputPerByte*document + outputAtLeast} }
 
-// forStatements and forSections return the total size up to which statements and sections may be added.
+// forStatements and forSections return the total output size up to which statements and sections may be added.
 func (b *budget) forStatements() int { return b.total / 4 * 3 }
 
 func (b *budget) forSections() int { return b.total / 16 * 15 }
 
-// allows adds the given number of bytes for statements if the budget permits. Once a request has exceeded the budget,
-// all later ones are also refused.
+// allows adds the given number of bytes for statements if the budget permits. After the first request over the budget,
+// allows refuses all later requests.
 func (b *budget) allows(bytes int) bool {
 	b.isFull = b.isFull || b.made+bytes > b.forStatements()
 	if !b.isFull {
@@ -55,7 +55,8 @@ func (b *budget) allowsSection(bytes int) bool {
 	return true
 }
 
-// Affords spends part of the statement budget. It reports whether the part fits, and otherwise counts it as dropped.
+// Affords spends part of the statement budget and reports whether the part fits. A part that does not fit is counted as
+// dropped.
 func (e *spending) Affords(what string, bytes int) bool {
 	if e.budget.allows(bytes) {
 		return true
@@ -64,8 +65,8 @@ func (e *spending) Affords(what string, bytes int) bool {
 	return false
 }
 
-// AffordsResource is like Affords, for a resource and the references to it in its section, in the document's Provenance
-// and in a plan.
+// AffordsResource is like Affords, for a resource and the references to that resource in its section, the document's
+// Provenance and a plan.
 func (e *spending) AffordsResource(r r4.Resource) bool {
 	head := r.Base()
 	bytes := 0
@@ -75,7 +76,7 @@ func (e *spending) AffordsResource(r r4.Resource) bool {
 	return e.Affords(head.ResourceType, bytes)
 }
 
-// AffordsSection spends part of the budget for the header and sections. The size excludes nested parts.
+// AffordsSection spends part of the budget on the header or a section. The size excludes nested parts.
 func (e *spending) AffordsSection(what string, part any) bool {
 	if e.budget.allowsSection(r4.Size(part, e.budget.total)) {
 		return true
@@ -84,7 +85,7 @@ func (e *spending) AffordsSection(what string, part any) bool {
 	return false
 }
 
-// ReferenceSize returns the size in bytes of a reference in a list.
+// ReferenceSize returns a reference's size in bytes within a list.
 func ReferenceSize(r *r4.Reference) int { return r4.Size(r, 1<<10) + len(",") }
 
 // LeftOut returns a placeholder for a reference to a resource that was omitted for lack of budget.
@@ -93,14 +94,14 @@ func LeftOut() *r4.Reference { return &r4.Reference{Display: "Left out: the docu
 // NotStated returns a placeholder for a reference to a resource that would assert more than its statement does.
 func NotStated() *r4.Reference { return &r4.Reference{Display: "Not stated by the document"} }
 
-// After runs do once all statements have their resources, unless the referenced resource was omitted.
+// After runs do once all statements have their resources, unless the resource referenced by ref was omitted.
 func (e *schedule) After(ref *r4.Reference, n *cda.Node, do func(n *cda.Node)) {
 	if r4.IsKept(ref) {
 		e.Afterwards(n, do)
 	}
 }
 
-// MarkCut tags resources as SUBSETTED if part of the document was dropped (FHIR R4, resource.html#tag-def).
+// MarkCut tags resources as SUBSETTED if any part of the document was dropped (FHIR R4, resource.html#tag-def).
 func (e *tally) MarkCut(resources ...r4.Resource) {
 	if !e.report.IsCut() {
 		return

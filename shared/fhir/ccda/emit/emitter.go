@@ -1,5 +1,5 @@
 // Package emit collects a document's output: its resources with ids derived from their facts, the document parts that
-// they cover, the dropped parts, and the budget that limits the output.
+// the resources cover, the dropped parts, and the budget that limits the output.
 //
 // Ids are version 5 UUIDs (RFC 9562) in one namespace. Package ccda documents the rules.
 package emit
@@ -42,7 +42,7 @@ type schedule struct {
 	later    []func()
 }
 
-// spending spends the budget and counts the omitted parts.
+// spending spends the budget and counts the omitted document parts.
 type spending struct {
 	budget budget
 	drops  *tally
@@ -57,7 +57,7 @@ type tally struct {
 }
 
 // New returns an Emitter for a document of the given size in bytes. If packer is not nil, a large document's resources
-// are packed between entries (Pack).
+// are packed between entries (see Pack).
 func New(d *cda.Document, bytes int, salt string, packer *r4.Packer) *Emitter {
 	names := NamesOf(d.Root)
 	counts := &tally{report: DocumentReport{
@@ -93,7 +93,7 @@ func (e *Emitter) Report() DocumentReport {
 // Merged returns the number of resources that were merged into an earlier resource of the document.
 func (e *tally) Merged() int { return e.merged }
 
-// Seen is like ResourceOf, for a resource that is only read and not retained.
+// Seen is like ResourceOf, but for a resource that the caller only reads and does not retain.
 func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	at, known := e.store.Find(ref.Reference)
 	if !known {

@@ -5,14 +5,14 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Store returns the store of all resources, ordered by when they were started.
+// Store returns the store of all resources, in the order in which the resources were started.
 func (e *Emitter) Store() *Store { return e.store }
 
-// Pack packs a large document's resources until they are needed again. Rules must not hold pointers to resources, or to
-// their headers, from one entry to the next.
+// Pack packs a large document's resources until they are needed again. Rules must not retain pointers to resources, or
+// to their headers, from one entry to the next.
 func (e *Emitter) Pack() { e.store.Pack() }
 
-// Head returns the header of the resource to which a reference points, or nil.
+// Head returns the header of the resource to which ref points, or nil if the resource is unknown.
 func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
 	at, known := e.store.Find(ref.Reference)
 	if !known {
@@ -21,10 +21,10 @@ func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
 	return e.store.Get(at).Base()
 }
 
-// Sources returns the functions that write content that is too large to be held in memory.
+// Sources returns the functions that write content too large to be held in memory.
 func (e *Emitter) Sources() r4.Sources { return e.sources }
 
-// CountMerged counts a resource that was merged into an earlier one.
+// CountMerged counts a resource that was merged into an earlier resource.
 func (e *tally) CountMerged() { e.merged++ }
 
 // CountTemplate counts an entry template that has a rule.
@@ -41,7 +41,7 @@ func (e *tally) CountSection(s SectionReport) {
 }
 
 // CountText counts a human-readable text, such as a section's narrative or a note. isKept states whether a resource
-// contains it.
+// contains the text.
 func (e *tally) CountText(isKept bool) {
 	if isKept {
 		e.texts++
@@ -60,7 +60,7 @@ func (e *schedule) Afterwards(n *cda.Node, do func(n *cda.Node)) {
 	e.later = append(e.later, func() { do(e.document.Node(number)) })
 }
 
-// Reference returns a reference to the resource that represents a statement, or nil.
+// Reference returns a reference to the resource that represents a statement, or nil if the statement has no resource.
 func (e *coverage) Reference(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil
@@ -78,7 +78,7 @@ func (e *coverage) Take(n *cda.Node) { e.taken[n.Number] = true }
 // IsTaken reports whether a resource covers a statement or code.
 func (e *coverage) IsTaken(n *cda.Node) bool { return e.taken[n.Number] }
 
-// SetFact records the resource that represents a statement. Only the first one is recorded.
+// SetFact records the resource that represents a statement. Later calls for the same statement have no effect.
 func (e *coverage) SetFact(n *cda.Node, head *r4.Header) {
 	if e.HasFact(n.Number) {
 		return
@@ -90,7 +90,7 @@ func (e *coverage) SetFact(n *cda.Node, head *r4.Header) {
 	e.facts[n.Number] = at
 }
 
-// Fact returns the header of the resource that represents a statement, or nil.
+// Fact returns the header of the resource that represents a statement, or nil if the statement has no resource.
 func (e *coverage) Fact(n *cda.Node) *r4.Header {
 	if n == nil {
 		return nil
@@ -106,7 +106,7 @@ func (e *coverage) Fact(n *cda.Node) *r4.Header {
 func (e *Emitter) ReferenceTo(head *r4.Header) *r4.Reference {
 	ref := head.Reference()
 	if at, known := e.store.Find(ref.Reference); known {
-		ref.Reference = e.store.Name(at) // shares the memory of the stored name
+		ref.Reference = e.store.Name(at) // shares the stored name's memory
 	}
 	return ref
 }

@@ -10,7 +10,7 @@ import (
 const idNamespace = "\x2c\x8a\x4e\x0b\x6f\x3d\x51\xb2\x9e\x47\xd1\x70\x35\xc6\x88\x1f"
 
 // Derive returns the version 5 UUID for a list of parts. Each part is hashed with its length, so different lists never
-// produce the same input.
+// produce the same hash input.
 func Derive(parts ...string) string {
 	name := make([]byte, 0, 256)
 	name = append(name, idNamespace...)
@@ -21,7 +21,7 @@ func Derive(parts ...string) string {
 	return formatUUID(version5(name))
 }
 
-// version5 returns the version 5 UUID for a namespace followed by a name (RFC 9562, 5.5).
+// version5 returns the version 5 UUID for a namespace and a name (RFC 9562, 5.5). The argument is their concatenation.
 func version5(namespaceAndName []byte) (uuid [16]byte) {
 	sum := sha1.Sum(namespaceAndName) //nolint:gosec // as above
 	sum[6] = sum[6]&0x0F | 0x50

@@ -17,8 +17,8 @@ type Names struct {
 	Key      string // identifies the document's set, which determines the ids of facts in all versions
 }
 
-// NamesOf returns the names of a document. The texts from which ids are derived never change, whatever form meta.source
-// has.
+// NamesOf returns a document's names. The texts from which ids are derived never change, regardless of the form of
+// meta.source.
 func NamesOf(document *cda.Node) Names {
 	id := document.At("id")
 	root, extension := terms.URI(id.Attr("root")), id.Attr("extension")
@@ -38,15 +38,15 @@ func NamesOf(document *cda.Node) Names {
 	return n
 }
 
-// Namespaces defined in RFC 9562, 6.6, for names that are an OID or a URL.
+// Namespaces defined in RFC 9562, 6.6, for names that are OIDs or URLs.
 const (
 	namespaceOID = "\x6b\xa7\xb8\x12\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 	namespaceURL = "\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 )
 
-// namespaceOf returns the UUID of the namespace for a document's ids, as bytes. It is the root itself if that is a
-// UUID, and otherwise the version 5 UUID of its OID or URI. Anyone with a document can therefore derive its meta.source
-// from its id.
+// namespaceOf returns the namespace UUID for a document's ids, as bytes. The namespace is the root itself if the root
+// is a UUID, and otherwise the version 5 UUID of the root's OID or URI. Anyone with a document can therefore derive its
+// meta.source from its id.
 func namespaceOf(uri, root string) string {
 	kind, name := namespaceURL, uri
 	if of, isUUID := strings.CutPrefix(uri, "urn:uuid:"); isUUID {

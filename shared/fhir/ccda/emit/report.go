@@ -2,14 +2,14 @@ package emit
 
 import "slices"
 
-// DocumentReport describes the conversion of one document. It contains only numbers, codes and template ids.
+// DocumentReport describes the conversion of one document. The report contains only numbers, codes and template ids.
 type DocumentReport struct {
 	Source    string          `json:"source"`             // meta.source of the document's resources
 	Code      string          `json:"code,omitempty"`     // LOINC code of the document's type
-	Resources map[string]int  `json:"resources"`          // count by type, before documents are merged
+	Resources map[string]int  `json:"resources"`          // number of resources by type, before documents are merged
 	Sections  []SectionReport `json:"sections,omitempty"` // in document order
 	Templates map[string]int  `json:"templates"`          // entry templates with a rule, by root
-	// entry templates without a rule, by root; their entries become generic facts
+	// entry templates without a rule, by root; the entries become generic facts
 	Unknown map[string]int `json:"unknown,omitempty"`
 	Dropped []Dropped      `json:"dropped,omitempty"`
 }
@@ -19,7 +19,7 @@ func (r DocumentReport) IsCut() bool {
 	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return d.Reason == overBudget })
 }
 
-// IsPartial reports whether part of what the document states had no effect on its resources.
+// IsPartial reports whether any fact stated in the document had no effect on its resources.
 func (r DocumentReport) IsPartial() bool {
 	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return !d.Unstated })
 }
@@ -27,14 +27,14 @@ func (r DocumentReport) IsPartial() bool {
 // SectionReport counts the entries of a section.
 type SectionReport struct {
 	Code    string `json:"code,omitempty"` // LOINC code
-	Rule    string `json:"rule,omitempty"` // name of the section's rule; empty if there is none
+	Rule    string `json:"rule,omitempty"` // name of the section's rule; empty without a rule
 	Entries int    `json:"entries"`        // 0 for a section that has only narrative
 
-	Texts     int `json:"texts,omitempty"`      // texts of the section and its notes that a resource contains
-	TextsLost int `json:"texts_lost,omitempty"` // texts that no resource contains
+	Texts     int `json:"texts,omitempty"`      // number of texts of the section and its notes that a resource contains
+	TextsLost int `json:"texts_lost,omitempty"` // number of texts that no resource contains
 }
 
-// Dropped counts parts of a document that had no effect on the output, with the reason.
+// Dropped counts document parts that had no effect on the output for the same reason.
 type Dropped struct {
 	What   string `json:"what"` // an element name or a template
 	Reason string `json:"reason"`

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Header starts the resource for a statement, with its id and source.
+// Header starts the resource for a statement, with the resource's id and source.
 func (e *headers) Header(kind string, n *cda.Node) r4.Header {
 	if own := cda.RealID(n); own != "" {
 		return e.HeaderWith(kind, Derive(append([]string{e.Salt, kind, own}, identity(kind, n)...)...))
@@ -29,8 +29,8 @@ func (e *headers) HeaderWith(kind, id string) r4.Header {
 	return r4.Header{ResourceType: kind, ID: id, Meta: &r4.Meta{Source: e.Source}}
 }
 
-// identity returns the parts of a statement that identify its fact in addition to its id: its subject, whether it is
-// negated, and when it began. The kind of a problem or allergy is not included.
+// identity returns the parts of a statement that, in addition to its id, identify its fact. These parts are the
+// subject, the negation and the start time. The kind of a problem or allergy is not included.
 func identity(kind string, n *cda.Node) []string {
 	product := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	role := n.At("participant", "participantRole")
@@ -51,7 +51,7 @@ func identity(kind string, n *cda.Node) []string {
 	if parts[1] == "" && cda.IsNegated(n) {
 		parts[1] = "true"
 	}
-	// a question without an answer is a different fact from one with an answer
+	// a question without an answer is a different fact from a question with an answer
 	if flavor := cda.NullFlavor(n); flavor != "" {
 		parts = append(parts, flavor)
 	}
@@ -62,7 +62,7 @@ func identity(kind string, n *cda.Node) []string {
 	return append(parts, cmp.Or(times.At("low").Attr("value"), times.Attr("value"), times.At("high").Attr("value")))
 }
 
-// anyCode formats a CD's code, or that of its first translation, for comparison. It returns "|" if there is none.
+// anyCode formats a CD's code, or its first translation's code, for comparison. It returns "|" if neither has a code.
 func anyCode(n *cda.Node) string {
 	if n.Attr("code") == "" {
 		n = n.At("translation")
@@ -70,8 +70,8 @@ func anyCode(n *cda.Node) string {
 	return n.Attr("codeSystem") + "|" + n.Attr("code")
 }
 
-// Merge adds a resource for the given statements. If there is one with the same id, Merge completes it, unless the two
-// contradict each other. It returns the header of the resulting resource.
+// Merge adds a resource for the given statements. If a resource with the same id exists, Merge completes the existing
+// resource, unless the two contradict each other. Merge returns the header of the resulting resource.
 func (e *Emitter) Merge(r r4.Resource, told []*cda.Node) *r4.Header {
 	head := r.Base()
 	name := head.ResourceType + "/" + head.ID
@@ -97,7 +97,7 @@ func (e *Emitter) AddEntity(r r4.Resource) *r4.Reference {
 	return e.Keep(r)
 }
 
-// Keep is like AddEntity, for a resource already included in the budget.
+// Keep is like AddEntity, but for a resource already included in the budget.
 func (e *Emitter) Keep(r r4.Resource) *r4.Reference {
 	name := r.Base().ResourceType + "/" + r.Base().ID
 	if at, known := e.store.Find(name); known {

@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Store holds resources in insertion order, indexed by "Type/id". With a Packer it packs resources while they are not
-// in use, and pointers to a resource are valid only until the next call of Pack.
+// Store holds resources in insertion order, indexed by "Type/id". A store with a Packer packs resources while they are
+// not in use, and pointers to a resource are valid only until the next Pack call.
 type Store struct {
 	packer *r4.Packer // nil if resources are never packed
 	slots  []slot
@@ -29,10 +29,10 @@ func NewStore(packer *r4.Packer) *Store { return &Store{packer: packer, index: m
 // Len returns the number of resources.
 func (s *Store) Len() int { return len(s.slots) }
 
-// Name returns the "Type/id" of the resource at a position.
+// Name returns the "Type/id" of the resource at position at.
 func (s *Store) Name(at int32) string { return s.slots[at].name }
 
-// Type returns the type of the resource at a position.
+// Type returns the type of the resource at position at.
 func (s *Store) Type(at int32) string {
 	kind, _, _ := strings.Cut(s.slots[at].name, "/")
 	return kind
@@ -79,8 +79,8 @@ func (s *Store) Set(at int32, r r4.Resource) {
 	s.slots[at].resource = r
 }
 
-// Add adds a resource under a new name. A fact is packed soon. An independent entity is not, because many facts refer
-// to it.
+// Add adds a resource under a new name. The next Pack call packs a fact's resource. An independent entity remains
+// unpacked, because many facts refer to the entity.
 func (s *Store) Add(name string, r r4.Resource, isFact bool) int32 {
 	at := int32(len(s.slots)) //nolint:gosec // the size of a document bounds it
 	s.index[name] = at
@@ -116,7 +116,7 @@ func (s *Store) PackAll() {
 	s.fresh = nil
 }
 
-// Take returns a resource and removes it from memory. It must not be requested again.
+// Take returns a resource and removes it from memory. The caller must not request the resource again.
 func (s *Store) Take(at int32) r4.Resource {
 	r := s.Get(at)
 	s.slots[at], s.fresh = slot{}, nil

@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// noMember is the reason for dropping a part that no member of the resource can hold.
+// noMember is the reason for dropping a part that no resource member can hold.
 const noMember = "no rule has a member for it"
 
 // CountMisread counts a document's characters that could not be decoded or whose encoding was guessed.
@@ -19,8 +19,8 @@ func (e *tally) CountMisread(d cda.Parsed) {
 	}
 }
 
-// CountUnread counts a document's times that no rule has read. Call it after all rules. For a document over its budget,
-// it counts statements instead of their times.
+// CountUnread counts a document's times that no rule has read. It must be called after all rules. For a document over
+// its budget, CountUnread counts statements instead of their times.
 func (e *Emitter) CountUnread(document *cda.Node) {
 	if e.budget.isFull {
 		return
@@ -30,7 +30,7 @@ func (e *Emitter) CountUnread(document *cda.Node) {
 		what, value := timeOf(n), n.Attr("value")
 		if what == "" || value == "" || n.Attr("nullFlavor") != "" || e.IsTaken(n) ||
 			value == n.At("low").Attr("value") || value == n.At("high").Attr("value") ||
-			what == "birthTime" && value == born { // stated twice, the second time for a member of an insurance plan
+			what == "birthTime" && value == born { // stated twice, the second time for an insurance plan member
 			continue
 		}
 		e.Drop(what, noMember)

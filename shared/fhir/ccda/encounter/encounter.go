@@ -33,8 +33,8 @@ func New(c *statement.Context, n *cda.Node) *r4.Encounter {
 
 const actCode = "http://terminology.hl7.org/CodeSystem/v3-ActCode"
 
-// encounterClass returns the class, which FHIR requires: the document's ActEncounterCode code, otherwise the class for
-// the range of the CPT code (evaluation and management), otherwise unknown.
+// encounterClass returns the class that FHIR requires. The class is the document's ActEncounterCode code, otherwise the
+// class for the CPT code's range (evaluation and management), otherwise unknown.
 func encounterClass(code *cda.Node) *r4.Coding {
 	for n := range code.Descendants() {
 		if class := strings.ToUpper(n.Attr("code")); n.Attr("codeSystem") == "2.16.840.1.113883.5.4" &&
@@ -72,7 +72,7 @@ func classOfCPT(code string) string {
 	return ""
 }
 
-// AddParticipant adds a person to an encounter with a ParticipationType code, unless no person is named.
+// AddParticipant adds a person to an encounter with a ParticipationType code. It does nothing if n names no person.
 func AddParticipant(c *statement.Context, e *r4.Encounter, n *cda.Node, kind string) {
 	who := c.Make.Party(n).As("Practitioner", "PractitionerRole", "RelatedPerson")
 	if who == nil {
@@ -89,7 +89,7 @@ func AddParticipant(c *statement.Context, e *r4.Encounter, n *cda.Node, kind str
 	e.Participant = append(e.Participant, participant)
 }
 
-// AddDiagnosis links a diagnosis to an encounter, with its role in the encounter if known.
+// AddDiagnosis links a diagnosis to an encounter. use is the diagnosis's role in the encounter, if known.
 func AddDiagnosis(e *r4.Encounter, condition r4.Reference, use *r4.CodeableConcept) {
 	for i := range e.Diagnosis {
 		known := &e.Diagnosis[i]

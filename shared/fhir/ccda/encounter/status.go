@@ -8,10 +8,10 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// statusOf returns an encounter's status as of the document's time. It is derived from ActStatus, or otherwise from the
-// encounter's time (C-CDA on FHIR, "Encounters", rows statusCode and effectiveTime). An encounter that has ended is
-// never in progress. A past encounter without an end has the status unknown, because the document does not state that
-// it continued. hasLeft is true if the patient was discharged.
+// statusOf returns an encounter's status as of the document's time. The status is derived from ActStatus, or otherwise
+// from the encounter's time (C-CDA on FHIR, "Encounters", rows statusCode and effectiveTime). An encounter that has
+// ended is never in progress. A past encounter without an end has the status unknown, because the document does not
+// state that the encounter continued. hasLeft is true if the patient was discharged.
 func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	when := n.At("effectiveTime")
 	start, end := cmp.Or(when.At("low"), when), cmp.Or(when.At("high"), when)
@@ -42,8 +42,8 @@ func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	return "unknown"
 }
 
-// isDuring reports whether the document was written during an encounter, which is the case for the document's own
-// encounter and for one whose end is in the future.
+// isDuring reports whether the document was written during an encounter. Such an encounter is the document's own
+// encounter or ends in the future.
 func isDuring(c *statement.Context, n, when *cda.Node) bool {
 	if _, dated := cda.ReadStamp(when.At("low").Attr("value")); !dated {
 		return false
@@ -52,8 +52,8 @@ func isDuring(c *statement.Context, n, when *cda.Node) bool {
 		n.Name == "encompassingEncounter" && isRecent(c, when.At("low"), encounterClass(n.At("code")).Code)
 }
 
-// isRecent reports whether an encounter with the given start may still have continued when the document was written: a
-// visit until the next day, a possible inpatient stay for a year.
+// isRecent reports whether an encounter with the given start may still have continued when the document was written. A
+// visit may continue until the next day, and a possible inpatient stay for a year.
 func isRecent(c *statement.Context, start *cda.Node, class string) bool {
 	const visit, stay = 1, 365
 	s, _ := cda.ReadStamp(start.Attr("value"))

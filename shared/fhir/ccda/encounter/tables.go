@@ -15,7 +15,7 @@ suspended onleave
 nullified entered-in-error
 `
 
-// classes maps each code of ActEncounterCode to its display (terminology.hl7.org, v3-ActCode).
+// classes maps each ActEncounterCode code to its display (terminology.hl7.org, v3-ActCode).
 const classes terms.Table = `
 AMB ambulatory
 EMER emergency

@@ -98,7 +98,7 @@ func udi(text string, d *r4.Device) r4.UDICarrier {
 	return carrier
 }
 
-// dayOfGS1 converts a date in the form YYMMDD, in which 00 means an unstated day.
+// dayOfGS1 converts a date in the form YYMMDD, where the day 00 means an unstated day.
 func dayOfGS1(text string) string {
 	if len(text) != 6 {
 		return ""
@@ -113,8 +113,8 @@ func dayOfGS1(text string) string {
 	return s.Digits[:4] + "-" + s.Digits[4:6] + "-" + s.Digits[6:8]
 }
 
-// readUDI converts the separate parts of a UDI in C-CDA (UDI Organizer, 2.16.840.1.113883.10.20.22.4.311; codes of the
-// NCI Thesaurus).
+// readUDI converts the separate parts of a UDI in C-CDA (UDI Organizer, 2.16.840.1.113883.10.20.22.4.311; NCI Thesaurus
+// codes).
 func (m *Maker) readUDI(d *r4.Device, organizer *cda.Node) {
 	if !cda.IsTemplate(organizer, "2.16.840.1.113883.10.20.22.4.311") {
 		return

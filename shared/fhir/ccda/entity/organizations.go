@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Organization creates an Organization. It returns nil if nothing is known about it.
+// Organization creates an Organization. It returns nil if nothing is known about the organization.
 func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil

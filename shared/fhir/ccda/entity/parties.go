@@ -33,7 +33,8 @@ type Party struct {
 	Time                                                       string // time of the participation
 }
 
-// As returns the party as the first of the given resource types that it has, or nil if it has none of them.
+// As returns the party's resource of the first of the given types for which the party has a resource. It returns nil if
+// the party has no resource of these types.
 func (p Party) As(types ...string) *r4.Reference {
 	for _, t := range types {
 		var found *r4.Reference
@@ -58,10 +59,10 @@ func (p Party) As(types ...string) *r4.Reference {
 	return nil
 }
 
-// Author returns the author of a statement or section: the latest of its own authors, with the time of the earliest
-// (C-CDA on FHIR, "Problems" and "Allergies": author). If it has none, the authors of the enclosing concern or
-// organizer count (same pages: authors of the concern act). The authors of the section and of the document are not
-// attributed to the statement; Provenance names them.
+// Author returns the author of a statement or section. The result is the latest of the statement's own authors, with
+// the time of the earliest (C-CDA on FHIR, "Problems" and "Allergies": author). If a statement has no author of its
+// own, Author considers the authors of the enclosing concern or organizer (same pages: authors of the concern act). The
+// authors of the section and of the document are not attributed to the statement; Provenance names them.
 func (m *Maker) Author(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		if at != n && at.Name != "entryRelationship" && at.Name != "component" && !isWrapper(at) {
@@ -74,7 +75,7 @@ func (m *Maker) Author(n *cda.Node) Party {
 	return Party{}
 }
 
-// isWrapper reports whether a statement only wraps others and names authors on their behalf.
+// isWrapper reports whether a statement only wraps other statements and names authors on their behalf.
 func isWrapper(n *cda.Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (cda.CodeOf(n.At("code")) == "CONC" || cda.IsTemplate(n,
 		"2.16.840.1.113883.10.20.22.4.3", "2.16.840.1.113883.10.20.1.27", "1.3.6.1.4.1.19376.1.5.3.1.4.5.2", // problems
@@ -102,8 +103,8 @@ func (m *Maker) latestAuthor(n *cda.Node) Party {
 	return latest
 }
 
-// Conducted returns a statement's first author, or that of an enclosing element, up to the document (CDA R2, context
-// conduction). It is intended only for Provenance.
+// Conducted returns a statement's first author, or the first author of the closest enclosing element that has an
+// author, up to the document (CDA R2, context conduction). Only Provenance should use Conducted.
 func (m *Maker) Conducted(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		switch {
@@ -134,7 +135,8 @@ func (m *Maker) authorAround(n *cda.Node) *cda.Node {
 // OwnAuthor is like Author, but ignores enclosing elements.
 func (m *Maker) OwnAuthor(n *cda.Node) Party { return m.Party(n.At("author")) }
 
-// Performers returns a statement's performers, or otherwise those of the enclosing organizer.
+// Performers returns a statement's performers, or the enclosing organizer's performers if the statement has none of its
+// own.
 func (m *Maker) Performers(n *cda.Node) []Party {
 	var list []Party
 	for p := range n.Each("performer") {
@@ -230,8 +232,8 @@ func isPersonal(role *cda.Node) bool {
 	return role.At("relatedPerson") != nil
 }
 
-// practitioner creates a Practitioner. People are identified by id and family name, because entire practices share one
-// id.
+// practitioner creates a Practitioner. A person is identified by id and family name, because an entire practice may
+// share one id.
 func (m *Maker) practitioner(role *cda.Node, names []r4.HumanName) *r4.Reference {
 	var parts []string
 	if len(names) > 0 {
@@ -244,14 +246,14 @@ func (m *Maker) practitioner(role *cda.Node, names []r4.HumanName) *r4.Reference
 	return named(m.emit.AddEntity(p), names)
 }
 
-// personHeader derives the resource's id from the person's NPI if there is one, because it is globally unique.
+// personHeader derives the resource's id from the person's NPI, if available, because an NPI is globally unique.
 func (m *Maker) personHeader(kind string, role *cda.Node, parts []string) r4.Header {
 	for id := range role.Each("id") {
 		if npi := id.Attr("extension"); id.Attr("root") == "2.16.840.1.113883.4.6" && npi != "" {
 			return m.emit.HeaderWith(kind, emit.Derive(append([]string{kind, "npi", npi}, parts...)...))
 		}
 	}
-	if cda.RealID(role) == "" { // identified without the signing time
+	if cda.RealID(role) == "" { // without a real id, identified without the signing time
 		who := cmp.Or(
 			role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"),
 			role,
@@ -332,9 +334,9 @@ func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Referenc
 	return named(m.emit.AddEntity(r), names)
 }
 
-// correctGuarantor moves the code GUAR to the system that defines it. C-CDA's Guarantor Performer
-// (2.16.840.1.113883.10.20.22.4.88) specifies RoleCode, but only RoleClass contains the code (FHIR R4, v3 code
-// systems).
+// correctGuarantor replaces the code system of the code GUAR with the code system that defines it. C-CDA's Guarantor
+// Performer (2.16.840.1.113883.10.20.22.4.88) specifies RoleCode, but only RoleClass contains the code (FHIR R4, v3
+// code systems).
 func correctGuarantor(relationships []r4.CodeableConcept) {
 	for _, r := range relationships {
 		for i := range r.Coding {

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// documentConsent creates a Consent for an authorization in the header (CDA R2, authorization), which permits
-// disclosure of the document.
+// documentConsent creates a Consent for an authorization in the header (CDA R2, authorization) that permits disclosure
+// of the document.
 func documentConsent(c *statement.Context, n *cda.Node) {
 	if n == nil {
 		return
@@ -26,7 +26,7 @@ func documentConsent(c *statement.Context, n *cda.Node) {
 }
 
 // readEncompassing creates the document's own Encounter, with its location and participants (C-CDA on FHIR,
-// "Encounters": encompassingEncounter). An entry with the same id is merged into it.
+// "Encounters": encompassingEncounter). An entry with the same id is merged into this Encounter.
 func readEncompassing(c *statement.Context, n *cda.Node) {
 	if n == nil {
 		return

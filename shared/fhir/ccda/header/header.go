@@ -64,8 +64,8 @@ func Composition(c *statement.Context) *r4.Composition {
 	return comp
 }
 
-// confidentiality returns a code of v3-ConfidentialityClassification, the only codes FHIR allows, or "" for any other
-// code.
+// confidentiality returns a code from v3-ConfidentialityClassification, or "" for any other code, because FHIR allows
+// no other codes.
 func confidentiality(n *cda.Node) string {
 	if code := strings.ToUpper(cda.CodeOf(n)); cda.IsOneOf(code, "U", "L", "M", "N", "R", "V") {
 		return code
@@ -125,7 +125,7 @@ func events(c *statement.Context) []r4.CompositionEvent {
 	return list
 }
 
-// careTeam creates a CareTeam from a service's performers. It returns nil if there are none.
+// careTeam creates a CareTeam from a service's performers. It returns nil if the service has no performers.
 func careTeam(c *statement.Context, service *cda.Node, period *r4.Period) *r4.Reference {
 	t := &r4.CareTeam{
 		Identifier: datatype.Identifiers(service), Subject: c.Patient, Encounter: c.Encounter, Period: period,
@@ -154,8 +154,8 @@ func careTeam(c *statement.Context, service *cda.Node, period *r4.Period) *r4.Re
 	return c.Emit.AddEntity(t)
 }
 
-// AddProvenance creates the Provenance for the entire document, with its authors, sender and time (US Core Provenance).
-// It names every source of a fact that several documents state.
+// AddProvenance creates the Provenance for the entire document, with the document's authors, sender and time (US Core
+// Provenance). If several documents state a fact, their Provenances together name every source.
 func AddProvenance(c *statement.Context, comp *r4.Composition) {
 	d := c.Document.Root
 	p := &r4.Provenance{

@@ -11,7 +11,8 @@ import (
 )
 
 // Patient creates the Patient (C-CDA on FHIR, "Patient"; US Core Patient), the guardians and the provider organization.
-// Only the first recordTarget is used. Additional ones would describe a group, for which C-CDA has no documents.
+// Patient uses only the first recordTarget. Additional record targets would describe a group, for which C-CDA has no
+// documents.
 func Patient(c *statement.Context) {
 	role := c.Document.Root.At("recordTarget", "patientRole")
 	who := role.At("patient")
@@ -121,7 +122,7 @@ func isOMB(code string) bool {
 	return cda.IsOneOf(code, "1002-5", "2028-9", "2054-5", "2076-8", "2106-3", "2135-2", "2186-5")
 }
 
-// languageOf converts a languageCode, whose code system is implied by the element.
+// languageOf converts a languageCode. The element name implies the code system.
 func languageOf(n *cda.Node) *r4.CodeableConcept {
 	code := n.Attr("code")
 	if code == "" {

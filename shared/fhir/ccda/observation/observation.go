@@ -1,5 +1,6 @@
-// Package observation creates Observations, which occur in every section: their common members, panels, and generic
-// facts for statements without a rule (C-CDA on FHIR, "Results": hl7.org/fhir/us/ccda/CF-results.html).
+// Package observation creates Observations, which occur in every section. It converts the members common to all
+// Observations, panels, and generic facts from statements without a rule (C-CDA on FHIR, "Results":
+// hl7.org/fhir/us/ccda/CF-results.html).
 package observation
 
 import (
@@ -13,8 +14,8 @@ import (
 )
 
 // Generic converts a statement without a rule. It creates an Observation for an observed or completed statement, and a
-// ServiceRequest for a planned one. A statement without a code, a value or words only groups others and produces no
-// resource.
+// ServiceRequest for a planned statement. A statement without a code, a value or words only groups other statements and
+// produces no resource.
 func Generic(c *statement.Context, n *cda.Node) {
 	code, value := c.Read.Concept(n.At("code")), n.At("value")
 	_, valued := c.Read.Value(value)
@@ -90,7 +91,8 @@ func AddAuthors(c *statement.Context, o *r4.Observation, n *cda.Node) {
 	o.Performer = performers(o.Performer, authors)
 }
 
-// effectiveOf returns a statement's time, or otherwise that of the enclosing organizer.
+// effectiveOf returns a statement's time. If the statement has no time, effectiveOf returns the enclosing organizer's
+// time.
 func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
 	for at := n; at != nil; at = cda.Outer(at) {
 		moment, period = c.Read.Effective(at.At("effectiveTime"))
@@ -185,8 +187,8 @@ func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 	return list
 }
 
-// openBound returns the text of a bound that is not part of its range, because FHIR's bounds are inclusive. It returns
-// "" for any other bound.
+// openBound returns the text of a bound that is excluded from its range, because FHIR's bounds are inclusive. It
+// returns "" for any other bound.
 func openBound(value *cda.Node) string {
 	if q := datatype.Bound(value); q != nil && cda.IsOneOf(q.Comparator, "<", ">") {
 		return datatype.Spoken(r4.Value{ValueQuantity: q})

@@ -1,6 +1,6 @@
 package r4
 
-// Observation is the FHIR resource (observation.html).
+// Observation is the FHIR Observation resource (observation.html).
 type Observation struct {
 	Header
 	Value
@@ -32,7 +32,7 @@ type Observation struct {
 	Component       []Component       `json:"component,omitempty"`
 }
 
-// ReferenceRange is a range with which an observed value is compared.
+// ReferenceRange is a range against which an observed value is compared.
 type ReferenceRange struct {
 	Low       *Quantity         `json:"low,omitempty"`
 	High      *Quantity         `json:"high,omitempty"`
@@ -51,7 +51,7 @@ type Component struct {
 	ReferenceRange []ReferenceRange  `json:"referenceRange,omitempty"`
 }
 
-// Condition is the FHIR resource (condition.html).
+// Condition is the FHIR Condition resource (condition.html).
 type Condition struct {
 	Header
 
@@ -92,7 +92,7 @@ type ConditionSupport struct {
 	Detail []Reference       `json:"detail,omitempty"`
 }
 
-// AllergyIntolerance is the FHIR resource (allergyintolerance.html).
+// AllergyIntolerance is the FHIR AllergyIntolerance resource (allergyintolerance.html).
 type AllergyIntolerance struct {
 	Header
 
@@ -128,7 +128,7 @@ type AllergyReaction struct {
 	Note          []Annotation      `json:"note,omitempty"`
 }
 
-// Encounter is the FHIR resource (encounter.html).
+// Encounter is the FHIR Encounter resource (encounter.html).
 type Encounter struct {
 	Header
 
@@ -175,7 +175,7 @@ type EncounterLocation struct {
 	Period   *Period    `json:"period,omitempty"`
 }
 
-// CareTeam is the FHIR resource (careteam.html).
+// CareTeam is the FHIR CareTeam resource (careteam.html).
 type CareTeam struct {
 	Header
 

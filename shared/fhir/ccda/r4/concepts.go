@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Listed returns a list of the values without nil pointers.
+// Listed returns a slice of the non-nil values in list.
 func Listed[T any](list ...*T) []T {
 	var there []T
 	for _, l := range list {
@@ -24,7 +24,7 @@ func Concept(system, code, display string) *CodeableConcept {
 // IsEmpty reports whether a struct has no fields set.
 func IsEmpty(v any) bool { return reflect.ValueOf(v).IsZero() }
 
-// Display returns the first display among a concept's codings.
+// Display returns the first display text among a concept's codings.
 func Display(concept *CodeableConcept) string {
 	for _, coding := range concept.Coding {
 		if coding.Display != "" {
@@ -51,7 +51,8 @@ func Codings(list []CodeableConcept) []Coding {
 	return all
 }
 
-// Words returns a concept's text, or otherwise the display of its codes. It returns "" for nil.
+// Words returns a concept's text, or the display texts of its codes if the text is empty. It returns "" for a nil
+// concept.
 func Words(concept *CodeableConcept) string {
 	if concept == nil {
 		return ""

@@ -9,14 +9,14 @@ import (
 // Coding is a code from a code system (datatypes.html#Coding).
 type Coding struct {
 	System     string   `json:"system,omitempty"`
-	SystemText Original `json:"_system,omitempty"` // name of a code system without a URI
+	SystemText Original `json:"_system,omitempty"` // name of the code system if it has no URI
 	Version    string   `json:"version,omitempty"`
 	Code       string   `json:"code,omitempty"`
 	Display    string   `json:"display,omitempty"`
 }
 
-// Original holds the source text of a primitive that has no FHIR value. It is encoded as the element that accompanies
-// the primitive, with the extension originalText (extension-originaltext.html).
+// Original holds the source text of a primitive that has no FHIR value. Original is encoded as the element that
+// accompanies the primitive, with the extension originalText (extension-originaltext.html).
 type Original string
 
 // MarshalJSON implements json.Marshaler.
@@ -130,7 +130,7 @@ type Address struct {
 	Period     *Period  `json:"period,omitempty"`
 }
 
-// ContactPoint is a telephone number, e-mail address or web page (datatypes.html#ContactPoint).
+// ContactPoint is a telephone number, email address or web page (datatypes.html#ContactPoint).
 type ContactPoint struct {
 	System string  `json:"system,omitempty"`
 	Value  string  `json:"value,omitempty"`

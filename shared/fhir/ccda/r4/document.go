@@ -1,6 +1,7 @@
 package r4
 
-// Composition is the FHIR resource (composition.html): the document itself, with its sections.
+// Composition is the FHIR Composition resource (composition.html), which represents the document itself, with its
+// sections.
 type Composition struct {
 	Header
 
@@ -30,7 +31,7 @@ type CompositionAttester struct {
 	Party *Reference `json:"party,omitempty"`
 }
 
-// CompositionRelation is a relation to another document, such as one that is replaced.
+// CompositionRelation is a relation to another document, such as a replaced document.
 type CompositionRelation struct {
 	Code   string      `json:"code"`
 	Target *Identifier `json:"targetIdentifier"`
@@ -54,7 +55,7 @@ type CompositionSection struct {
 	Section     []CompositionSection `json:"section,omitempty"`
 }
 
-// Provenance is the FHIR resource (provenance.html).
+// Provenance is the FHIR Provenance resource (provenance.html).
 type Provenance struct {
 	Header
 
@@ -81,7 +82,7 @@ type ProvenanceEntity struct {
 	What *Reference `json:"what"`
 }
 
-// DocumentReference is the FHIR resource (documentreference.html).
+// DocumentReference is the FHIR DocumentReference resource (documentreference.html).
 type DocumentReference struct {
 	Header
 
@@ -123,7 +124,7 @@ type DocumentReferenceContext struct {
 	Related   []Reference       `json:"related,omitempty"`
 }
 
-// Binary is the FHIR resource (binary.html). Data is encoded in base64.
+// Binary is the FHIR Binary resource (binary.html). Data is encoded in base64.
 type Binary struct {
 	Header
 

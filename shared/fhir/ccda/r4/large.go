@@ -14,18 +14,18 @@ import (
 	"unicode/utf8"
 )
 
-// Large represents text or other content that is too large to be held in memory. It is written directly from its source
-// when the resource is encoded.
+// Large represents text or other content that is too large to be held in memory. The content is written directly from
+// its source when the resource is encoded.
 type Large struct {
 	Size    int    // in bytes
 	Encoded int    // maximum number of bytes added to the resource's JSON
 	Sum     string // SHA-256 of the content
 }
 
-// Sources holds the functions that write each Large, by its Sum.
+// Sources holds the functions that write each Large, by the Large's Sum.
 type Sources map[string]func(io.Writer) error
 
-// Text adds UTF-8 text that will be encoded as a JSON string. The error is from write.
+// Text adds UTF-8 text that will be encoded as a JSON string. Text returns any error from write.
 func (s Sources) Text(write func(io.Writer) error) (*Large, error) {
 	m := meter{hash: sha256.New(), escaped: sizer{most: math.MaxInt}}
 	text := runes{to: func(part []byte) error {
@@ -39,13 +39,13 @@ func (s Sources) Text(write func(io.Writer) error) (*Large, error) {
 	return s.add(write, &Large{Size: m.size, Encoded: m.escaped.size, Sum: string(m.hash.Sum(nil))}), nil
 }
 
-// Data adds bytes that will be encoded in base64. The error is from write.
+// Data adds bytes that will be encoded in base64. Data returns any error from write.
 func (s Sources) Data(write func(io.Writer) error) (*Large, error) {
 	m := meter{hash: sha256.New()}
 	if err := write(&m); err != nil {
 		return nil, err
 	}
-	// including the member's name, as in Size
+	// the length includes the member's name, as in Size
 	encoded := len(`"data,omitempty":"",`) + base64.StdEncoding.EncodedLen(m.size)
 	return s.add(write, &Large{Size: m.size, Encoded: encoded, Sum: string(m.hash.Sum(nil))}), nil
 }
@@ -100,7 +100,7 @@ type place struct {
 	set    func(content []byte) // replaces the Large with the content
 }
 
-// places returns the members of a resource whose value is a Large. Only types with a narrative or attachments have such
+// places returns a resource's members whose value is a Large. Only types with a narrative or attachments have such
 // members.
 func places(r Resource) []place {
 	var list []place
@@ -204,7 +204,7 @@ func marked(r Resource, list []place) (line []byte, marks [][]byte, err error) {
 	for attempt := 0; ; attempt++ {
 		marks = marks[:0]
 		for i, p := range list {
-			mark := fmt.Sprintf("%08d%08d%08d", attempt, i, len(list)) // a length that needs no base64 padding
+			mark := fmt.Sprintf("%08d%08d%08d", attempt, i, len(list)) // a length without base64 padding
 			p.set([]byte(mark))
 			if p.isData {
 				mark = base64.StdEncoding.EncodeToString([]byte(mark))

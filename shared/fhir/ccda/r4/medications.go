@@ -1,6 +1,6 @@
 package r4
 
-// MedicationRequest is the FHIR resource (medicationrequest.html): an order for medication.
+// MedicationRequest is the FHIR MedicationRequest resource (medicationrequest.html), an order for medication.
 type MedicationRequest struct {
 	Header
 
@@ -37,7 +37,8 @@ type DispenseRequest struct {
 	Performer      *Reference `json:"performer,omitempty"`
 }
 
-// MedicationAdministration is the FHIR resource (medicationadministration.html): medication that was administered.
+// MedicationAdministration is the FHIR MedicationAdministration resource (medicationadministration.html), which
+// represents administered medication.
 type MedicationAdministration struct {
 	Header
 
@@ -75,7 +76,8 @@ type AdministrationDosage struct {
 	RateQuantity *Quantity        `json:"rateQuantity,omitempty" choice:"rate"`
 }
 
-// MedicationDispense is the FHIR resource (medicationdispense.html): medication that was dispensed.
+// MedicationDispense is the FHIR MedicationDispense resource (medicationdispense.html), which represents dispensed
+// medication.
 type MedicationDispense struct {
 	Header
 
@@ -94,7 +96,7 @@ type MedicationDispense struct {
 	Dosage        []Dosage                  `json:"dosageInstruction,omitempty"`
 }
 
-// Medication is the FHIR resource (medication.html): a product that a code alone does not describe.
+// Medication is the FHIR Medication resource (medication.html), a product that a code alone does not describe.
 type Medication struct {
 	Header
 

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// maxCodings limits the codings that other resources may add to a concept. No real concept has as many.
+// maxCodings limits the codings that other resources may add to a concept. No real concept has that many codings.
 const maxCodings = 100
 
 // Filler merges resources of the same type and id. It caches the elements of long lists, so each repetition of a
 // resource is merged in constant time. The zero value is ready to use.
 type Filler struct{ known map[any]*members }
 
-// Fill adds to a resource what it lacks from another resource of the same type and id: missing members, codings of the
-// same concept, and elements of lists tagged for merging (names, identifiers, notes). Other lists are not merged,
-// because two records of one dose do not mean two doses. The source of into is unchanged. Elements are shared, so other
-// must not be used afterwards.
+// Fill completes a resource from another resource of the same type and id. It adds missing members, codings of the same
+// concept, and elements of lists tagged for merging (names, identifiers, notes). Fill does not merge other lists,
+// because two records of one dose do not mean two doses. The source of into is unchanged. The resources then share
+// elements, so other must not be used afterwards.
 func (f *Filler) Fill(into, other Resource) {
 	if endsActive(into, other) {
 		c, _ := other.(*Condition)
@@ -25,14 +25,15 @@ func (f *Filler) Fill(into, other Resource) {
 	f.walk(reflect.ValueOf(into).Elem(), reflect.ValueOf(other).Elem())
 }
 
-// Agree reports whether two resources of a type do not contradict each other, so that Fill would lose no data from
-// either.
+// Agree reports whether two resources of the same type do not contradict each other, so that Fill would lose no data
+// from either resource.
 func Agree(a, b Resource) bool {
 	return !endsActive(a, b) && !endsActive(b, a) &&
 		(*Filler)(nil).walk(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem())
 }
 
-// endsActive reports whether one resource is an active condition and the other states when it ended (con-4).
+// endsActive reports whether one resource is an active condition and the other resource states when the condition ended
+// (con-4).
 func endsActive(active, ended Resource) bool {
 	a, okA := active.(*Condition)
 	e, okE := ended.(*Condition)
@@ -43,7 +44,7 @@ func endsActive(active, ended Resource) bool {
 	return a.ClinicalStatus.Has(system, "active", "recurrence", "relapse")
 }
 
-// walk reports whether two values agree, and fills in missing parts unless f is nil.
+// walk reports whether two values agree. If f is not nil, walk also fills in missing parts.
 func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 	agree = true
 	fill := f != nil
@@ -123,8 +124,8 @@ func same(into, other reflect.Value, fill bool) bool {
 	return true
 }
 
-// samePeriod reports whether two periods are compatible. An open period may be closed by the other one, and a date is
-// compatible with a time on that day.
+// samePeriod reports whether two periods are compatible. One period's end may close the other, open period, and a date
+// is compatible with a time on that day.
 func samePeriod(into *Period, other any, fill bool) bool {
 	b, ok := other.(*Period)
 	if !ok {
@@ -141,7 +142,8 @@ func samePeriod(into *Period, other any, fill bool) bool {
 	return true
 }
 
-// finer returns the more precise of two times, if one is empty or a less precise form of the other.
+// finer returns the more precise of two times. The times must match: one of them is empty or a less precise form of the
+// other.
 func finer(a, b string) (string, bool) {
 	if strings.HasPrefix(b, a) {
 		return b, true
@@ -149,7 +151,7 @@ func finer(a, b string) (string, bool) {
 	return a, strings.HasPrefix(a, b)
 }
 
-// Has reports whether a concept has one of the codes in a system.
+// Has reports whether a concept has one of the given codes in a code system.
 func (c *CodeableConcept) Has(system string, codes ...string) bool {
 	return c != nil && slices.ContainsFunc(c.Coding, func(has Coding) bool {
 		return has.System == system &&

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Packer encodes resources as bytes, at a tenth of their size as structs, and decodes them. Text shared by several
-// resources is stored once, in the Packer that encoded it. The zero value is ready to use.
+// Packer encodes resources as bytes, at a tenth of their size as structs, and decodes them. A text shared by several
+// resources is stored once, in the Packer that encoded the resources. The zero value is ready to use.
 type Packer struct {
 	types  []reflect.Type
 	texts  []string
@@ -24,8 +24,8 @@ const (
 	seenTexts    = 1 << 13
 )
 
-// Encodings of a text: its length and bytes, the position of a known text, a UUID, or a UUID after a known text such as
-// "Patient/".
+// Encodings of a text: the text's length and bytes, the position of a known text, a UUID, or a UUID after a known text
+// such as "Patient/".
 const (
 	asBytes = iota
 	asKnown
@@ -125,8 +125,8 @@ func (p *Packer) text(text string) {
 	p.buffer = append(p.buffer, text...)
 }
 
-// place returns the position of a known text. It adds a text when it is packed for the second time, or immediately if
-// atOnce is set.
+// place returns the position of a known text. It adds a text when the text is packed for the second time, or
+// immediately if atOnce is set.
 func (p *Packer) place(text string, atOnce bool) (place uint64, ok bool) {
 	if len(text) > maxTextBytes {
 		return 0, false
@@ -150,7 +150,7 @@ func (p *Packer) place(text string, atOnce bool) (place uint64, ok bool) {
 	if len(p.texts) == maxTexts {
 		return 0, false
 	}
-	text = strings.Clone(text) // most texts are slices of the document, which they would keep in memory
+	text = strings.Clone(text) // text is often a slice of the document and would keep the document in memory
 	place = uint64(len(p.texts))
 	p.texts = append(p.texts, text)
 	p.known[text] = place

@@ -1,6 +1,6 @@
 package r4
 
-// Patient is the FHIR resource (patient.html).
+// Patient is the FHIR Patient resource (patient.html).
 type Patient struct {
 	Header
 
@@ -30,7 +30,7 @@ type PatientCommunication struct {
 	Preferred *bool            `json:"preferred,omitempty"`
 }
 
-// RelatedPerson is the FHIR resource (relatedperson.html).
+// RelatedPerson is the FHIR RelatedPerson resource (relatedperson.html).
 type RelatedPerson struct {
 	Header
 
@@ -46,7 +46,7 @@ type RelatedPerson struct {
 	Period       *Period           `json:"period,omitempty"`
 }
 
-// Practitioner is the FHIR resource (practitioner.html).
+// Practitioner is the FHIR Practitioner resource (practitioner.html).
 type Practitioner struct {
 	Header
 
@@ -62,7 +62,7 @@ type Qualification struct {
 	Code *CodeableConcept `json:"code"`
 }
 
-// PractitionerRole is the FHIR resource (practitionerrole.html).
+// PractitionerRole is the FHIR PractitionerRole resource (practitionerrole.html).
 type PractitionerRole struct {
 	Header
 
@@ -75,7 +75,7 @@ type PractitionerRole struct {
 	Telecom      []ContactPoint    `json:"telecom,omitempty" merge:"union"`
 }
 
-// Organization is the FHIR resource (organization.html).
+// Organization is the FHIR Organization resource (organization.html).
 type Organization struct {
 	Header
 
@@ -90,7 +90,7 @@ type Organization struct {
 	PartOf     *Reference        `json:"partOf,omitempty"`
 }
 
-// Location is the FHIR resource (location.html).
+// Location is the FHIR Location resource (location.html).
 type Location struct {
 	Header
 
@@ -103,7 +103,7 @@ type Location struct {
 	Managing   *Reference        `json:"managingOrganization,omitempty"`
 }
 
-// Device is the FHIR resource (device.html): a patient's implant or aid, or software that is an author.
+// Device is the FHIR Device resource (device.html): a patient's implant or aid, or software that is an author.
 type Device struct {
 	Header
 

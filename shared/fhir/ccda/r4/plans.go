@@ -1,6 +1,6 @@
 package r4
 
-// CarePlan is the FHIR resource (careplan.html).
+// CarePlan is the FHIR CarePlan resource (careplan.html).
 type CarePlan struct {
 	Header
 
@@ -27,7 +27,7 @@ type CarePlanActivity struct {
 	Reference *Reference  `json:"reference,omitempty"`
 }
 
-// Goal is the FHIR resource (goal.html).
+// Goal is the FHIR Goal resource (goal.html).
 type Goal struct {
 	Header
 
@@ -60,7 +60,7 @@ type GoalTarget struct {
 	Due      string           `json:"dueDate,omitempty"`
 }
 
-// Communication is the FHIR resource (communication.html).
+// Communication is the FHIR Communication resource (communication.html).
 type Communication struct {
 	Header
 

@@ -1,6 +1,6 @@
 package r4
 
-// Procedure is the FHIR resource (procedure.html).
+// Procedure is the FHIR Procedure resource (procedure.html).
 type Procedure struct {
 	Header
 
@@ -42,7 +42,7 @@ type FocalDevice struct {
 	Manipulated *Reference       `json:"manipulated"`
 }
 
-// Immunization is the FHIR resource (immunization.html).
+// Immunization is the FHIR Immunization resource (immunization.html).
 type Immunization struct {
 	Header
 
@@ -97,8 +97,8 @@ type ImmunizationProtocol struct {
 	DoseNumber int32  `json:"doseNumberPositiveInt,omitempty"`
 }
 
-// SupplyDelivery is the FHIR resource (supplydelivery.html): an item other than medication that was supplied to the
-// patient.
+// SupplyDelivery is the FHIR SupplyDelivery resource (supplydelivery.html): an item other than medication that was
+// supplied to the patient.
 type SupplyDelivery struct {
 	Header
 

@@ -1,5 +1,5 @@
 // Package r4 defines the FHIR R4 (4.0.1) resources that package ccda creates. Each struct has only the members that
-// ccda sets, in FHIR's order. File merge.go defines how two resources with the same id are merged.
+// ccda sets, in FHIR's order. The file merge.go defines how two resources with the same id are merged.
 package r4
 
 import (
@@ -10,7 +10,7 @@ import (
 
 // Resource is a pointer to one of this package's resources.
 type Resource interface {
-	// Base returns the members common to all resources. The caller may modify them.
+	// Base returns the members common to all resources. The caller may modify the returned Header.
 	Base() *Header
 }
 
@@ -23,7 +23,7 @@ type Header struct {
 	Extension    []Extension `json:"extension,omitempty" merge:"union"`
 }
 
-// Meta holds a resource's source, and codes from the source for which FHIR has no other member.
+// Meta holds a resource's source, and codes from the source that have no other FHIR member.
 type Meta struct {
 	Source string   `json:"source,omitempty"`
 	Tag    []Coding `json:"tag,omitempty"`
@@ -39,12 +39,12 @@ type Narrative struct {
 // Base implements Resource for every type that embeds a Header.
 func (h *Header) Base() *Header { return h }
 
-// Reference returns a reference to the resource, without a display text.
+// Reference returns a reference to the resource, without display text.
 func (h *Header) Reference() *Reference {
 	return &Reference{Reference: h.ResourceType + "/" + h.ID}
 }
 
-// Tag adds the codings that are not yet in meta.tag.
+// Tag adds any codings that are not yet in meta.tag.
 func (h *Header) Tag(codings ...Coding) {
 	if len(codings) == 0 {
 		return
@@ -80,7 +80,7 @@ func (l *line) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// AppendNew appends the elements that are not yet in the list.
+// AppendNew appends to list the elements that it does not yet contain.
 func AppendNew[T comparable](list []T, more ...T) []T {
 	for _, m := range more {
 		known := false

@@ -1,6 +1,6 @@
 package r4
 
-// FamilyMemberHistory is the FHIR resource (familymemberhistory.html).
+// FamilyMemberHistory is the FHIR FamilyMemberHistory resource (familymemberhistory.html).
 type FamilyMemberHistory struct {
 	Header
 
@@ -29,7 +29,7 @@ type FamilyCondition struct {
 	Note        []Annotation     `json:"note,omitempty"`
 }
 
-// Coverage is the FHIR resource (coverage.html): insurance or another payer.
+// Coverage is the FHIR Coverage resource (coverage.html): insurance or another payer.
 type Coverage struct {
 	Header
 
@@ -54,7 +54,7 @@ type CoverageClass struct {
 	Name  string           `json:"name,omitempty"`
 }
 
-// Consent is the FHIR resource (consent.html): a patient's decision.
+// Consent is the FHIR Consent resource (consent.html): a patient's decision.
 type Consent struct {
 	Header
 
@@ -71,7 +71,7 @@ type Consent struct {
 	Provision    *ConsentProvision `json:"provision,omitempty"`
 }
 
-// ConsentVerified records whether, and with whom, a Consent was verified.
+// ConsentVerified records whether a Consent was verified, and with whom.
 type ConsentVerified struct {
 	Verified bool   `json:"verified"`
 	Date     string `json:"verificationDate,omitempty"`
@@ -90,7 +90,7 @@ type ConsentActor struct {
 	Reference *Reference       `json:"reference"`
 }
 
-// ImagingStudy is the FHIR resource (imagingstudy.html).
+// ImagingStudy is the FHIR ImagingStudy resource (imagingstudy.html).
 type ImagingStudy struct {
 	Header
 

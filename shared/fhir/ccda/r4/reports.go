@@ -1,6 +1,6 @@
 package r4
 
-// DiagnosticReport is the FHIR resource (diagnosticreport.html): a group of related results.
+// DiagnosticReport is the FHIR DiagnosticReport resource (diagnosticreport.html): a group of related results.
 type DiagnosticReport struct {
 	Header
 
@@ -21,7 +21,7 @@ type DiagnosticReport struct {
 	PresentedForm   []Attachment      `json:"presentedForm,omitempty" merge:"union"`
 }
 
-// Specimen is the FHIR resource (specimen.html).
+// Specimen is the FHIR Specimen resource (specimen.html).
 type Specimen struct {
 	Header
 

@@ -1,6 +1,6 @@
 package r4
 
-// ServiceRequest is the FHIR resource (servicerequest.html): a planned procedure, test or service.
+// ServiceRequest is the FHIR ServiceRequest resource (servicerequest.html): a planned procedure, test or service.
 type ServiceRequest struct {
 	Header
 
@@ -31,7 +31,7 @@ type ServiceRequest struct {
 	Instruction       string            `json:"patientInstruction,omitempty"`
 }
 
-// DeviceRequest is the FHIR resource (devicerequest.html): a planned device or supply.
+// DeviceRequest is the FHIR DeviceRequest resource (devicerequest.html): a planned device or supply.
 type DeviceRequest struct {
 	Header
 

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Size returns an upper bound for the number of bytes of JSON that encode a resource or part of one. It stops counting
-// once the result exceeds most, so measuring a value costs no more than the allowed output.
+// Size returns an upper bound on the number of JSON bytes that encode a resource or part of a resource. It stops
+// counting once the result exceeds most, so measuring a value costs no more than the allowed output.
 func Size(v any, most int) int {
 	s := sizer{most: most}
 	s.value(reflect.ValueOf(v))
@@ -50,7 +50,7 @@ func (s *sizer) value(v reflect.Value) {
 	}
 }
 
-// members adds the size of an object's members, including those of an embedded struct.
+// members adds the size of an object's members, including the members of an embedded struct.
 func (s *sizer) members(v reflect.Value) {
 	for field, member := range v.Fields() {
 		tag := field.Tag.Get("json")
@@ -63,7 +63,7 @@ func (s *sizer) members(v reflect.Value) {
 			}
 		case member.IsZero() && strings.HasSuffix(tag, ",omitempty"):
 		default:
-			s.size += len(tag) + len(`"":,`) // includes the tag's options, which only overestimates the size
+			s.size += len(tag) + len(`"":,`) // also counts the tag's options, so the size is only overestimated
 			s.value(member)
 		}
 	}

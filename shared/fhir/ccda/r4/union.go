@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// few is the number of elements up to which comparison is faster than hashing.
+	// few is the maximum number of elements for which comparison is faster than hashing.
 	few = 32
 	// maxNames limits the names that other resources may add to a person, because names must be compared pairwise.
 	maxNames = 100
@@ -22,7 +22,7 @@ type members struct {
 
 type key [sha256.Size]byte
 
-// union appends the elements of other that are not in into.
+// union appends the elements of other that into does not contain.
 func (f *Filler) union(into, other reflect.Value) {
 	_, areNames := reflect.TypeAssert[[]HumanName](into)
 	switch {
@@ -57,7 +57,7 @@ func compare(into, other reflect.Value, most int) {
 	}
 }
 
-// membersOf returns the members of a list that may have grown since the last call.
+// membersOf returns the members of a list that may have grown since the previous call.
 func (f *Filler) membersOf(list reflect.Value) *members {
 	at := list.Addr().Interface()
 	m := f.known[at]
@@ -101,7 +101,7 @@ func spell(to []byte, v reflect.Value) []byte {
 		to = append(count(to, v.Len()), v.String()...)
 	case v.CanInt():
 		to = count(to, int(v.Int()))
-	case v.CanUint(): // a byte
+	case v.CanUint(): // for example, a byte
 		to = strconv.AppendUint(to, v.Uint(), 16)
 		to = append(to, ' ')
 	default:
@@ -112,8 +112,8 @@ func spell(to []byte, v reflect.Value) []byte {
 
 func count(to []byte, n int) []byte { return append(strconv.AppendInt(to, int64(n), 10), ' ') }
 
-// sameName reports whether two names are the same, allowing for missing parts. It copies the more complete name to
-// into.
+// sameName reports whether two names are the same, even if one name lacks some parts. It copies the more complete name
+// to into.
 func sameName(into, other reflect.Value) bool {
 	a, okA := reflect.TypeAssert[HumanName](into)
 	b, okB := reflect.TypeAssert[HumanName](other)

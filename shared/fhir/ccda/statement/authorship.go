@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// authorships collects the authors of statements that name their own, and the performers of statements whose resource
-// has no member for them. Statements with the same author and time share a Provenance (C-CDA on FHIR, "Mapping
-// Guidance": Provenance).
+// authorships collects the authors of statements that name their own authors, and the performers of statements whose
+// resource has no member for performers. Statements with the same author and time share a Provenance (C-CDA on FHIR,
+// "Mapping Guidance": Provenance).
 type authorships struct {
 	list  []*authorship
 	index map[string]*authorship
@@ -24,8 +24,9 @@ type authorship struct {
 	targets    r4.ReferenceSet
 }
 
-// Attribute collects a statement's authors, and its performers if the resource has no member for them. For a statement
-// other than the main one, such as the concern around a problem, it also collects the time, which the resource lacks.
+// Attribute collects a statement's authors, and its performers if the resource has no member for performers. For a
+// statement other than the main statement, such as the concern around a problem, Attribute also collects the time,
+// which the resource lacks.
 func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	c.attributeToAuthors(head, n)
 	if n.At("author") != nil {
@@ -52,8 +53,9 @@ func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	})
 }
 
-// hasNoPerformer reports whether a statement's resource has no member for its performers. A MedicationRequest's
-// performer is the intended one, so there is no member for the person who administered a reported medication.
+// hasNoPerformer reports whether a statement's resource has no member for the statement's performers. A
+// MedicationRequest names the intended performer, so it has no member for the person who administered a reported
+// medication.
 func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
 	switch head.ResourceType {
 	case "AllergyIntolerance", "Condition", "Goal", "CarePlan", "Consent", "FamilyMemberHistory", "DeviceUseStatement":
@@ -65,7 +67,7 @@ func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
 }
 
 // AttributeSection attributes a section's authors to those of its resources whose statements name no author (CDA R2,
-// context conduction: an author in an entry overrides the section's).
+// context conduction: an author in an entry overrides the section's authors).
 func (c *Context) AttributeSection(section *cda.Node, resources []r4.Reference) {
 	if section.At("author") == nil {
 		return
@@ -84,7 +86,8 @@ func (c *Context) attributeToAuthors(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// activityOf returns a statement's activity, derived from its code or otherwise from its class.
+// activityOf returns a statement's activity, derived from the statement's code, or from its class if the code
+// determines no activity.
 func activityOf(n *cda.Node) r4.Coding {
 	if code, ok := datatype.Coding(n.At("code")); ok {
 		return code
@@ -150,8 +153,8 @@ func (c *Context) attributeTo(head *r4.Header, p entity.Party, how participation
 	}
 }
 
-// AddAuthorships adds a Provenance for each author and time that Attribute collected. The recorded time is that of the
-// document.
+// AddAuthorships adds a Provenance for each author and time that Attribute collected. The recorded time is the
+// document's time.
 func (c *Context) AddAuthorships() {
 	for _, a := range c.authorships.list {
 		p := a.provenance

@@ -47,8 +47,9 @@ func ConditionStatus(code string) *r4.CodeableConcept {
 	return r4.Concept(ConditionClinical, code, strings.ToUpper(code[:1])+code[1:])
 }
 
-// StatusIn returns the code or words of the status observation in a problem or allergy (C-CDA on FHIR, "Problems" and
-// "Allergies": status observation), found by its template or code. denied reports whether the observation is negated.
+// StatusIn finds the status observation of a problem or allergy by its template or code, and returns the observation's
+// code or words (C-CDA on FHIR, "Problems" and "Allergies": status observation). denied reports whether the observation
+// is negated.
 func StatusIn(n *cda.Node, root string) (value *cda.Node, denied bool) {
 	if status := cda.EntryOf(n, root, "33999-4"); status != nil {
 		return status.At("value"), false
@@ -64,7 +65,7 @@ func StatusIn(n *cda.Node, root string) (value *cda.Node, denied bool) {
 // End classifies the effectiveTime/high of a problem or allergy.
 type End int
 
-// Classes of effectiveTime/high. In C-CDA, UNK means that there is an end with an unknown date; any other nullFlavor
+// Classes of effectiveTime/high. In C-CDA, UNK means that the fact has ended at an unknown date; any other nullFlavor
 // does not imply an end (C-CDA on FHIR, "Problems", row effectiveTime/high).
 const (
 	NoEnd End = iota
@@ -72,7 +73,7 @@ const (
 	DatedEnd
 )
 
-// EndOf classifies effectiveTime/high. A time after the document's does not count as an end.
+// EndOf classifies effectiveTime/high. A time after the document's time does not count as an end.
 func (c *Context) EndOf(when *cda.Node) End {
 	high := when.At("high")
 	switch _, dated := cda.ReadStamp(high.Attr("value")); {
@@ -84,9 +85,10 @@ func (c *Context) EndOf(when *cda.Node) End {
 	return NoEnd
 }
 
-// ClinicalStatus returns the clinical status of a problem or allergy without a status observation, which is that of the
-// concern (C-CDA on FHIR, ConceptMap CF-ConditionClinicalStatus). A problem or allergy that has ended is inactive
-// ("Problems", row effectiveTime/high), so that all its mentions agree. ClinicalStatus returns "" if nothing is stated.
+// ClinicalStatus returns the clinical status of a problem or allergy without a status observation. The status is
+// derived from the concern's status (C-CDA on FHIR, ConceptMap CF-ConditionClinicalStatus). A problem or allergy that
+// has ended is inactive ("Problems", row effectiveTime/high), so that all its mentions agree. ClinicalStatus returns ""
+// if the document states no status.
 func ClinicalStatus(concern string, end End) string {
 	if end != NoEnd {
 		return "inactive"
@@ -97,10 +99,10 @@ func ClinicalStatus(concern string, end End) string {
 // ProblemStatusRoot is the template OID of a problem's status observation.
 const ProblemStatusRoot = "2.16.840.1.113883.10.20.22.4.6"
 
-// ProblemStatus returns the clinical status of a problem or concern, from its status observation or otherwise from the
+// ProblemStatus returns the clinical status of a problem or concern. It uses the status observation, or otherwise the
 // concern's status and the end (C-CDA on FHIR, "Problems", rows statusCode, effectiveTime/high and Problem Status). A
 // problem with a dated end is not active (con-4); an end without a known date does not contradict a status observation.
-// ProblemStatus returns nil if nothing is stated.
+// ProblemStatus returns nil if the document states no status.
 func (c *Context) ProblemStatus(n *cda.Node, concern string) *r4.CodeableConcept {
 	value, denied := StatusIn(n, ProblemStatusRoot)
 	code, end := ProblemStatusOf(value), c.EndOf(n.At("effectiveTime"))

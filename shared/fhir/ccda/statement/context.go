@@ -11,31 +11,31 @@ import (
 )
 
 // Context is passed to every rule. Rules read its fields but never assign them. The first group of fields applies to
-// the entire document. The second group applies to the current section, and package body sets it.
+// the entire document. The second group applies to the current section and is set by package body.
 type Context struct {
 	Document  *cda.Document
 	Patient   *r4.Reference
-	Encounter *r4.Reference // encompassingEncounter, set by package header; nil if there is none
+	Encounter *r4.Reference // encompassingEncounter, set by package header; nil without an encounter
 	Read      *datatype.Reader
 	Make      *entity.Maker
 	Emit      *emit.Emitter
 	Rules     Rules
 	Problems  Problems
 
-	Within    string          // name of the section's rule; empty if there is none
+	Within    string          // name of the section's rule; empty without a rule
 	InSection *cda.Node       // the section's element
 	Open      r4.ReferenceSet // resources created in the section so far
 
 	authorships authorships
 }
 
-// Rules converts nested statements, whichever section their rules belong to.
+// Rules converts nested statements, regardless of the section to which their rules belong.
 type Rules interface {
-	// ConvertBy converts a statement by a template's rule, even if the statement does not have that template. It reports
-	// whether there is such a rule.
+	// ConvertBy converts a statement by a template's rule, even if the statement does not have that template. It
+	// reports whether the template has a rule.
 	ConvertBy(root string, n *cda.Node) bool
-	// Member converts a statement in an organizer, by its own template or the one that the section assumes. It returns a
-	// reference to the statement's resource, or nil if there is none.
+	// Member converts a statement in an organizer, by the statement's own template or the template that the section
+	// assumes. It returns a reference to the statement's resource, or nil if no resource was created.
 	Member(n *cda.Node, section *Section) *r4.Reference
 }
 
@@ -43,7 +43,7 @@ type Rules interface {
 type Problems interface {
 	// Is reports whether an observation is a problem rather than an accompanying status or note.
 	Is(n *cda.Node) bool
-	// Convert creates a Condition for a problem. act is the enclosing concern, or nil.
+	// Convert creates a Condition for a problem. act is the enclosing concern, or nil if the problem has no concern.
 	Convert(n, act *cda.Node) *r4.Reference
 	// ConvertAct creates Conditions for all problems in an act.
 	ConvertAct(act *cda.Node) []r4.Reference
@@ -55,7 +55,7 @@ func NewContext(d *cda.Document, patient *r4.Reference, to *emit.Emitter) *Conte
 	return &Context{Document: d, Patient: patient, Read: read, Make: entity.NewMaker(d, patient, read, to), Emit: to}
 }
 
-// Named runs do with the section's rule name replaced by rule.
+// Named runs do with the section's rule name temporarily replaced by rule.
 func (c *Context) Named(rule string, do func()) {
 	within := c.Within
 	c.Within = rule

@@ -13,9 +13,10 @@ const (
 	noStatus   = "no resource can state that its status is unknown"
 )
 
-// limit ensures that a resource asserts no more than its statement, whichever rule created it. A negated statement
-// becomes refuted or not done. A null or unnamed statement becomes neither confirmed nor in progress. If the resource's
-// type can't express that, limit returns the reason for dropping the resource; otherwise it returns "".
+// limit ensures that a resource asserts no more than its statement, regardless of the rule that created the resource. A
+// negated statement becomes refuted or not done. A null or unnamed statement becomes neither confirmed nor in progress.
+// If the resource's type can't express this status, limit returns the reason for dropping the resource; otherwise it
+// returns "".
 func (c *Context) limit(r r4.Resource, n *cda.Node) string {
 	if _, isQuestion := r.(*r4.Observation); n.Attr("nullFlavor") != "" && !isQuestion {
 		return cda.NullReason(n.Attr("nullFlavor"))
@@ -62,7 +63,7 @@ func (c *Context) isUnknownProduct(concept *r4.CodeableConcept, product *r4.Refe
 }
 
 // negate sets a resource's status to absent or not done (FHIR R4, the status of each type). It reports whether the type
-// has such a status. For a Condition, an AllergyIntolerance and an Observation, rules have already set the code,
+// has such a status. For a Condition, an AllergyIntolerance or an Observation, rules have already set the code,
 // verification status or value.
 func negate(r r4.Resource) bool {
 	switch r := r.(type) {
@@ -96,7 +97,8 @@ func negate(r r4.Resource) bool {
 }
 
 // markUnconfirmed sets a resource's status to unknown or unconfirmed (FHIR R4, the status of each type; US Core,
-// "Missing Data"). It reports whether the type has such a status. A status of ended or entered in error is unchanged.
+// "Missing Data"). It reports whether the type has such a status. A status of ended or entered in error remains
+// unchanged.
 func markUnconfirmed(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition:
@@ -158,7 +160,7 @@ func statusOf(r r4.Resource) *string {
 	return nil
 }
 
-// setOpen replaces a status that means in progress or done.
+// setOpen replaces a status that means in progress or done with open.
 func setOpen(status *string, open string) {
 	if cda.IsOneOf(*status, "active", "completed", "final", "in-progress", "finished", "available") {
 		*status = open

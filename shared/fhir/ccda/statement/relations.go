@@ -20,9 +20,9 @@ func PertainsToGoal(head *r4.Header, goal r4.Reference) {
 	head.Extension = append(head.Extension, r4.Extension{URL: url, ValueReference: &goal})
 }
 
-// Related returns references to the targets of a statement's relationships of the given types (ActRelationshipType):
-// nested statements, and statements named by an Entry Reference. The list is complete only after all statements have
-// their resources (emit.Emitter.After).
+// Related returns references to the targets of a statement's relationships of the given types (ActRelationshipType).
+// These targets are nested statements, and statements named by an Entry Reference. The list is complete only after all
+// statements have their resources (emit.Emitter.After).
 func (c *Context) Related(n *cda.Node, kinds ...string) []r4.Reference {
 	var list []r4.Reference
 	for r := range n.Each("entryRelationship") {

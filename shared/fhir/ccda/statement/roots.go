@@ -1,6 +1,7 @@
 package statement
 
-// Templates used by several sections. Their rules belong to one of these sections, or to package notes.
+// Templates used by several sections. The rule for such a template belongs to one of these sections, or to package
+// notes.
 const (
 	PlannedActRoot         = "2.16.840.1.113883.10.20.22.4.39"
 	PlannedMedicationRoot  = "2.16.840.1.113883.10.20.22.4.42"

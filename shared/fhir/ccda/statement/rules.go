@@ -11,14 +11,15 @@ type RuleSet struct {
 
 // Entry is the rule for an entry template.
 type Entry struct {
-	// Roots lists the template's OIDs, for any version. C-CDA R2.1's comes first, then those of C32, IHE and CCD.
+	// Roots lists the template's OIDs, for any version. The OID from C-CDA R2.1 comes first, followed by the OIDs from
+	// C32, IHE and CCD.
 	Roots   []string
 	Name    string
 	Target  string // resource types, for documentation
 	Convert func(*Context, *cda.Node)
 }
 
-// Section is the rule for a section type. It also defines the templates assumed for entries that name none.
+// Section is the rule for a section type. It also defines the templates assumed for entries without a template.
 type Section struct {
 	Codes  []string // LOINC codes
 	Roots  []string // template OIDs
@@ -28,10 +29,11 @@ type Section struct {
 	// Shared lists templates of older guides that different sections use with different meanings. In this section, Assume
 	// determines the meaning of entries with these templates.
 	Shared []string
-	// Narrative converts the section itself in addition to its entries, for example to a DocumentReference for a note. It
-	// is nil for most sections.
+	// Narrative converts the section itself in addition to its entries, for example to a DocumentReference for a note.
+	// Narrative is nil for most sections.
 	Narrative func(*Context, *cda.Node)
 }
 
-// Assumption is the template assumed for entries that name none, by element and mood. An empty Mood matches all moods.
+// Assumption is the template assumed for entries without a template, by element and mood. An empty Mood matches all
+// moods.
 type Assumption struct{ Element, Mood, Root string }

@@ -9,11 +9,11 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Add adds a resource that covers one or more statements, the main one first, and returns a reference to it. If there
-// is a resource with the same id, Add completes that one, unless the two contradict each other. Codes that have no
-// member in the resource, such as an act's class, are stored as tags. A resource that would assert more than its
-// statement is limited to the statement (docs/reference/ccda.md, "Status, negation and absence"), or dropped and
-// counted.
+// Add adds a resource that covers one or more statements, with the main statement first, and returns a reference to the
+// resource. If a resource with the same id exists, Add completes the existing resource, unless the two contradict each
+// other. Codes that have no member in the resource, such as an act's class, are stored as tags. Add limits a resource
+// that would assert more than its statement (docs/reference/ccda.md, "Status, negation and absence"), or drops and
+// counts the resource.
 func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	head := r.Base()
 	for _, n := range told {
@@ -52,7 +52,7 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	return ref
 }
 
-// TagUncovered adds the codes in a statement's code, value and interpretation that no rule has read, as tags.
+// TagUncovered tags a resource with the codes in a statement's code, value and interpretation that no rule has read.
 func (c *Context) TagUncovered(head *r4.Header, n *cda.Node) {
 	for part := range n.Each("code", "value", "interpretationCode") {
 		for cd := range part.Descendants() {
@@ -66,8 +66,8 @@ func (c *Context) TagUncovered(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// tagHidden adds codes from the removed parts of a negated statement as tags, such as the device of a procedure that
-// was not done.
+// tagHidden tags a resource with codes from the removed parts of a negated statement, such as the device of a procedure
+// that was not done.
 func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
 	if len(n.Hidden()) == 0 || !cda.IsNegated(n) {
 		return
@@ -82,7 +82,7 @@ func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// tagComments adds the codes of comments that became notes on the resource, as tags.
+// tagComments tags a resource with the codes of the comments that became the resource's notes.
 func (c *Context) tagComments(head *r4.Header, n *cda.Node) {
 	for r := range n.Each("entryRelationship") {
 		if act := r.At("act"); act != nil && c.Emit.IsTaken(act) && cda.IsComment(act) {

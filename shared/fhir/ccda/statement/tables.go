@@ -17,7 +17,7 @@ nullified entered-in-error
 `
 
 // concernStatuses maps a concern's ActStatus to condition-clinical (C-CDA on FHIR, ConceptMap
-// CF-ConditionClinicalStatus), including statuses that the ConceptMap lacks.
+// CF-ConditionClinicalStatus). It includes statuses that the ConceptMap lacks.
 const concernStatuses terms.Table = `
 active active
 completed inactive
@@ -30,7 +30,7 @@ obsolete inactive
 `
 
 // problemStatuses maps the value of a Problem Status Observation to condition-clinical (C-CDA on FHIR, ConceptMap
-// CF-ProblemStatus), including codes and words used in older documents.
+// CF-ProblemStatus). It includes codes and words used in older documents.
 const problemStatuses terms.Table = `
 55561003 active
 active active

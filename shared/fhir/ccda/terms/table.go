@@ -7,7 +7,7 @@ import "strings"
 // no white space. A constant Table has no initialization cost and reads like the published table.
 type Table string
 
-// Of returns the value for a key, or "" if there is none.
+// Of returns the value for a key, or "" if the table does not contain the key.
 func (t Table) Of(key string) string {
 	if key == "" || strings.ContainsAny(key, " \n") { // a key from a document could otherwise match across lines
 		return ""

@@ -5,16 +5,17 @@ import "strings"
 // expression is the result of parsing a unit.
 type expression struct {
 	valid    bool
-	doubtful bool // valid, but senders mean a different unit
+	doubtful bool // whether the unit is valid but senders mean a different unit
 }
 
-// parse parses an expression by the grammar of UCUM 2.2:
+// parse parses an expression according to the UCUM 2.2 grammar:
 //
 //	main      = "/" term | term
 //	term      = component { ("." | "/") component }
 //	component = symbol [exponent] [annotation] | annotation | factor [annotation] | "(" term ")" [annotation]
 //
-// The published grammar lacks annotations of factors and of terms in parentheses, but UCUM's own examples have them.
+// The published grammar has no annotations on factors and on terms in parentheses, but UCUM's own examples use such
+// annotations.
 func parse(text string) expression {
 	p := parser{rest: strings.TrimPrefix(text, "/")}
 	p.term(0)
@@ -73,7 +74,7 @@ func (p *parser) component(depth int) (isFactor bool) {
 	return isFactor
 }
 
-// annotation parses text in braces: printable ASCII without braces and spaces (UCUM, section 6).
+// annotation parses text in braces, which may contain printable ASCII without braces and spaces (UCUM, section 6).
 func (p *parser) annotation() {
 	end := strings.IndexByte(p.rest, '}')
 	if end < 0 {
@@ -125,7 +126,7 @@ func isNumber(symbol string) bool {
 	return symbol != "" && symbol[0] != '0' && strings.Trim(symbol, "0123456789") == ""
 }
 
-// cutExponent splits the exponent, which may be signed, from a symbol.
+// cutExponent splits a symbol into its base and its exponent, which may be signed.
 func cutExponent(symbol string) (base, exponent string) {
 	end := len(strings.TrimRight(symbol, "0123456789"))
 	if end > 0 && end < len(symbol) && (symbol[end-1] == '+' || symbol[end-1] == '-') {
@@ -134,13 +135,13 @@ func cutExponent(symbol string) (base, exponent string) {
 	return symbol[:end], symbol[end:]
 }
 
-// isDoubtful reports whether a valid symbol, given as prefix and atom, is one that senders use for a different unit: MG
-// for mg, Gm for gram, K for thousands, F for degrees.
+// isDoubtful reports whether senders use a valid symbol, given as prefix and atom, for a different unit. Examples are
+// MG for mg, Gm for gram, K for thousands, and F for degrees.
 func isDoubtful(prefix, atom string) bool {
 	if prefix == "" {
 		return unmeant.Of(atom) != ""
 	}
-	if atom == "u" || unmeant.Of(prefix+atom) != "" { // senders mean mU/L by mu/L, not daltons
+	if atom == "u" || unmeant.Of(prefix+atom) != "" { // by mu/L, senders mean mU/L, not daltons
 		return true
 	}
 	isLarge := strings.IndexByte("YZEPTGM", prefix[0]) >= 0

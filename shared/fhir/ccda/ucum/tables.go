@@ -2,7 +2,7 @@ package ucum
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// unmeant maps valid symbols that clinical senders use for different units to the intended meaning. Such a symbol alone
+// unmeant maps valid symbols that clinical senders use for a different unit to the intended unit. Such a symbol alone
 // never becomes a code.
 const unmeant terms.Table = `
 A year-or-ampere
@@ -32,7 +32,7 @@ st stone
 u unit
 `
 
-// small lists symbols that no document uses with a prefix of a million or more. In such symbols, Mg and Mmol are
+// small lists symbols that no document uses with a prefix of a million or more. With these symbols, Mg and Mmol are
 // capitalization errors.
 const small terms.Table = `
 g Mg
@@ -46,8 +46,8 @@ t Mt
 u Mu
 `
 
-// capitalAtoms, capitalPrefixes and capitals are UCUM's case-insensitive symbols (column c/i of its tables), excluding
-// those that often have other meanings in capitals (S, H, D, V, BQ, CI).
+// capitalAtoms, capitalPrefixes and capitals are UCUM's case-insensitive symbols (column c/i of its tables). They
+// exclude symbols that often have other meanings in capitals (S, H, D, V, BQ, CI).
 const (
 	capitalAtoms terms.Table = `
 G g
@@ -86,7 +86,7 @@ CEL Cel
 `
 )
 
-// multiples lists the numbers that precede a volume in cell counts, in lower case, as in K/uL.
+// multiples lists the multipliers that precede a volume in cell counts, such as the K in K/uL, in lower case.
 const multiples terms.Table = `
 k 10*3
 th 10*3
@@ -125,9 +125,9 @@ mIU m[IU]
 pH [pH]
 `
 
-// words maps synonyms and names of units, in lower case and without white space, to codes. Abbreviations: ISMP, "List
-// of Error-Prone Abbreviations" (mcg, cc, gtt, IU); RxNorm (MEQ, HR, ACTUAT). Names: UCUM's names of units. Codes: as
-// for whole.
+// words maps unit names and synonyms, in lower case and without white space, to codes. Abbreviations are from ISMP,
+// "List of Error-Prone Abbreviations" (mcg, cc, gtt, IU), and RxNorm (MEQ, HR, ACTUAT). Names are UCUM's unit names.
+// Codes have the same source as the codes in whole.
 const words terms.Table = `
 mg mg
 mgs mg

@@ -4,9 +4,9 @@ package ucum
 
 import "strings"
 
-// Code returns the case-sensitive UCUM code for a unit as spelled by a sender. It returns "" if there is none, or if
-// UCUM assigns the spelling to a unit other than the one that senders mean. The rules are in docs/reference/ccda.md
-// ("Units").
+// Code returns the case-sensitive UCUM code for a unit as spelled by a sender. It returns "" if the unit has no code,
+// or if UCUM assigns the spelling to a unit other than the unit that senders mean. The rules are in
+// docs/reference/ccda.md ("Units").
 func Code(unit string) string {
 	if len(unit) > maxLength {
 		return ""
@@ -24,7 +24,7 @@ func Code(unit string) string {
 // maxLength is the maximum length of an expression, in bytes. UCUM's own examples are shorter than 40 bytes.
 const maxLength = 256
 
-// byParts returns the code for a quotient if each part has a code.
+// byParts returns the code for a quotient if each of its parts has a code.
 func byParts(unit string) string {
 	parts := strings.Split(unit, "/")
 	for i, part := range parts {
@@ -47,7 +47,7 @@ func byParts(unit string) string {
 	return code
 }
 
-// isVolume reports whether cells are counted per this volume, so that a preceding "K" means thousands.
+// isVolume reports whether cell counts use this volume, so that a preceding "K" means thousands.
 func isVolume(code string) bool { return code == "uL" || code == "mm3" }
 
 // partCode returns the code for a unit that is not a quotient.
@@ -80,7 +80,7 @@ func fold(unit string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(folded, "."), "(s)")
 }
 
-// powerOfTen parses a power of ten as laboratory analysers write it, such as x10e3, 10+3 and 10**3.
+// powerOfTen parses a power of ten in a form that laboratory analysers write, such as x10e3, 10+3 or 10**3.
 func powerOfTen(folded string) string {
 	rest, found := strings.CutPrefix(strings.TrimPrefix(folded, "x"), "10")
 	if !found {

@@ -2,8 +2,9 @@ package allergies
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// kinds maps the observation's value to type and category: C-CDA on FHIR, ConceptMaps CF-AllergyIntoleranceType and
-// CF-AllergyIntoleranceCategory, and the older value set 2.16.840.1.113883.3.88.12.3221.6.2. A hyphen means none.
+// kinds maps the observation's value to type and category. The sources are C-CDA on FHIR, ConceptMaps
+// CF-AllergyIntoleranceType and CF-AllergyIntoleranceCategory, and the older value set
+// 2.16.840.1.113883.3.88.12.3221.6.2. A hyphen means that the column has no value.
 const kinds terms.Table = `
 416098002 allergy medication
 414285001 allergy food
@@ -28,7 +29,7 @@ ENAINT intolerance environment
 `
 
 // statuses maps the value of an Allergy Status Observation to allergyintolerance-clinical (C-CDA on FHIR, ConceptMap
-// CF-AllergyStatus), including the words used in older documents.
+// CF-AllergyStatus). It includes the words used in older documents.
 const statuses terms.Table = `
 55561003 active
 active active
@@ -39,8 +40,8 @@ resolved resolved
 `
 
 // none maps the kind of a negated allergy to a "no known allergy" code and its display (C-CDA on FHIR, ConceptMap
-// CF-NoKnownAllergies, plus equivalent codes that it omits or that older documents use). Any other kind means that
-// there is no known allergy at all.
+// CF-NoKnownAllergies, plus equivalent codes that the ConceptMap omits or that older documents use). Any other kind
+// means that no allergy at all is known.
 const none terms.Table = `
 416098002 409137002 No known drug allergy
 419511003 409137002 No known drug allergy
@@ -55,8 +56,9 @@ FALG 429625007 No known food allergy
 EALG 428607008 No known environmental allergy
 `
 
-// noneOf maps a negated substance to the code and display for "no known allergy" to it (C-CDA on FHIR, "Allergies", row
-// participant: latex). It includes classes of substances that older documents use instead of a nullFlavor.
+// noneOf maps a negated substance to the code and display that declare no known allergy to this substance (C-CDA on
+// FHIR, "Allergies", row participant: latex). It includes classes of substances that older documents use instead of a
+// nullFlavor.
 const noneOf terms.Table = `
 111088007 1003774007 No known latex allergy
 105590001 716186003 No known allergy
@@ -94,7 +96,7 @@ CRITU unable-to-assess
 `
 
 // severities maps the value of a Severity Observation to reaction-event-severity (C-CDA on FHIR, ConceptMap
-// CF-Severity). A value between two levels maps to the higher one.
+// CF-Severity). A value between two levels maps to the higher level.
 const severities terms.Table = `
 255604002 mild
 6736007 moderate
@@ -104,7 +106,7 @@ const severities terms.Table = `
 399166001 severe
 `
 
-// severityWords maps the display name of a severity whose code is not in the table severities.
+// severityWords maps the display name of a severity whose code is not in the severities table.
 const severityWords terms.Table = `
 mild mild
 moderate moderate

@@ -47,8 +47,8 @@ func teamName(c *statement.Context, n *cda.Node) string {
 	return name
 }
 
-// addMembers adds the performers of a member's act, each with their function. If no person is named, it adds a
-// location.
+// addMembers adds the performers of a member's act, each with their function. If the act names no person, addMembers
+// adds a location.
 func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 	for p := range act.Each("performer") {
 		who := c.Make.Party(p)
@@ -90,8 +90,8 @@ func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 	}
 }
 
-// teamStatus maps ActStatus to CareTeamStatus. It returns "" if no status is stated. A team whose period has ended is
-// not active.
+// teamStatus maps ActStatus to CareTeamStatus. It returns "" if the document states no status. A team whose period has
+// ended is not active.
 func teamStatus(c *statement.Context, n *cda.Node) string {
 	status := statuses.Of(cda.StatusOf(n))
 	if status == "active" && c.Document.IsPast(n.At("effectiveTime", "high")) {

@@ -14,7 +14,7 @@ import (
 
 // healthConcern creates Conditions for the problems in a concern (US Core Condition Problems and Health Concerns).
 // Supporting statements (SPRT) become evidence. A concern about another subject, such as smoking, becomes a Condition
-// for that subject. A concern that only refers to problems elsewhere marks them as health concerns.
+// for that subject. A concern that only refers to problems elsewhere marks these problems as health concerns.
 func healthConcern(c *statement.Context, act *cda.Node) {
 	var made []r4.Reference
 	var about *cda.Node
@@ -37,7 +37,8 @@ func healthConcern(c *statement.Context, act *cda.Node) {
 	c.Emit.Afterwards(act, func(act *cda.Node) { relateConcern(c, act, made) })
 }
 
-// concernAbout creates a Condition for a concern without a problem, from its subject's value or from its words.
+// concernAbout creates a Condition for a concern without a problem. The Condition is based on the value of the
+// concern's subject or on the concern's words.
 func concernAbout(c *statement.Context, act, about *cda.Node) *r4.Reference {
 	r := concernOf(c, act)
 	if v, ok := c.Read.Value(about.At("value")); ok && v.ValueCodeableConcept != nil {
@@ -68,7 +69,7 @@ func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 }
 
 // statusByConcern returns the clinical status that a concern implies for a problem without its own status. It returns
-// nil if the concern states none.
+// nil if the concern implies no status.
 func statusByConcern(act *cda.Node) *r4.CodeableConcept {
 	code := statement.ClinicalStatus(cda.StatusOf(act), statement.NoEnd)
 	if code == "" {
@@ -81,7 +82,8 @@ func healthConcernCategory() *r4.CodeableConcept {
 	return r4.Concept(statement.ConditionOfUSCore, "health-concern", "Health Concern")
 }
 
-// relateConcern adds the evidence, and adds the health concern category to problems in other sections.
+// relateConcern adds the evidence to a concern's Conditions, and adds the health concern category to problems in other
+// sections.
 func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 	followed := c.Read.Start(act.At("effectiveTime"))
 	if made == nil {
@@ -105,8 +107,8 @@ func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 	}
 }
 
-// riskConcern creates a Condition for a risk. Its code is the risk itself rather than the possible problem, which the
-// patient does not have. The problem is recorded as evidence of the risk.
+// riskConcern creates a Condition for a risk. The Condition's code is the risk itself rather than the possible problem,
+// which the patient does not have. The problem is recorded as evidence of the risk.
 func riskConcern(c *statement.Context, act *cda.Node) {
 	r := concernOf(c, act)
 	r.Code = c.Read.Concept(act.At("code"))

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// isNamedAgain reports whether another statement has the same id as this one.
+// isNamedAgain reports whether another statement has the same id as n.
 func isNamedAgain(c *statement.Context, n *cda.Node) bool {
 	count := 0
 	for range c.Document.Acts(cda.RealID(n), nil) {
@@ -60,7 +60,7 @@ func encounterActivity(c *statement.Context, n *cda.Node) {
 	diagnoses(c, ref, n)
 }
 
-// addEncounter adds an encounter that the header may already have stated in less detail. Definite facts from the header
+// addEncounter adds an encounter that the header may have already stated in less detail. Definite facts from the header
 // take precedence.
 func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.Reference {
 	if before := emit.ResourceOf[r4.Encounter](c.Emit, e.Reference()); before != nil &&
@@ -95,14 +95,14 @@ func isBefore(a, b *r4.Period) bool {
 	return a.End[:n] < b.Start[:n]
 }
 
-// correct updates an encounter with more reliable information from a later statement. An encounter that had ended
-// remains so.
+// correct updates an encounter with more reliable information from a later statement. An encounter that has ended
+// remains ended.
 func correct(before, e *r4.Encounter, stated, isOver bool) {
 	if before.Class.Code == "UNK" {
 		before.Class = e.Class
 	}
 	if len(before.Type) == 1 && len(before.Type[0].Coding) == 1 && before.Type[0].Coding[0].Code == before.Class.Code {
-		before.Type = nil // the entry's own codings include it
+		before.Type = nil // the entry's own codings include this type
 	}
 	if stated || before.Status == "unknown" || before.Status == "in-progress" && e.Status == "finished" {
 		before.Status = e.Status
@@ -147,8 +147,8 @@ func convertDiagnoses(c *statement.Context, e *r4.Encounter, n *cda.Node) {
 	}
 }
 
-// linkDiagnosis links a Condition to an encounter as a diagnosis. A refuted Condition was only suspected and is not
-// linked.
+// linkDiagnosis links a Condition to an encounter as a diagnosis. A refuted Condition was only suspected, so
+// linkDiagnosis does not link it.
 func linkDiagnosis(c *statement.Context, e *r4.Encounter, condition r4.Reference) {
 	told := emit.ResourceOf[r4.Condition](c.Emit, &condition)
 	if told != nil && told.Encounter == nil {

@@ -1,7 +1,7 @@
 // Package encounters converts the Encounters Section (2.16.840.1.113883.10.20.22.2.22) to Encounters and their
 // diagnoses.
 //
-// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-encounters.html.
+// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-encounters.html.
 package encounters
 
 import "recordbridge/shared/fhir/ccda/statement"

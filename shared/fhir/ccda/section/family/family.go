@@ -41,8 +41,8 @@ func familyMember(c *statement.Context, n *cda.Node) {
 	c.Add(h, told...)
 }
 
-// setRelative converts the relative (RelatedSubject). The code states the relationship to the patient, which FHIR
-// requires.
+// setRelative converts the relative (RelatedSubject). The code states the relative's relationship to the patient, which
+// FHIR requires.
 func setRelative(c *statement.Context, h *r4.FamilyMemberHistory, relative *cda.Node) {
 	who := relative.At("subject")
 	h.Relationship = c.Read.ConceptOr(relative.At("code"))
@@ -58,9 +58,9 @@ func setRelative(c *statement.Context, h *r4.FamilyMemberHistory, relative *cda.
 	}
 }
 
-// familyCondition adds a relative's condition, with the age at onset and whether it was the cause of death (Family
-// History Death Observation, 2.16.840.1.113883.10.20.22.4.47; Age Observation, …4.31). It returns the statements it has
-// covered.
+// familyCondition adds a relative's condition, with the age at onset and whether the condition was the cause of death
+// (Family History Death Observation, 2.16.840.1.113883.10.20.22.4.47; Age Observation, …4.31). It returns the
+// statements that it has covered.
 func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Node) []*cda.Node {
 	var told []*cda.Node
 	condition := r4.FamilyCondition{Code: c.Read.ConceptOr(o.At("value")), Note: c.Comments(o)}
@@ -82,7 +82,7 @@ func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Nod
 	return told
 }
 
-// setDeathOf records that a relative has died, at what age, and whether the condition was the cause.
+// setDeathOf records that a relative has died, the age at death, and whether the condition was the cause of death.
 func setDeathOf(h *r4.FamilyMemberHistory, condition *r4.FamilyCondition, death *cda.Node) []*cda.Node {
 	if death == nil {
 		return nil

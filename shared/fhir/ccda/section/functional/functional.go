@@ -22,8 +22,8 @@ func (k statusKind) category() *r4.CodeableConcept {
 	return r4.Concept(observation.USCoreCategory, string(k), "Functional Status")
 }
 
-// statusObservation returns the rule for an observation of a kind (US Core Simple Observation). The scales used for the
-// assessment become its members.
+// statusObservation returns the rule for observations of the given kind (US Core Simple Observation). The scales used
+// for the assessment become members of the Observation.
 func statusObservation(kind statusKind) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := observation.NewIn(c, n, kind.category())
@@ -42,7 +42,7 @@ func statusObservation(kind statusKind) func(*statement.Context, *cda.Node) {
 	}
 }
 
-// statusPanel returns the rule for an organizer of a kind, which becomes a panel of its observations.
+// statusPanel returns the rule for organizers of the given kind. Such an organizer becomes a panel of its observations.
 func statusPanel(kind statusKind) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := observation.Panel(c, n, &statement.Section{

@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// goal creates a Goal (US Core Goal). The goal's code becomes the measure, and its value the target; a value that is
-// only text becomes the description. A time after the document's, or the center of an interval, is the due date. Any
-// other time is the start.
+// goal creates a Goal (US Core Goal). The goal's code becomes the measure, and the goal's value becomes the target; a
+// value that is only text becomes the description. A time after the document's time, or the center of an interval, is
+// the due date. Any other time is the start.
 func goal(c *statement.Context, n *cda.Node) {
 	g := &r4.Goal{
 		Header: c.Emit.Header("Goal", n), Identifier: datatype.Identifiers(n), Lifecycle: goalStatus(n),
@@ -97,7 +97,7 @@ func describeGoal(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	}
 }
 
-// setGoalAuthor records who set the goal and when, giving preference to the patient.
+// setGoalAuthor records who set the goal and when. It prefers the patient over other authors.
 func setGoalAuthor(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	types := []string{"Patient", "Practitioner", "PractitionerRole", "RelatedPerson"}
 	g.ExpressedBy = c.Make.Author(n).As(types...)
@@ -143,8 +143,8 @@ func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 }
 
-// preference creates an Observation of a statement's importance to the patient or a provider, with the statement as its
-// focus.
+// preference creates an Observation of a statement's importance to the patient or a provider, with the statement as the
+// Observation's focus.
 func preference(c *statement.Context, n *cda.Node) {
 	o := surveyed(c, n)
 	o.Component = append(o.Component, priorityComponent(c, n)...)
@@ -164,7 +164,7 @@ func priorityComponent(c *statement.Context, n *cda.Node) []r4.Component {
 	}
 }
 
-// outcome creates an Observation for an intervention's outcome and adds it to the goal that it evaluates.
+// outcome creates an Observation for an intervention's outcome and adds the Observation to the goal that it evaluates.
 func outcome(c *statement.Context, n *cda.Node) {
 	ref := c.Add(surveyed(c, n), n)
 	c.Emit.After(ref, n, func(n *cda.Node) {
@@ -184,12 +184,12 @@ func outcome(c *statement.Context, n *cda.Node) {
 	})
 }
 
-// progress creates an Observation for the progress toward a goal, unless a goal already covers it.
+// progress creates an Observation for the progress toward a goal, unless a goal already includes that progress.
 func progress(c *statement.Context, n *cda.Node) {
 	c.Add(surveyed(c, n), n)
 }
 
-// surveyed converts an opinion about the enclosing statement, which becomes its focus.
+// surveyed converts an opinion about the enclosing statement. The enclosing statement becomes the Observation's focus.
 func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.New(c, n)
 	o.Category = []r4.CodeableConcept{
@@ -201,8 +201,7 @@ func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// achievement returns the code in the document for the progress toward a goal, and adds the GoalAchievementStatus to
-// it.
+// achievement returns the document's code for the progress toward a goal, with the GoalAchievementStatus added.
 func achievement(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	concept := c.Read.Concept(n.At("value"))
 	if concept == nil {

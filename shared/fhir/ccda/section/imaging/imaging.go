@@ -76,8 +76,8 @@ func series(c *statement.Context, act *cda.Node) (r4.ImagingSeries, []*cda.Node)
 	return s, objects
 }
 
-// dicomUID returns the UID of a study, series or object, which is its id if that is an OID. Both FHIR and DICOM allow
-// up to 64 characters.
+// dicomUID returns the UID of a study, series or object. The UID is the element's id if that id is an OID. Both FHIR
+// and DICOM allow up to 64 characters.
 func dicomUID(n *cda.Node) string {
 	root := n.At("id").Attr("root")
 	if extension := n.At("id").Attr("extension"); extension != "" && strings.Trim(extension, ".0123456789") == "" {
@@ -152,7 +152,7 @@ func imagingObservation(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// imagingProcedure converts a procedure that was performed according to the report.
+// imagingProcedure converts a procedure that, according to the report, was performed.
 func imagingProcedure(c *statement.Context, n *cda.Node) {
 	c.Rules.ConvertBy(statement.ProcedureActRoot, n)
 }

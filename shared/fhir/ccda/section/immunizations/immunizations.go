@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// immunization creates an Immunization (C-CDA on FHIR, "Immunizations"; US Core Immunization). A planned one becomes a
-// MedicationRequest, because FHIR has no request resource for immunizations.
+// immunization creates an Immunization (C-CDA on FHIR, "Immunizations"; US Core Immunization). A planned immunization
+// becomes a MedicationRequest, because FHIR has no request resource for immunizations.
 func immunization(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		c.Rules.ConvertBy(statement.PlannedMedicationRoot, n)
@@ -30,7 +30,7 @@ func immunization(c *statement.Context, n *cda.Node) {
 	}
 	if maker := made.At("manufacturerOrganization"); !cda.IsNegated(n) {
 		im.Manufacturer = c.Make.Organization(maker)
-	} else if name := maker.At("name").Words(); name != "" { // no Organization is created for a vaccine that was not given
+	} else if name := maker.At("name").Words(); name != "" { // a vaccine that was not given needs no Organization
 		im.Manufacturer = &r4.Reference{Display: name}
 	}
 	if im.VaccineCode == nil {
@@ -63,8 +63,8 @@ func immunization(c *statement.Context, n *cda.Node) {
 }
 
 // immunizationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-ImmunizationStatus). An event without a known status
-// counts as completed if its date has passed or if it has no status at all. Otherwise FHIR has no suitable status, and
-// immunizationStatus returns "".
+// counts as completed if its date has passed or if the event has no status at all. Otherwise FHIR has no suitable
+// status, and immunizationStatus returns "".
 func immunizationStatus(c *statement.Context, n *cda.Node) string {
 	if cda.IsNegated(n) {
 		return "not-done"
@@ -80,7 +80,7 @@ func immunizationStatus(c *statement.Context, n *cda.Node) string {
 	return ""
 }
 
-// immunizers returns the people who administered the vaccine and who recorded it (v2-0443).
+// immunizers returns the people who administered the vaccine and the people who recorded the immunization (v2-0443).
 func immunizers(c *statement.Context, n *cda.Node) []r4.ImmunizationPerformer {
 	const functions = "http://terminology.hl7.org/CodeSystem/v2-0443"
 	var list []r4.ImmunizationPerformer
@@ -98,8 +98,8 @@ func immunizers(c *statement.Context, n *cda.Node) []r4.ImmunizationPerformer {
 	return list
 }
 
-// readImmunizationPart converts a statement nested in an immunization. It reports whether the statement has no other
-// content.
+// readImmunizationPart converts a statement nested in an immunization. It reports whether the nested statement has no
+// other content.
 func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda.Node) bool {
 	var dose *int32
 	switch {
@@ -134,8 +134,8 @@ func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda
 	return true
 }
 
-// immunizationReaction creates an Observation for a reaction to an immunization, which is a separate resource in FHIR.
-// The severity is a component.
+// immunizationReaction creates an Observation for a reaction to an immunization, because FHIR represents the reaction
+// as a separate resource. The severity is a component of the Observation.
 func immunizationReaction(c *statement.Context, im *r4.Immunization, n *cda.Node) {
 	o := observation.NewIn(c, n, r4.Concept(observation.Category, "exam", "Exam"))
 	told := []*cda.Node{n}

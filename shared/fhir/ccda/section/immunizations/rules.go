@@ -1,6 +1,6 @@
 // Package immunizations converts the Immunizations Section (2.16.840.1.113883.10.20.22.2.2) to Immunizations.
 //
-// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-immunizations.html.
+// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-immunizations.html.
 package immunizations
 
 import "recordbridge/shared/fhir/ccda/statement"

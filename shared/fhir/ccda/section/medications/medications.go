@@ -29,7 +29,7 @@ func medicationAct(c *statement.Context, act *cda.Node) {
 	}
 }
 
-// medication creates a MedicationAdministration for an event in the Medications Administered Section, and a
+// medication creates a MedicationAdministration for an event in the Medications Administered Section. It creates a
 // MedicationRequest for any other medication activity (C-CDA on FHIR, "Medications", row moodCode; US Core, "Medication
 // List Guidance": MedicationRequest lists all medications of a patient).
 func medication(c *statement.Context, n *cda.Node) {
@@ -106,9 +106,9 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	}
 }
 
-// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). If there is no status, or a negated
-// status observation, the result is unknown. An active medication that ended before the document's time is completed
-// ("Medications": medication status).
+// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). The result is unknown if the status
+// is missing or a status observation is negated. An active medication that ended before the document's time is
+// completed ("Medications": medication status).
 func medicationStatus(c *statement.Context, n *cda.Node) string {
 	status := cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
 	if _, denied := statement.StatusIn(n, listStatusRoot); denied && cda.IsOneOf(status, "active", "completed") {
@@ -120,8 +120,8 @@ func medicationStatus(c *statement.Context, n *cda.Node) string {
 	return status
 }
 
-// medicationRequest creates a MedicationRequest. An event (EVN) is a report rather than an order, so it names its
-// informant and has no requester. Provenance names the author.
+// medicationRequest creates a MedicationRequest. An event (EVN) is a report rather than an order, so its
+// MedicationRequest names the informant and has no requester. Provenance names the author.
 func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
@@ -185,7 +185,7 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 	if a.Effective == "" && a.EffectivePeriod == nil {
 		a.EffectiveAbsent = datatype.Absent(boundsOf(m.n))
 	}
-	if words := schedule(m.dosage.Timing); words != "" { // MedicationAdministration has no member for the frequency in R4
+	if words := schedule(m.dosage.Timing); words != "" { // R4's MedicationAdministration has no frequency
 		a.Note = append(a.Note, r4.Annotation{Text: words})
 	}
 	for _, who := range c.Make.Performers(m.n) {
@@ -212,7 +212,7 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 	return a
 }
 
-// administrationStatus returns the status of a MedicationAdministration. An "active" medication in a list is in
+// administrationStatus returns a MedicationAdministration's status. A listed medication with the status "active" is in
 // progress.
 func administrationStatus(m activity) string {
 	switch {

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// product converts a statement's medication (Medication Information, 2.16.840.1.113883.10.20.22.4.23) to a concept, or
-// to a Medication if its manufacturer, package or vehicle is also known.
+// product converts a statement's medication (Medication Information, 2.16.840.1.113883.10.20.22.4.23) to a concept. If
+// the manufacturer, package or vehicle is also known, product converts the medication to a Medication instead.
 func product(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Reference) {
 	made := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	material := cmp.Or(made.At("manufacturedMaterial"), made.At("manufacturedLabeledDrug"))
@@ -56,7 +56,7 @@ func vehicles(m *r4.Medication) string {
 	return strings.Join(list, "\x00")
 }
 
-// productName converts a product's code and name. If it has neither, the statement's words become the name.
+// productName converts a product's code and name. If a product has neither, the statement's words become the name.
 func productName(c *statement.Context, n, material *cda.Node) *r4.CodeableConcept {
 	name := material.At("name").Words()
 	if name == "" && c.Read.Concept(material.At("code")) == nil {

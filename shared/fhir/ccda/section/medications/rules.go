@@ -1,7 +1,7 @@
 // Package medications converts the Medications Section (2.16.840.1.113883.10.20.22.2.1) and the admission, discharge
 // and administration sections to MedicationRequests, MedicationAdministrations and MedicationDispenses.
 //
-// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-medications.html.
+// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-medications.html.
 package medications
 
 import "recordbridge/shared/fhir/ccda/statement"

@@ -8,7 +8,7 @@ import (
 )
 
 // schedule describes how often medication was given, using FHIR's codes for units and events. It returns "" if the
-// document does not state this.
+// document does not state the frequency.
 func schedule(t *r4.Timing) string {
 	if t == nil || t.Repeat == nil {
 		return ""

@@ -36,7 +36,7 @@ func times(n *cda.Node) []*cda.Node {
 	return list
 }
 
-// isPeriodic reports whether a time is a PIVL_TS. A PIVL_TS with only bounds counts as an interval.
+// isPeriodic reports whether a time is a PIVL_TS. A PIVL_TS with only bounds counts as an interval and not as periodic.
 func isPeriodic(t *cda.Node) bool {
 	return t.At("period") != nil || t.At("frequency") != nil ||
 		strings.HasSuffix(t.Attr("type"), "PIVL_TS") && t.At("low") == nil && t.At("high") == nil
@@ -46,7 +46,7 @@ func isEventBased(t *cda.Node) bool {
 	return strings.HasSuffix(t.Attr("type"), "EIVL_TS") || t.At("event") != nil
 }
 
-// timing converts the times of a medication activity. It returns nil if they state nothing.
+// timing converts a medication activity's times. It returns nil if the times state nothing.
 func timing(c *statement.Context, n *cda.Node) *r4.Timing {
 	timing := &r4.Timing{}
 	repeat := &r4.Repeat{}
@@ -91,8 +91,8 @@ func setBounds(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cd
 	repeat.BoundsPeriod, repeat.BoundsDuration = cmp.Or(period, repeat.BoundsPeriod), nil
 }
 
-// setSchedule converts a PIVL_TS. Schedules with the same period, such as one in the morning and one in the evening,
-// are combined. FHIR has no member for a schedule in free text or for a second schedule, so these become text.
+// setSchedule converts a PIVL_TS. Schedules with the same period, such as a morning dose and an evening dose, are
+// combined. FHIR has no member for a free-text schedule or for a second schedule, so both become text.
 func setSchedule(timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	var one r4.Repeat
 	setPeriod(&one, t)
@@ -135,7 +135,7 @@ func scheduleWords(t *cda.Node) string {
 }
 
 // setPeriod converts the period of a PIVL_TS. If the institution chooses the exact times ("twice a day" for 12 hours),
-// it becomes a number of times per day. Otherwise it becomes a number of hours.
+// the period becomes a number of times per day. Otherwise the period becomes a number of hours.
 func setPeriod(repeat *r4.Repeat, t *cda.Node) {
 	if times, every := t.At("frequency", "numerator"), t.At("frequency", "denominator"); times != nil {
 		repeat.Frequency, _ = strconv.Atoi(times.Attr("value"))
@@ -161,7 +161,7 @@ func setPeriod(repeat *r4.Repeat, t *cda.Node) {
 	}
 }
 
-// setEvent converts an EIVL_TS. FHIR has the same event codes, except those for times between meals.
+// setEvent converts an EIVL_TS. FHIR has the same event codes, except codes for times between meals.
 func setEvent(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	code, minutes := strings.ToUpper(cda.CodeOf(t.At("event"))), offsetOf(t)
 	if minutes == 0 && hasOffset(t) {
@@ -184,7 +184,7 @@ func setEvent(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda
 		return
 	}
 	switch {
-	case code == "" || strings.HasPrefix(code, "C"): // tim-9: no offset with these events
+	case code == "" || strings.HasPrefix(code, "C"): // tim-9: these events allow no offset
 		countOffset(c, minutes)
 	case minutes >= 0:
 		repeat.Offset = minutes
@@ -210,8 +210,8 @@ func hasOffset(t *cda.Node) bool {
 	return false
 }
 
-// offsetOf returns a dose's offset from an event in full minutes, negative if before the event. It returns 0 if no
-// offset is stated.
+// offsetOf returns a dose's offset from an event in full minutes, which is negative before the event. It returns 0 if
+// the document states no offset.
 func offsetOf(t *cda.Node) int {
 	n := cmp.Or(t.At("offset", "low"), t.At("offset", "center"), t.At("offset"))
 	value, before := strings.CutPrefix(strings.TrimSpace(n.Attr("value")), "-")

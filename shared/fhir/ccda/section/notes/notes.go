@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// noteActivity creates a DocumentReference for a note (C-CDA on FHIR, "Notes"). Its type comes from the code and its
-// translations, and its content from the text, which may be inline, in the narrative or at a URL.
+// noteActivity creates a DocumentReference for a note (C-CDA on FHIR, "Notes"). The document's type comes from the code
+// and its translations. The content comes from the text, which may be inline, in the narrative or at a URL.
 func noteActivity(c *statement.Context, n *cda.Node) {
 	by := c.Make.Author(n)
 	r := &r4.DocumentReference{
@@ -73,8 +73,8 @@ func relateNote(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 }
 
-// noteType converts a note's code. If there are translations, they replace the template's fixed code, 34109-9 (C-CDA on
-// FHIR, "Notes": /code/translation).
+// noteType converts a note's code. Any translations replace the template's fixed code, 34109-9 (C-CDA on FHIR, "Notes":
+// /code/translation).
 func noteType(c *statement.Context, code *cda.Node) *r4.CodeableConcept {
 	kind := c.Read.ConceptOr(code)
 	if code.Attr("code") == "34109-9" && len(kind.Coding) > 1 {
@@ -88,8 +88,8 @@ func noteStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "current")
 }
 
-// contents returns the available forms of a text: its bytes in their stated format, its URL, or the words of the
-// narrative as XHTML and plain text, preceded by its inline words. It returns nil if there are none.
+// contents returns the available forms of a text. These are its bytes in their stated format, its URL, or the words of
+// the narrative as XHTML and plain text, preceded by the inline words. It returns nil if the text has no such form.
 func contents(c *statement.Context, text *cda.Node) []r4.DocumentContent {
 	url := text.At("reference").Attr("value")
 	kind := text.Attr("mediaType")

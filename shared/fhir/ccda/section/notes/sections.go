@@ -8,7 +8,7 @@ type narrativeSection struct {
 	titles []string
 }
 
-// noteKinds returns the codes for notes of any kind (C-CDA on FHIR, "Notes"; value set Note Types). A Note Activity,
+// noteKinds returns the codes for all kinds of notes (C-CDA on FHIR, "Notes"; value set Note Types). A Note Activity,
 // which names the author, may repeat the section's text.
 func noteKinds() []narrativeSection {
 	return []narrativeSection{{

@@ -11,15 +11,15 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// authorization marks an authorization without a code as covered, because its content is in nested statements.
+// authorization marks an authorization without a code as covered, because nested statements hold its content.
 func authorization(c *statement.Context, n *cda.Node) {
 	if cda.CodeOf(n.At("code")) == "" {
 		c.Emit.Take(n)
 	}
 }
 
-// coverageAct creates Coverages for the listed policies in order of payment. If the act lists no policies, it becomes a
-// Coverage itself.
+// coverageAct creates Coverages for the policies that an act lists, in order of payment. If the act lists no policies,
+// coverageAct converts the act itself to a Coverage.
 func coverageAct(c *statement.Context, n *cda.Node) {
 	found := false
 	for rel := range n.Each("entryRelationship") {
@@ -40,7 +40,7 @@ func coverageAct(c *statement.Context, n *cda.Node) {
 }
 
 // convertPolicy creates a Coverage (US Core Coverage) with the payer as payor, the covered person with their member
-// number, and the policy holder. act is the enclosing list, or nil.
+// number, and the policy holder. act is the act that lists the policy, or nil if no act lists it.
 func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 	r := &r4.Coverage{
 		Header: c.Emit.Header("Coverage", n), Status: coverageStatus(n), Type: c.Read.Concept(n.At("code")),
@@ -128,7 +128,7 @@ func addPayer(c *statement.Context, r *r4.Coverage, p *cda.Node) {
 	r.Payor = append([]r4.Reference{*org}, r4.Without(r.Payor, org)...)
 }
 
-// appendIdentifiers appends the identifiers that are not yet in the list.
+// appendIdentifiers appends to list the identifiers that it does not yet contain.
 func appendIdentifiers(list, more []r4.Identifier) []r4.Identifier {
 	for _, id := range more {
 		known := false
@@ -173,8 +173,8 @@ func subscriberRelationship(n *cda.Node) string {
 	return relationships.Of(cda.CodeOf(n))
 }
 
-// holder returns the policy holder: the patient, or a RelatedPerson with a name. It returns nil if only a number is
-// stated.
+// holder returns the policy holder: the patient, or a RelatedPerson with a name. It returns nil if the role states only
+// a number.
 func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	names := c.Read.HumanNames(role.At("playingEntity"))
 	if c.Make.IsPatient(role) {
@@ -186,8 +186,8 @@ func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	return c.Make.RelatedPerson(role, names)
 }
 
-// coverageStatus maps ActStatus to a policy's status. In C-CDA, a policy in force is completed, because the status
-// refers to the statement. A policy with an unknown status may not be in force.
+// coverageStatus maps ActStatus to a policy's status. In C-CDA, a policy in force has the status completed, because the
+// status refers to the statement. A policy with an unknown status may not be in force.
 func coverageStatus(n *cda.Node) string {
 	if cda.HasNoStatus(n) {
 		return "active"

@@ -12,12 +12,13 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// carePlans holds the CarePlans of a document.
+// carePlans holds a document's CarePlans.
 type carePlans struct {
-	first *r4.Reference // CarePlan that receives the document's goals; nil if there is none
+	first *r4.Reference // CarePlan that receives the document's goals; nil if the document has no plan
 }
 
-// convertAssessment converts the assessment to a note in addition to the plan, because CarePlan has no member for it.
+// convertAssessment converts the assessment to a note in addition to the plan, because CarePlan has no member for the
+// assessment.
 func (all *carePlans) convertAssessment(c *statement.Context, section *cda.Node) {
 	docref.OfWords(c, section)
 	if section.At("entry") != nil {
@@ -25,15 +26,16 @@ func (all *carePlans) convertAssessment(c *statement.Context, section *cda.Node)
 	}
 }
 
-// convert creates a CarePlan for a section (US Core CarePlan). The words become its text, and the entries its planned
-// activities. It includes the document's goals and health concerns, whichever section contains them.
+// convert creates a CarePlan for a section (US Core CarePlan). The section's words become the plan's text, and the
+// entries become the planned activities. The plan includes the document's goals and health concerns, regardless of
+// their section.
 func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	text := c.Read.NarrativeOf(section.At("text"))
 	entries := c.Open.List
 	if text == nil && entries == nil {
 		return
 	}
-	if section.Attr("nullFlavor") != "" && entries == nil { // the words only state that there is no plan
+	if section.Attr("nullFlavor") != "" && entries == nil { // the words only state that the patient has no plan
 		docref.OfWords(c, section)
 		return
 	}
@@ -73,14 +75,14 @@ func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	}
 	ref := c.Emit.AddEntity(p)
 	c.Open.Add(*ref)
-	if all.first == nil { // only once: the goals do not belong to each of the document's plans
+	if all.first == nil { // add the goals only once, because they do not belong to each of the document's plans
 		all.first = ref
 		c.Emit.After(ref, section, func(*cda.Node) { completeCarePlan(c, ref) })
 	}
 }
 
 // planStatus derives a plan's status from its entries, because a section has no status. The plan is active if any entry
-// is still to be done, and completed if all have ended.
+// is still to be done, and completed if all entries have ended.
 func planStatus(c *statement.Context, entries []r4.Reference) string {
 	status := "unknown"
 	for _, entry := range entries {
@@ -106,7 +108,7 @@ func planStatus(c *statement.Context, entries []r4.Reference) string {
 	return status
 }
 
-// completeCarePlan adds the document's goals, health concerns and care teams.
+// completeCarePlan adds the document's goals, health concerns and care teams to a plan.
 func completeCarePlan(c *statement.Context, ref *r4.Reference) {
 	p := emit.ResourceOf[r4.CarePlan](c.Emit, ref)
 	var goals, concerns, teams r4.ReferenceSet
@@ -132,8 +134,8 @@ func completeCarePlan(c *statement.Context, ref *r4.Reference) {
 	p.Goal, p.Addresses, p.CareTeam = goals.List, concerns.List, teams.List
 }
 
-// intervention converts an act performed for a goal to a request or a procedure (Intervention Act, and Planned
-// Intervention Act with another mood). Nested statements become separate resources that refer to it.
+// intervention converts an act performed for a goal to a request or a procedure (Intervention Act, or Planned
+// Intervention Act with another mood). Nested statements become separate resources that refer to this resource.
 func intervention(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		request(c, n)

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// planActivity converts a plan entry from before C-CDA, when all entries had the same template.
+// planActivity converts a plan entry from a document that predates C-CDA, when all entries had the same template.
 func planActivity(c *statement.Context, n *cda.Node) {
 	for _, a := range planAssumptions() {
 		if a.Element == n.Name && (a.Mood == "" || a.Mood == n.Attr("moodCode")) {
@@ -70,7 +70,7 @@ func request(c *statement.Context, n *cda.Node) *r4.Reference {
 	return ref
 }
 
-// readRequestParts converts the location, reason and method, and returns the statements it has covered. Other
+// readRequestParts converts the location, reason and method, and returns the statements that it has covered. Other
 // statements become separate resources.
 func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) []*cda.Node {
 	var told []*cda.Node
@@ -107,8 +107,8 @@ func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) [
 	return told
 }
 
-// relateRequest adds references once all resources exist: reasons in other sections, the coverage, the goals and the
-// request's parts.
+// relateRequest adds references once all resources exist. The references point to reasons in other sections, the
+// coverage, the goals and the request's parts.
 func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	r := emit.ResourceOf[r4.ServiceRequest](c.Emit, ref)
 	if r == nil {
@@ -161,8 +161,8 @@ func instruction(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// plannedEncounter creates a planned Encounter. If the encounter is only requested or proposed, it creates a
-// ServiceRequest instead (mood of Planned Encounter, 2.16.840.1.113883.10.20.22.4.40).
+// plannedEncounter creates a planned Encounter. If the encounter is only requested or proposed, plannedEncounter
+// creates a ServiceRequest instead (mood of Planned Encounter, 2.16.840.1.113883.10.20.22.4.40).
 func plannedEncounter(c *statement.Context, n *cda.Node) {
 	if cda.IsOneOf(n.Attr("moodCode"), "RQO", "PRP", "ARQ") ||
 		len(c.Read.Concepts(n, "code")) == 0 && n.At("effectiveTime") == nil {
@@ -233,7 +233,7 @@ func plannedSupply(c *statement.Context, n *cda.Node) {
 	c.Add(r, n)
 }
 
-// handoff creates a Communication for a handoff of the patient's care, with its recipients.
+// handoff creates a Communication for a handoff of the patient's care, with the handoff's recipients.
 func handoff(c *statement.Context, n *cda.Node) {
 	r := &r4.Communication{
 		Header: c.Emit.Header("Communication", n), Identifier: datatype.Identifiers(n), Status: communicationStatus(n),

@@ -3,7 +3,7 @@ package plans
 import "recordbridge/shared/fhir/ccda/terms"
 
 // requestStatuses maps ActStatus to request-status (FHIR R4, ServiceRequest.status). A new act must not be performed
-// yet (v3-ActStatus), so it is a draft.
+// yet (v3-ActStatus), so its request is a draft.
 const requestStatuses terms.Table = `
 active active
 new draft

@@ -28,8 +28,8 @@ func problemAct(c *statement.Context, act *cda.Node) []r4.Reference {
 	return list
 }
 
-// isProblem reports whether an observation is a problem rather than an accompanying status or note, based on its
-// template or, if it has none, its value.
+// isProblem reports whether an observation is a problem rather than an accompanying status or note, based on the
+// observation's template or, without a template, on its value.
 func isProblem(n *cda.Node) bool {
 	known := false
 	for t := range n.Each("templateId") {
@@ -49,7 +49,7 @@ func isCDA(root string) bool {
 }
 
 // problem creates a Condition for a problem observation (C-CDA on FHIR, "Problems"). act is the enclosing concern, or
-// nil.
+// nil if the problem has no concern.
 func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	when := n.At("effectiveTime")
 	value := n.At("value")
@@ -103,8 +103,8 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	return ref
 }
 
-// setStatus sets the clinical and verification status. It returns the Problem Status Observation, or nil. A status that
-// Condition can't represent is stored as a tag.
+// setStatus sets the clinical and verification status. It returns the Problem Status Observation, or nil if the problem
+// has no such observation. A status that Condition can't represent is stored as a tag.
 func setStatus(c *statement.Context, r *r4.Condition, n, act *cda.Node) *cda.Node {
 	value, high := n.At("value"), n.At("effectiveTime", "high")
 	status := cda.EntryOf(n, statement.ProblemStatusRoot, "33999-4")
@@ -137,7 +137,7 @@ func setEnd(c *statement.Context, r *r4.Condition, high *cda.Node) {
 }
 
 // diagnosisUse returns the role of a section's problems in the document's encounter (FHIR, diagnosis-role). It returns
-// nil if they may belong to another encounter.
+// nil if the problems may belong to another encounter.
 func diagnosisUse(c *statement.Context) *r4.CodeableConcept {
 	const system = "http://terminology.hl7.org/CodeSystem/diagnosis-role"
 	switch c.Within {
@@ -183,8 +183,9 @@ func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	return list
 }
 
-// problemStatus returns the clinical status. It returns nil if none is stated, because another mention of the problem
-// may have one. If the act is not a concern but, for example, a diagnosis, its status describes only the act.
+// problemStatus returns the clinical status. It returns nil if no status is stated, because another mention of the
+// problem may state a status. If the act is not a concern but, for example, a diagnosis, its status describes only the
+// act.
 func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	concern := ""
 	if c.Within == "Problems" || cda.Has(act.At("code"), "CONC") ||
@@ -194,8 +195,8 @@ func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	return c.ProblemStatus(n, concern)
 }
 
-// negateProblem marks a problem as absent (C-CDA on FHIR, "Problems", row negationInd). There is a separate code for
-// the absence of any problem. A refuted problem has no clinical status, unless it had an end (con-4).
+// negateProblem marks a problem as absent (C-CDA on FHIR, "Problems", row negationInd). The absence of any problem has
+// a separate code. A refuted problem has no clinical status unless the problem has an end (con-4).
 func negateProblem(r *r4.Condition, value *cda.Node) {
 	if cda.Has(value, "55607006", "64572001") {
 		r.Tag(r.Code.Coding...)

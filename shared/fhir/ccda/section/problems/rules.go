@@ -1,8 +1,8 @@
 // Package problems converts the Problem Section (2.16.840.1.113883.10.20.22.2.5) and the diagnosis sections to
 // Conditions.
 //
-// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-problems.html. Other sections convert their problems with it through
-// statement.Problems.
+// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-problems.html. Other sections convert their problems with this package
+// through statement.Problems.
 package problems
 
 import (
@@ -122,7 +122,7 @@ func entries() []statement.Entry {
 	}
 }
 
-// problemRoots returns the templates for Problem Observation.
+// problemRoots returns the templates for a Problem Observation.
 func problemRoots() []string {
 	return []string{"2.16.840.1.113883.10.20.22.4.4", "2.16.840.1.113883.10.20.1.28", "1.3.6.1.4.1.19376.1.5.3.1.4.5"}
 }

@@ -58,7 +58,7 @@ func procedure(c *statement.Context, n *cda.Node) {
 	c.Emit.After(ref, n, func(n *cda.Node) { relateProcedure(c, ref, n) })
 }
 
-// procedureCode returns a statement's code, or otherwise its words.
+// procedureCode returns a statement's code, or the statement's words if the code is missing.
 func procedureCode(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	code := c.Read.Concept(n.At("code"))
 	if code == nil {
@@ -70,7 +70,7 @@ func procedureCode(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	return code
 }
 
-// procedureStatus maps ActStatus to a Procedure's status (ConceptMap of "C-CDA on FHIR" for ProcedureStatus).
+// procedureStatus maps ActStatus to a Procedure's status (the ProcedureStatus ConceptMap of "C-CDA on FHIR").
 func procedureStatus(n *cda.Node) string {
 	if cda.IsNegated(n) {
 		return "not-done"
@@ -92,7 +92,7 @@ func procedurePerformers(c *statement.Context, n *cda.Node) []r4.ProcedurePerfor
 	return list
 }
 
-// tookSpecimens creates Specimens for the specimens that a procedure took, and records the procedure in them.
+// tookSpecimens creates Specimens for the specimens that a procedure took, and records the procedure in each Specimen.
 func tookSpecimens(c *statement.Context, n *cda.Node, procedure *r4.Reference) {
 	for _, ref := range c.Make.Specimens(n) {
 		s := emit.ResourceOf[r4.Specimen](c.Emit, ref)

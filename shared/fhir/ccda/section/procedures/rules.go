@@ -1,6 +1,6 @@
 // Package procedures converts the Procedures Section (2.16.840.1.113883.10.20.22.2.7) to Procedures and Observations.
 //
-// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-procedures.html.
+// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-procedures.html.
 package procedures
 
 import "recordbridge/shared/fhir/ccda/statement"

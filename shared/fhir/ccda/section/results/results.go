@@ -52,7 +52,8 @@ func resultOrganizer(c *statement.Context, n *cda.Node) {
 	c.Add(r, n)
 }
 
-// responsible returns a statement's performers. Only Provenance names its author (C-CDA on FHIR, "Results": author).
+// responsible returns a statement's performers. Only Provenance names the statement's author (C-CDA on FHIR, "Results":
+// author).
 func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	var list []r4.Reference
 	for _, who := range c.Make.Performers(n) {
@@ -63,8 +64,8 @@ func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	return list
 }
 
-// result creates an Observation for a result (C-CDA on FHIR, "Results"). If the value is a file, it becomes part of the
-// enclosing report, or otherwise a document from which the Observation is derived.
+// result creates an Observation for a result (C-CDA on FHIR, "Results"). A value that is a file becomes part of the
+// enclosing report. Without an enclosing report, the file becomes a document from which the Observation is derived.
 func result(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		observation.YetToDo(c, n)
@@ -86,8 +87,9 @@ func result(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// part converts an observation nested in a result by its own template, and returns a reference to it. An observation
-// without a template describes the result and is not a laboratory finding, so it becomes a generic fact.
+// part converts an observation nested in a result by its own template, and returns a reference to the resulting
+// resource. An observation without a template describes the result and is not a laboratory finding, so it becomes a
+// generic fact.
 func part(c *statement.Context, n *cda.Node) *r4.Reference {
 	if ref := c.Rules.Member(n, nil); ref != nil && strings.HasPrefix(ref.Reference, "Observation/") {
 		return ref
@@ -95,7 +97,7 @@ func part(c *statement.Context, n *cda.Node) *r4.Reference {
 	return nil
 }
 
-// files returns an observation's values that are files.
+// files returns those of an observation's values that are files.
 func files(c *statement.Context, n *cda.Node) []r4.Attachment {
 	var list []r4.Attachment
 	if cda.IsNegated(n) {
@@ -140,8 +142,8 @@ const (
 	cardiology
 )
 
-// kindOf distinguishes laboratory results from others by their code, if its system classifies tests, and by LOINC's
-// names for imaging. All other results count as laboratory, as most are (C-CDA on FHIR, "Results": category).
+// kindOf determines a result's kind from its code, if the code's system classifies tests, and from LOINC's names for
+// imaging. All other results count as laboratory results, as most of them are (C-CDA on FHIR, "Results": category).
 func kindOf(n *cda.Node) resultKind {
 	for code := range n.At("code").Descendants() {
 		value := code.Attr("code")
@@ -166,7 +168,7 @@ func kindOf(n *cda.Node) resultKind {
 	return laboratory
 }
 
-// category returns the category for an Observation (observation-category).
+// category returns an Observation's category (observation-category).
 func (k resultKind) category() *r4.CodeableConcept {
 	switch k {
 	case imaging:
@@ -178,7 +180,7 @@ func (k resultKind) category() *r4.CodeableConcept {
 	return r4.Concept(observation.Category, "laboratory", "Laboratory")
 }
 
-// service returns the category for a DiagnosticReport (US Core DiagnosticReport profiles).
+// service returns a DiagnosticReport's category (US Core DiagnosticReport profiles).
 func (k resultKind) service() *r4.CodeableConcept {
 	switch k {
 	case imaging:

@@ -1,7 +1,7 @@
 // Package results converts the Results Section (2.16.840.1.113883.10.20.22.2.3) to DiagnosticReports, Observations and
 // Specimens.
 //
-// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-results.html.
+// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-results.html.
 package results
 
 import "recordbridge/shared/fhir/ccda/statement"

@@ -13,7 +13,7 @@ import (
 type patientFact struct {
 	root      string // template OID
 	name      string
-	code      string // LOINC code that identifies the observation if it has no template
+	code      string // LOINC code that identifies an observation without a template
 	display   string
 	extension string // US Core extension
 }
@@ -58,7 +58,8 @@ func factOf(code *cda.Node) (patientFact, bool) {
 	return patientFact{}, false
 }
 
-// convertFact creates an Observation. It also creates the Patient extension, unless an earlier observation has done so.
+// convertFact creates an Observation. It also creates the Patient extension, unless an earlier observation has already
+// done so.
 func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	o, value := readSocial(c, n), n.At("value")
 	if cda.CodeOf(n.At("code")) == "ASSERTION" || n.At("code") == nil {
@@ -90,7 +91,7 @@ func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	}
 }
 
-// sexCode returns the code from US Core's value set for sex, or "" if the concept has none.
+// sexCode returns the concept's code from US Core's value set for sex, or "" if the concept has no such code.
 func sexCode(concept *r4.CodeableConcept) string {
 	if concept == nil {
 		return ""
@@ -103,7 +104,7 @@ func sexCode(concept *r4.CodeableConcept) string {
 	return ""
 }
 
-// extendPatient adds an extension to the Patient, unless it already has one of the same kind.
+// extendPatient adds an extension to the Patient, unless the Patient already has an extension of the same kind.
 func extendPatient(c *statement.Context, e r4.Extension) {
 	head := c.Emit.Head(c.Patient)
 	if head == nil {

@@ -1,7 +1,7 @@
-// Package social converts the Social History Section (2.16.840.1.113883.10.20.22.2.17) to Observations and extensions
-// of the Patient.
+// Package social converts the Social History Section (2.16.840.1.113883.10.20.22.2.17) to Observations and Patient
+// extensions.
 //
-// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-social.html.
+// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-social.html.
 package social
 
 import (

@@ -11,7 +11,7 @@ import (
 )
 
 // coded returns the rule for an observation whose profiles require a fixed code (C-CDA on FHIR, "Social History").
-// Older documents use ASSERTION instead.
+// Older documents use ASSERTION instead of that code.
 func coded(code, display string) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := readSocial(c, n)
@@ -27,8 +27,8 @@ func isTobaccoCode(n *cda.Node) bool {
 	return cda.Has(n, "72166-2", "11367-0", "81229-7", "401201003", "782516008")
 }
 
-// social creates an Observation for any other lifestyle statement. Statements that have templates are also recognized
-// by code alone.
+// social creates an Observation for any other lifestyle statement. It also recognizes statements by code alone, even if
+// C-CDA defines templates for such statements.
 func social(c *statement.Context, n *cda.Node) {
 	code := n.At("code")
 	if about, ok := factOf(code); ok {

@@ -1,6 +1,6 @@
 // Package vitals converts the Vital Signs Section (2.16.840.1.113883.10.20.22.2.4) to Observations.
 //
-// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-vitals.html, and US Core Vital Signs Profiles.
+// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-vitals.html, and US Core Vital Signs Profiles.
 package vitals
 
 import "recordbridge/shared/fhir/ccda/statement"

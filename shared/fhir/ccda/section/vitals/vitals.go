@@ -14,8 +14,8 @@ import (
 )
 
 // siblings iterates over later observations with the same time, in the same organizer or section, that no resource
-// covers yet. Related observations are close together, so siblings looks at a limited number, which makes long lists
-// take linear time.
+// covers yet. Related observations are close together, so siblings examines only a limited number of them, and long
+// lists take linear time.
 func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	const closeBy = 200
 	return func(yield func(*cda.Node) bool) {
@@ -34,7 +34,7 @@ func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	}
 }
 
-// sameTime reports whether two statements have the same time, or may have it because a time is unknown.
+// sameTime reports whether two statements have the same time, or may have the same time because one time is unknown.
 func sameTime(a, b *cda.Node) bool {
 	timeOf := func(n *cda.Node) string {
 		at := n.At("effectiveTime")
@@ -58,7 +58,7 @@ func vitalPanel(c *statement.Context, n *cda.Node) {
 }
 
 // vitalSign creates an Observation for a vital sign (C-CDA on FHIR, "Vital Signs"; US Core Vital Signs Profiles). A
-// part of a blood pressure or of an oximetry becomes a component.
+// part of a blood pressure or oximetry becomes a component.
 func vitalSign(c *statement.Context, n *cda.Node) {
 	switch code := n.At("code"); {
 	case cda.IsNegated(n): // a negated vital sign is not a component
@@ -80,8 +80,8 @@ func vitalSign(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// oximetry creates an Observation for an oxygen saturation and the oxygen inhaled at the same time. Either may come
-// first (US Core Pulse Oximetry).
+// oximetry creates an Observation for an oxygen saturation and the oxygen inhaled at the same time. The two
+// measurements may appear in either order (US Core Pulse Oximetry).
 func oximetry(c *statement.Context, n, before *cda.Node) {
 	o := vital(c, n)
 	told := []*cda.Node{n}
@@ -143,7 +143,7 @@ func isSaturation(code *cda.Node) bool {
 }
 
 // bloodPressure creates one Observation for a systolic and a diastolic pressure measured at the same time (US Core
-// Blood Pressure). If either is missing, its component gets a dataAbsentReason.
+// Blood Pressure). If either pressure is missing, its component gets a dataAbsentReason.
 func bloodPressure(c *statement.Context, n *cda.Node) {
 	var systolic, diastolic *cda.Node
 	if isSystolic(n.At("code")) {
@@ -173,7 +173,7 @@ func bloodPressure(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// first returns the first observation with a matching code, or nil if there is none.
+// first returns the first observation with a matching code, or nil if no code matches.
 func first(list iter.Seq[*cda.Node], isIt func(code *cda.Node) bool) *cda.Node {
 	for n := range list {
 		if isIt(n.At("code")) {
@@ -193,7 +193,7 @@ func setHalf(half *r4.Component, n *cda.Node, code, display string) {
 	}
 }
 
-// join converts n, which becomes a part of o, and adds its performers, ids and notes to o. It returns the Observation
+// join converts n, which becomes a part of o, and adds n's performers, ids and notes to o. It returns the Observation
 // for n.
 func join(c *statement.Context, o *r4.Observation, n *cda.Node) *r4.Observation {
 	other := vital(c, n)
