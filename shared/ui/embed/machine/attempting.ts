@@ -67,7 +67,7 @@ export function prepared(s: State, answer: Answer<PreparedAttempt>, now: number)
   return [next, { do: "wait", key: "stale", ms: freshness, then: { type: "stale", id: attempt.id } }, ...name];
 }
 
-/** Only a patient who waits for the window is told that it failed. */
+/** Shows the failure only to a patient who waits for the window. */
 function unspared(s: State, target: Target, failure: Failure): Next {
   const next: State = { ...s, busy: false, reopening: false };
   return s.reopening ? refused({ ...forgetUnused(next), view: "institution" }, target, failure) : [next];
