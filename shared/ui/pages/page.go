@@ -59,8 +59,10 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 		return Drawn{}, err
 	}
 	// Replace all placeholders in a single pass, so that placeholders within inserted text are left alone.
-	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{boot}}", script).Replace(p.text)
-	drawn := Drawn{HTML: []byte(text), Policy: p.policy(name, boot), Referrer: "no-referrer"}
+	form := lookOf(boot.Organisation)
+	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{boot}}", script,
+		"{{scheme}}", form.attribute(), "{{look}}", form.element()).Replace(p.text)
+	drawn := Drawn{HTML: []byte(text), Policy: p.policy(name, boot, form), Referrer: "no-referrer"}
 	if startsAttempts(name) {
 		// With "no-referrer", browsers send "null" as the Origin of a form post (Fetch, section 3.2), and the service would
 		// refuse to start an attempt.
@@ -74,10 +76,12 @@ func startsAttempts(name string) bool { return name == Embed || name == Connect 
 
 // policy returns a Content-Security-Policy that lets the page load and request only the service's own resources, and
 // display logos.
-func (p page) policy(name string, boot Boot) string {
+func (p page) policy(name string, boot Boot, form look) string {
 	style := "'self'"
-	if p.style != "" {
-		style += " '" + p.style + "'"
+	for _, hash := range []string{p.style, form.hash()} {
+		if hash != "" {
+			style += " '" + hash + "'"
+		}
 	}
 	action := "'none'"
 	if startsAttempts(name) {
