@@ -57,6 +57,15 @@ test("forced colours override a chosen scheme", () => {
   for (const name of Object.keys(roles("dark"))) assert.match(forced, new RegExp(`--${name}: [A-Z]`), name);
 });
 
+test("the dashboard's preview has the colours of the tokens", () => {
+  const preview = readFileSync("dashboard/styles/preview.css", "utf8");
+  for (const scheme of ["light", "dark"] as const) {
+    const { soft, edge, line, ink, sheet } = roles(scheme);
+    const text = preview.split(`.preview.${scheme} {`)[1]?.split("}")[0] ?? "";
+    assert.deepEqual(text.match(/#[0-9a-f]{6}/g), [soft, edge, line, ink, sheet], scheme);
+  }
+});
+
 test("only the tokens follow the device's colour scheme", () => {
   const styles = readdirSync("embed/styles").filter((name) => name !== "look.css").map((name) => `embed/styles/${name}`);
   for (const file of ["embed/critical.css", ...styles]) assert.ok(!readFileSync(file, "utf8").includes("prefers-color-scheme"), file);

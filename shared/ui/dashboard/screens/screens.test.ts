@@ -6,10 +6,10 @@ import { find } from "../shell/palette.tsx";
 import { address, parse } from "../app/router.ts";
 import { id, ORG, world } from "../testing/world.ts";
 import { placeOf } from "./audit.tsx";
-import { lengthOf, schemesOf, warnings } from "./preview.tsx";
 import { lines } from "./credentials.tsx";
 import { dayTime } from "./deliveries.tsx";
 import { isLoss, why } from "./exports.tsx";
+import { lengthOf, schemesOf, warnings } from "./preview.tsx";
 import { monthBefore } from "./usage.tsx";
 import { headersOf, lastOldSecret, leaves } from "./webhook.tsx";
 
