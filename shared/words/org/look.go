@@ -97,13 +97,14 @@ func (s ColorScheme) check() error {
 	return nil
 }
 
-// Parts of a font list (CSS Fonts 4, section 2.1.2): a quoted name, or a word of an unquoted one. Both exclude every
+// Parts of a font list (CSS Fonts 4, section 2.1.2): a quoted name, an unquoted one and its words. They exclude every
 // character that could end the declaration or call a function.
 var (
 	quotedFont = regexp.MustCompile(`^("[A-Za-z0-9 -]*[A-Za-z0-9][ -]*"|'[A-Za-z0-9 -]*[A-Za-z0-9][ -]*')$`)
+	plainFont  = regexp.MustCompile(`^[A-Za-z0-9 -]+$`)
 	fontWord   = regexp.MustCompile(`^-?[A-Za-z][A-Za-z0-9-]*$`)
-	// keywords that are no font names unless quoted (CSS Values 4, section 4.2)
-	cssKeyword = regexp.MustCompile(`(?i)^(?:inherit|initial|unset|revert|revert-layer|default)$`)
+	// keywords that name a font only in quotation marks (CSS Values 4, section 4.2)
+	cssKeyword = regexp.MustCompile(`(?i)^(inherit|initial|unset|revert|revert-layer|default)$`)
 )
 
 // parseFont returns a list of font families with one space after each comma and double quotation marks.
@@ -111,26 +112,15 @@ func parseFont(text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
-	if len(text) > maxFont || strings.Trim(text, " ") == "" {
+	if len(text) > maxFont {
 		return "", errFont()
 	}
 	families := strings.Split(text, ",")
 	for i, family := range families {
-		family = strings.Trim(family, " ")
-		if quotedFont.MatchString(family) {
-			families[i] = `"` + strings.Trim(family, `"'`) + `"`
-			continue
+		var err error
+		if families[i], err = parseFamily(strings.Trim(family, " ")); err != nil {
+			return "", err
 		}
-		words := strings.FieldsFunc(family, func(r rune) bool { return r == ' ' })
-		for _, word := range words {
-			if !fontWord.MatchString(word) || cssKeyword.MatchString(word) {
-				return "", errFont()
-			}
-		}
-		if len(words) == 0 {
-			return "", errFont()
-		}
-		families[i] = strings.Join(words, " ")
 	}
 	list := strings.Join(families, ", ")
 	if len(list) > maxFont {
@@ -139,12 +129,32 @@ func parseFont(text string) (string, error) {
 	return list, nil
 }
 
+func parseFamily(family string) (string, error) {
+	if quotedFont.MatchString(family) {
+		return `"` + strings.Trim(family, `"'`) + `"`, nil
+	}
+	if !plainFont.MatchString(family) {
+		return "", errFont()
+	}
+	words := strings.Fields(family)
+	for _, word := range words {
+		if !fontWord.MatchString(word) || cssKeyword.MatchString(word) {
+			return "", errUnquotedFont()
+		}
+	}
+	return strings.Join(words, " "), nil
+}
+
 func errRadius() error {
 	return fault.BadRequest("A corner radius must be a whole number of pixels from 0 to 24.").About("radius")
 }
 
 func errFont() error {
 	return fault.BadRequest(`A font must be a list of font names such as "Segoe UI", Georgia, serif: at most 200 ` +
-		"letters, digits, spaces, hyphens, quotation marks and commas. Quote a name if one of its words begins with a " +
-		"digit or is a CSS keyword such as initial.").About("font")
+		"letters, digits, spaces, hyphens, quotation marks and commas.").About("font")
+}
+
+func errUnquotedFont() error {
+	return fault.BadRequest("Put a font's name in quotation marks if one of its words begins with a digit or is a CSS " +
+		"keyword such as initial.").About("font")
 }

@@ -53,6 +53,16 @@ func TestLookSetRejectsFontWithOtherCharacters(t *testing.T) {
 	}
 }
 
+func TestLookSetSuggestsQuotationMarksForUnquotedWord(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"Font 2", "serif, Initial"} {
+		err := (&org.Look{}).Set(nil, &text, nil)
+		if !strings.HasPrefix(fault.Of(err).Public, "Put a font's name in quotation marks") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestLookSetRadiusAndColorScheme(t *testing.T) {
 	t.Parallel()
 	var look org.Look
