@@ -20,7 +20,7 @@ type organisation struct {
 	// background that the colour scheme excludes
 	Contrast     float64  `json:"accent_contrast,omitempty"`
 	DarkContrast float64  `json:"accent_contrast_dark,omitempty"`
-	Radius       *int     `json:"radius"`
+	Radius       *int     `json:"radius,omitempty"`
 	Font         string   `json:"font"`
 	ColorScheme  string   `json:"color_scheme"`
 	Privacy      string   `json:"privacy_policy_uri"`

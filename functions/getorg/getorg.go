@@ -40,7 +40,7 @@ type response struct {
 	WebsiteURI       string     `json:"website_uri"`
 	TermsURI         string     `json:"terms_uri"`
 	Accent           string     `json:"accent"`
-	Radius           *int       `json:"radius"`
+	Radius           *int       `json:"radius,omitempty"`
 	Font             string     `json:"font"`
 	ColorScheme      string     `json:"color_scheme"`
 	Plan             org.Plan   `json:"plan"`

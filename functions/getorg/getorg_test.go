@@ -78,7 +78,7 @@ func TestGetOrgReturnsOrganisationOrError(t *testing.T) {
 		`"font":"\"Segoe UI\", serif","color_scheme":"dark","plan":"paid","status":"active"}}`
 	plain := `{"success":true,"data":{"id":"a0000000-0000-4000-8000-000000000002","name":"B","logo_uri":"",` +
 		`"privacy_policy_uri":"",` +
-		`"website_uri":"","terms_uri":"","accent":"","radius":null,"font":"","color_scheme":"auto","plan":"free",` +
+		`"website_uri":"","terms_uri":"","accent":"","font":"","color_scheme":"auto","plan":"free",` +
 		`"status":"active"}}`
 	for name, c := range map[string]struct {
 		method, query, origin string

@@ -69,8 +69,9 @@ func TestCommandsShowChangeSuspendAndDeleteObjects(t *testing.T) {
 		{line: "organisation set -org " + w.org + " -without website", prints: "emails:[ops@app.example]"},
 		{line: "organisation set -org " + w.org + " -without website -website https://birch.example", refused: "-without"},
 		{
-			line:   "organisation show -org " + w.org,
-			prints: "plan:paid privacy_policy_uri: radius:<nil> status:active terms_uri: verified_emails:[ops@app.example] website_uri:",
+			line: "organisation show -org " + w.org,
+			prints: "plan:paid privacy_policy_uri: radius:<nil> status:active terms_uri: " +
+				"verified_emails:[ops@app.example] website_uri:",
 		},
 		{
 			line:   "organisation set -org " + w.org + " -terms https://birch.example/terms -accent #1a5fb4",

@@ -59,8 +59,9 @@ type Branding struct {
 // such a URL on the service's page as the patient's own action (docs/develop/threat-model.md, "Start values").
 func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	return &Branding{
-		Name: o.Name, Accent: o.Accent, Look: o.Look, LogoURI: own.Shown(o.LogoURI), PrivacyPolicyURI: own.Shown(o.PrivacyPolicyURI),
-		TermsURI: own.Shown(o.TermsURI), WebsiteURI: own.Shown(o.WebsiteURI),
+		Name: o.Name, Accent: o.Accent, Look: o.Look, LogoURI: own.Shown(o.LogoURI),
+		PrivacyPolicyURI: own.Shown(o.PrivacyPolicyURI),
+		TermsURI:         own.Shown(o.TermsURI), WebsiteURI: own.Shown(o.WebsiteURI),
 	}
 }
 

@@ -25,9 +25,9 @@ func drawLook(t *testing.T, page string, look org.Look) (html, policy string) {
 func TestDrawRendersLookForFirstPaint(t *testing.T) {
 	t.Parallel()
 	for style, look := range map[string]org.Look{
-		"":                         {ColorScheme: org.Dark},
-		":root{--radius:0rem}":     {Radius: new(0)},
-		":root{--radius:1.5rem}":   {Radius: new(24), ColorScheme: org.Light},
+		"":                          {ColorScheme: org.Dark},
+		":root{--radius:0rem}":      {Radius: new(0)},
+		":root{--radius:1.5rem}":    {Radius: new(24), ColorScheme: org.Light},
 		":root{--radius:0.4375rem}": {Radius: new(7)},
 		`:root{--radius:0.5rem;--font:"Segoe UI", serif, var(--system)}`: {
 			Radius: new(8), Font: `"Segoe UI", serif`, ColorScheme: org.Dark,

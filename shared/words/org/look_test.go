@@ -82,7 +82,7 @@ func TestLookSetRadiusAndColorScheme(t *testing.T) {
 			t.Errorf("radius %q, scheme %q (-want +got):\n%s", c.radius, c.scheme, diff)
 		}
 	}
-	for _, text := range []string{"-1", "25", "+5", "05", "1.5", "1e1", " 1", "1px", `"1"`, "\u0663", "99999999999999999999"} {
+	for _, text := range []string{"-1", "25", "+5", "05", "1.5", "1e1", " 1", "1px", `"1"`, "\u0663", "99999999999999999"} {
 		if err := look.Set(&text, nil, nil); !errors.Is(err, fault.Invalid) || fault.Of(err).Field != "radius" {
 			t.Errorf("radius %q: %v", text, err)
 		}

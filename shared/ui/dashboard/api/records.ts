@@ -55,7 +55,7 @@ export interface BrandedOrganisation {
   accent: string;
   accent_contrast?: number; // contrast of the accent on the light background, 1 to 21
   accent_contrast_dark?: number; // and on the dark one
-  radius: number | null; // in pixels; null for the default
+  radius?: number; // in pixels; absent for the default
   font: string; // a CSS font-family list, or empty
   color_scheme: ColorScheme;
   privacy_policy_uri: string;
