@@ -77,17 +77,17 @@ func startsAttempts(name string) bool { return name == Embed || name == Connect 
 // policy returns a Content-Security-Policy that lets the page load and request only the service's own resources, and
 // display logos.
 func (p page) policy(name string, boot Boot, form look) string {
-	style := "'self'"
+	styles := []string{"'self'"}
 	for _, hash := range []string{p.style, form.hash()} {
 		if hash != "" {
-			style += " '" + hash + "'"
+			styles = append(styles, "'"+hash+"'")
 		}
 	}
 	action := "'none'"
 	if startsAttempts(name) {
 		action = "'self'"
 	}
-	policy := "default-src 'none'; script-src 'self'; style-src " + style +
+	policy := "default-src 'none'; script-src 'self'; style-src " + strings.Join(styles, " ") +
 		"; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action " + action
 	switch {
 	case name == Dashboard:

@@ -14,7 +14,7 @@ const (
 	maxFont   = 200 // in characters
 )
 
-// Look holds the form of an organisation's pages besides its logo and accent. The zero value is the default form.
+// Look holds the corners, font and colour scheme of an organisation's pages. The zero value is the default look.
 type Look struct {
 	Radius      *int   // corner radius in CSS pixels, from 0 to 24; nil for the default
 	Font        string // CSS font-family list in the form that Set writes; empty for the default
@@ -54,7 +54,7 @@ func (l *Look) Set(radius, font, scheme *string) error {
 }
 
 // Check returns fault.Invalid if l contains a value that Set would not store. Its values become part of a style sheet.
-func (l Look) Check() error {
+func (l *Look) Check() error {
 	if l.Radius != nil && (*l.Radius < 0 || *l.Radius > maxRadius) {
 		return errRadius()
 	}
