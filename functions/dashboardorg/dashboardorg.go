@@ -5,7 +5,9 @@
 package dashboardorg
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -98,10 +100,34 @@ type changed struct {
 	Name    *string  `json:"name"`
 	Logo    *string  `json:"logo_uri"`
 	Accent  *string  `json:"accent"`
+	Radius  radius   `json:"radius"`
+	Font    *string  `json:"font"`
+	Scheme  *string  `json:"color_scheme"`
 	Privacy *string  `json:"privacy_policy_uri"`
 	Terms   *string  `json:"terms_uri"`
 	Website *string  `json:"website_uri"`
 	Emails  []string `json:"emails"`
+}
+
+// radius is the raw value of a number that null resets. It is nil if the member is omitted.
+type radius json.RawMessage
+
+// UnmarshalJSON implements json.Unmarshaler. Without it, null would count as omitted.
+func (r *radius) UnmarshalJSON(value []byte) error {
+	*r = bytes.Clone(value)
+	return nil
+}
+
+// setting returns the value as operator.OrganisationChange takes it.
+func (r radius) setting() *string {
+	switch text := string(r); text {
+	case "":
+		return nil
+	case "null":
+		return new(string)
+	default:
+		return &text
+	}
 }
 
 func (d Deps) found(ctx context.Context, v httpapi.Visitor, in founded) (organisation, error) {
@@ -123,7 +149,8 @@ func (d Deps) show(ctx context.Context, v httpapi.Visitor, _ nothing) (organisat
 func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (organisation, error) {
 	as := d.Organisations.As(account.Actor(v.Account))
 	to := operator.OrganisationChange{
-		Name: in.Name, Logo: in.Logo, Accent: in.Accent, Privacy: in.Privacy, Terms: in.Terms, Website: in.Website,
+		Name: in.Name, Logo: in.Logo, Accent: in.Accent, Radius: in.Radius.setting(), Font: in.Font,
+		ColorScheme: in.Scheme, Privacy: in.Privacy, Terms: in.Terms, Website: in.Website,
 		Emails: in.Emails,
 	}
 	if in.Emails != nil {

@@ -104,7 +104,11 @@ type shown struct {
 	Role     string
 	Accent   string
 	Contrast float64 `json:"accent_contrast"`
-	Website  string  `json:"website_uri"`
+	OnDark   float64 `json:"accent_contrast_dark"`
+	Radius   *int
+	Font     string
+	Scheme   string `json:"color_scheme"`
+	Website  string `json:"website_uri"`
 	Emails   []string
 	Verified []string `json:"verified_emails"`
 }

@@ -16,36 +16,65 @@ type organisation struct {
 	Status string `json:"status"`
 	Logo   string `json:"logo_uri"`
 	Accent string `json:"accent"`
-	// contrast with white, from 1 to 21; omitted if there is no accent colour
-	Contrast float64  `json:"accent_contrast,omitempty"`
-	Privacy  string   `json:"privacy_policy_uri"`
-	Terms    string   `json:"terms_uri"`
-	Website  string   `json:"website_uri"`
-	Emails   []string `json:"emails"`
-	Verified []string `json:"verified_emails"` // those addresses in Emails that receive notices
-	Live     string   `json:"live_access"`     // stage of the organisation's live access
+	// contrasts with the light and the dark background, from 1 to 21; omitted without an accent colour, and for a
+	// background that the colour scheme excludes
+	Contrast     float64  `json:"accent_contrast,omitempty"`
+	DarkContrast float64  `json:"accent_contrast_dark,omitempty"`
+	Radius       *int     `json:"radius,omitempty"`
+	Font         string   `json:"font"`
+	ColorScheme  string   `json:"color_scheme"`
+	Privacy      string   `json:"privacy_policy_uri"`
+	Terms        string   `json:"terms_uri"`
+	Website      string   `json:"website_uri"`
+	Emails       []string `json:"emails"`
+	Verified     []string `json:"verified_emails"` // those addresses in Emails that receive notices
+	Live         string   `json:"live_access"`     // stage of the organisation's live access
 }
 
+// Backgrounds of patients' pages, as in shared/ui/kit/tokens.css.
+const (
+	lightSheet = "#ffffff"
+	darkSheet  = "#1a2229"
+)
+
 func organisationOf(o org.Organisation, role account.Role) organisation {
-	return organisation{
+	shown := organisation{
 		ID: o.ID, Name: o.Name, Role: string(role), Plan: string(o.Plan), Status: string(o.Status), Logo: o.LogoURI,
-		Accent:   o.Accent,
-		Contrast: contrast(o.Accent), Privacy: o.PrivacyPolicyURI, Terms: o.TermsURI, Website: o.WebsiteURI,
+		Accent: o.Accent,
+		Radius: o.Look.Radius, Font: o.Look.Font, ColorScheme: o.Look.ColorScheme.String(),
+		Privacy: o.PrivacyPolicyURI, Terms: o.TermsURI, Website: o.WebsiteURI,
 		Emails:   append([]string{}, o.Emails...),
 		Verified: append([]string{}, o.VerifiedEmails...),
 		Live:     string(o.LiveAccess),
 	}
+	if o.Look.ColorScheme != org.Dark {
+		shown.Contrast = contrast(o.Accent, lightSheet)
+	}
+	if o.Look.ColorScheme != org.Light {
+		shown.DarkContrast = contrast(o.Accent, darkSheet)
+	}
+	return shown
 }
 
-// contrast returns the contrast ratio between white and a colour given as "#rrggbb", to one decimal place (WCAG 2.2,
-// contrast ratio). It returns 0 if colour is empty.
-func contrast(colour string) float64 {
-	if len(colour) != 7 {
+// contrast returns the contrast ratio of two colours given as "#rrggbb", to one decimal place (WCAG 2.2, contrast
+// ratio). It returns 0 if either is not a colour.
+func contrast(one, other string) float64 {
+	a, ok := luminance(one)
+	b, isColour := luminance(other)
+	if !ok || !isColour {
 		return 0
+	}
+	return math.Round(10*(max(a, b)+0.05)/(min(a, b)+0.05)) / 10
+}
+
+// luminance returns a colour's relative luminance, from 0 to 1.
+func luminance(colour string) (of float64, ok bool) {
+	if len(colour) != 7 {
+		return 0, false
 	}
 	value, err := strconv.ParseUint(colour[1:], 16, 32)
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	linear := func(part uint64) float64 {
 		c := float64(part&0xff) / 255
@@ -54,6 +83,5 @@ func contrast(colour string) float64 {
 		}
 		return math.Pow((c+0.055)/1.055, 2.4)
 	}
-	luminance := 0.2126*linear(value>>16) + 0.7152*linear(value>>8) + 0.0722*linear(value)
-	return math.Round(10*1.05/(luminance+0.05)) / 10
+	return 0.2126*linear(value>>16) + 0.7152*linear(value>>8) + 0.0722*linear(value), true
 }

@@ -40,6 +40,9 @@ type response struct {
 	WebsiteURI       string     `json:"website_uri"`
 	TermsURI         string     `json:"terms_uri"`
 	Accent           string     `json:"accent"`
+	Radius           *int       `json:"radius,omitempty"`
+	Font             string     `json:"font"`
+	ColorScheme      string     `json:"color_scheme"`
 	Plan             org.Plan   `json:"plan"`
 	Status           org.Status `json:"status"`
 }
@@ -56,7 +59,8 @@ func (d Deps) get(ctx context.Context, _ org.Caller, in request) (response, erro
 	}
 	return response{
 		ID: o.ID, Name: o.Name, LogoURI: d.Own.Shown(o.LogoURI), PrivacyPolicyURI: d.Own.Shown(o.PrivacyPolicyURI),
-		WebsiteURI: d.Own.Shown(o.WebsiteURI), TermsURI: d.Own.Shown(o.TermsURI), Accent: o.Accent, Plan: o.Plan,
-		Status: o.Status,
+		WebsiteURI: d.Own.Shown(o.WebsiteURI), TermsURI: d.Own.Shown(o.TermsURI), Accent: o.Accent,
+		Radius: o.Look.Radius, Font: o.Look.Font, ColorScheme: o.Look.ColorScheme.String(),
+		Plan: o.Plan, Status: o.Status,
 	}, nil
 }

@@ -69,8 +69,9 @@ func TestCommandsShowChangeSuspendAndDeleteObjects(t *testing.T) {
 		{line: "organisation set -org " + w.org + " -without website", prints: "emails:[ops@app.example]"},
 		{line: "organisation set -org " + w.org + " -without website -website https://birch.example", refused: "-without"},
 		{
-			line:   "organisation show -org " + w.org,
-			prints: "plan:paid privacy_policy_uri: status:active terms_uri: verified_emails:[ops@app.example] website_uri:",
+			line: "organisation show -org " + w.org,
+			prints: "plan:paid privacy_policy_uri: radius:<nil> status:active terms_uri: " +
+				"verified_emails:[ops@app.example] website_uri:",
 		},
 		{
 			line:   "organisation set -org " + w.org + " -terms https://birch.example/terms -accent #1a5fb4",
@@ -84,6 +85,22 @@ func TestCommandsShowChangeSuspendAndDeleteObjects(t *testing.T) {
 			refused: "-terms: svc_invalid_request: An organisation's URLs must be https",
 		},
 		{line: "organisation set -org " + w.org + " -without accent -without terms", prints: "accent: "},
+		{
+			line:   "organisation set -org " + w.org + " -radius 0 -font 'Iowan',serif -color-scheme dark",
+			prints: `color_scheme:dark created_at`,
+		},
+		{line: "organisation show -org " + w.org, prints: `font:"Iowan", serif `},
+		{line: "organisation show -org " + w.org, prints: "radius:0 "},
+		{line: "organisation set -org " + w.org + " -radius 25", refused: "-radius: svc_invalid_request: A corner radius"},
+		{line: "organisation set -org " + w.org + " -font url(x)", refused: "-font: svc_invalid_request: A font must be"},
+		{
+			line:    "organisation set -org " + w.org + " -color-scheme night",
+			refused: "-color-scheme: svc_invalid_request: A colour scheme must be",
+		},
+		{line: "organisation set -org " + w.org + " -without radius -radius 3", refused: "-without"},
+		{line: "organisation set -org " + w.org + " -without radius -without font", prints: "radius:<nil>"},
+		{line: "organisation show -org " + w.org, prints: "color_scheme:dark"},
+		{line: "organisation set -org " + w.org + " -color-scheme auto", prints: "color_scheme:auto"},
 		{line: "organisation resume -org " + w.org, refused: "is already active"},
 		{line: "organisation remove -org " + w.org, refused: "Suspend it first."},
 

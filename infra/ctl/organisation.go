@@ -19,7 +19,7 @@ func organisationCommands() []command {
 			name: "organisation create", help: "Creates an organisation, with live mode by default",
 			needs: []string{"name"}, declare: createOrganisation,
 			flags: "-name NAME [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent COLOUR] " +
-				"[-email ADDRESS ...] [-without-live]",
+				"[-radius PIXELS] [-font LIST] [-color-scheme auto|light|dark] [-email ADDRESS ...] [-without-live]",
 		},
 		{name: "organisation list", help: "Lists all organisations in both modes", declare: listOrganisations},
 		{
@@ -30,7 +30,8 @@ func organisationCommands() []command {
 			name: "organisation set", help: "Changes the given settings of an organisation", needs: []string{"org"},
 			declare: changeOrganisation,
 			flags: "-org ID [-name NAME] [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent " +
-				"COLOUR] [-without website|privacy|terms|logo|accent ...]",
+				"COLOUR] [-radius PIXELS] [-font LIST] [-color-scheme auto|light|dark] [-without " +
+				"website|privacy|terms|logo|accent|radius|font ...]",
 		},
 		{
 			name: "organisation emails", flags: "-org ID [-email ADDRESS ... | -none]", needs: []string{"org"}, declare: emails,
@@ -78,6 +79,7 @@ func createOrganisation(flags *flag.FlagSet) action {
 	flags.StringVar(&made.TermsURI, "terms", "", "https `URL`")
 	flags.StringVar(&made.LogoURI, "logo", "", "https `URL`")
 	flags.StringVar(&made.Accent, "accent", "", "accent `colour` of the organisation's pages, such as #1a5fb4")
+	lookFlags(flags)
 	plan := flags.String("plan", string(org.Free), "`free` or paid")
 	var emails texts
 	flags.Var(&emails, "email", "notice `address`; may be repeated")
@@ -89,6 +91,10 @@ func createOrganisation(flags *flag.FlagSet) action {
 			made.LiveAccess = org.LiveNone
 		}
 		made.Plan, made.Emails = org.Plan(*plan), emails
+		if err := made.Look.Set(optional(flags, "radius"), optional(flags, "font"),
+			optional(flags, "color-scheme")); err != nil {
+			return nil, err
+		}
 		stored, err := s.Organisations.Create(ctx, made)
 		return map[string]any{
 			"id": stored.ID, "name": stored.Name, "plan": stored.Plan,
@@ -181,6 +187,7 @@ func organisationShown(o org.Organisation) map[string]any {
 	shown := map[string]any{
 		"id": o.ID, "name": o.Name, "plan": o.Plan, "status": o.Status, "website_uri": o.WebsiteURI,
 		"privacy_policy_uri": o.PrivacyPolicyURI, "terms_uri": o.TermsURI, "logo_uri": o.LogoURI, "accent": o.Accent,
+		"radius": o.Look.Radius, "font": o.Look.Font, "color_scheme": o.Look.ColorScheme.String(),
 		"emails":          append([]string{}, o.Emails...),
 		"verified_emails": append([]string{}, o.VerifiedEmails...), "created_at": o.CreatedAt, "live_access": o.LiveAccess,
 	}
@@ -201,6 +208,13 @@ func organisationShown(o org.Organisation) map[string]any {
 	return shown
 }
 
+// lookFlags adds the flags for the look of an organisation's pages.
+func lookFlags(flags *flag.FlagSet) {
+	_ = flags.String("radius", "", "corner radius in `pixels`, from 0 to 24 (default: 12)")
+	_ = flags.String("font", "", "`list` of font names, such as 'Georgia, serif'; fonts must be installed on the device")
+	_ = flags.String("color-scheme", "", "`auto`, light or dark (default: auto, which follows the device's preference)")
+}
+
 func changeOrganisation(flags *flag.FlagSet) action {
 	for name, usage := range map[string]string{
 		"name": "display `name`", "plan": "`free` or paid", "website": "https `URL`", "privacy": "https `URL`",
@@ -209,28 +223,31 @@ func changeOrganisation(flags *flag.FlagSet) action {
 	} {
 		_ = flags.String(name, "", usage)
 	}
+	lookFlags(flags)
 	var without texts
-	flags.Var(&without, "without", "remove this setting: `website`, privacy, terms, logo or accent; may be repeated")
+	flags.Var(&without, "without", "reset this setting: `website`, privacy, terms, logo, accent, radius or font; may be "+
+		"repeated")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		change := operator.OrganisationChange{
 			Name: optional(flags, "name"), Plan: optional(flags, "plan"), Website: optional(flags, "website"),
 			Privacy: optional(flags, "privacy"), Terms: optional(flags, "terms"), Logo: optional(flags, "logo"),
-			Accent: optional(flags, "accent"),
+			Accent: optional(flags, "accent"), Radius: optional(flags, "radius"), Font: optional(flags, "font"),
+			ColorScheme: optional(flags, "color-scheme"),
 		}
 		for _, name := range without {
 			field, ok := map[string]**string{
 				"website": &change.Website, "privacy": &change.Privacy, "terms": &change.Terms, "logo": &change.Logo,
-				"accent": &change.Accent,
+				"accent": &change.Accent, "radius": &change.Radius, "font": &change.Font,
 			}[name]
 			if !ok || *field != nil {
-				return nil, misused("-without must be website, privacy, terms, logo or accent, and can't be combined " +
-					"with the setting's flag")
+				return nil, misused("-without must be website, privacy, terms, logo, accent, radius or font, and can't be " +
+					"combined with the setting's flag")
 			}
 			*field = new(string)
 		}
 		if reflect.ValueOf(change).IsZero() {
-			return nil, misused("nothing to change: set -name, -plan, -website, -privacy, -terms, -logo, -accent or " +
-				"-without")
+			return nil, misused("nothing to change: set -name, -plan, -website, -privacy, -terms, -logo, -accent, -radius, " +
+				"-font, -color-scheme or -without")
 		}
 		changed, err := s.Organisations.Change(ctx, tenant, change)
 		return organisationShown(changed), err

@@ -3,7 +3,8 @@
  * reproducible, and writes nothing if nothing has changed.
  *
  *   manifest.json                 the files by logical name ("embed.en.js", "es.js", "sdk/svc-widget.js"), and the pages
- *   pages/<page>.<lang>.html      whole pages in each language; the server fills in {{title}} and {{boot}}
+ *   pages/<page>.<lang>.html      whole pages in each language; the server fills in {{title}}, {{boot}} and the
+ *                               organisation's {{scheme}} and {{look}}
  *   widget/assets/<name>-<hash>   immutable, next to their .gz and .br
  *   sdk/<version>/svc-widget.js   immutable, next to its .gz and .br
  *
@@ -129,7 +130,7 @@ function inOneFile(folder, outputs) {
 /** Replaces the placeholders that the build knows, and rejects those that neither it nor the server knows. */
 function fill(html, known) {
   return html.replaceAll(/\{\{([^{}]+)\}\}/g, (placeholder, name) => {
-    if (["title", "boot"].includes(name)) return placeholder;
+    if (["title", "boot", "scheme", "look"].includes(name)) return placeholder;
     if (known[name] === undefined) throw new Error(`nothing is known that could stand for ${placeholder}`);
     return known[name];
   });

@@ -114,6 +114,7 @@ func neverSeen() map[string]string {
 	const contended = "a row that others change at the same time again and again, or a link that cannot be signed yet: " +
 		"the domains' tests have those"
 	const built = "the tests' build has its pages; functions/web has one without"
+	const branded = "an organisation with a look, as with PATCH /dashboard/organisations/{orgId}"
 	const files = "API Gateway's, where the function gives no answer: its pages have seen that, and these ask nobody " +
 		"for anything"
 	excuses := map[string]string{
@@ -139,9 +140,10 @@ func neverSeen() map[string]string {
 			"shared/catalog/compose and the widget's views have those",
 		"POST /dashboard/organisations/{orgId}/live-access 200 data.decided_at": "a request is not decided yet: " +
 			"the GET has it",
-		"POST /dashboard/organisations/{orgId}/live-access 200 data.reason": "as above",
-		"PUT /dashboard/organisations/{orgId}/emails 200 data.accent_contrast": "an organisation with an accent, " +
-			"as with PATCH /dashboard/organisations/{orgId}",
+		"POST /dashboard/organisations/{orgId}/live-access 200 data.reason":         "as above",
+		"PUT /dashboard/organisations/{orgId}/emails 200 data.accent_contrast":      branded,
+		"PUT /dashboard/organisations/{orgId}/emails 200 data.accent_contrast_dark": branded,
+		"PUT /dashboard/organisations/{orgId}/emails 200 data.radius":               branded,
 		"GET /demo 502":                 files,
 		"GET /demo 503":                 built,
 		"GET /demo 504":                 files,

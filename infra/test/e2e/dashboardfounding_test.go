@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -32,7 +33,8 @@ func TestPracticeSignsUpAndInvitesColleague(t *testing.T) {
 		if made.Role != "owner" || made.Contrast != 0 {
 			t.Errorf("founded %+v", made)
 		}
-		founder.do(http.MethodPatch, own, map[string]string{"accent": "#1a5fb4"}, &made)
+		look := map[string]any{"accent": "#1a5fb4", "radius": 0, "font": "Georgia, serif"}
+		founder.do(http.MethodPatch, own, look, &made)
 		if made.Contrast != 6.3 {
 			t.Errorf("its colour has a contrast of %v", made.Contrast)
 		}
@@ -40,6 +42,22 @@ func TestPracticeSignsUpAndInvitesColleague(t *testing.T) {
 		founder.do(http.MethodGet, own, nil, &made)
 		if made.Contrast != 6.3 {
 			t.Errorf("its colour is shown with a contrast of %v", made.Contrast)
+		}
+		var created struct {
+			Credential struct {
+				PublicID string `json:"public_id"`
+			}
+		}
+		founder.do(http.MethodPost, own+"/test/credentials",
+			map[string]any{"redirect_uris": []string{"https://cedar.example/return"}}, &created)
+		var shown struct {
+			Accent, Font string
+			Radius       *int
+		}
+		answered := s.call(http.MethodGet, "/bridge/org?public_id="+created.Credential.PublicID, "", "", nil)
+		expect.NoError(t, json.Unmarshal(answered.Data, &shown))
+		if shown.Accent != "#1a5fb4" || shown.Font != "Georgia, serif" || shown.Radius == nil || *shown.Radius != 0 {
+			t.Errorf("patients see %+v", shown)
 		}
 		colleague.signIn()
 		if status := colleague.ask(http.MethodPost, "/dashboard/organisations", map[string]string{"name": "Cedar too"},

@@ -54,8 +54,8 @@ func Folder() fstest.MapFS {
 			pages[page] = fmt.Sprintf(`{"style_hash":%q}`, StyleHash)
 			folder["pages/"+page+".html"] = &fstest.MapFile{
 				Mode: 0o644,
-				Data: fmt.Appendf(nil, `<!doctype html><html lang="%s"><title>{{title}}</title>`+
-					`<style>body{}</style><script id="boot" type="application/json">{{boot}}</script>`+
+				Data: fmt.Appendf(nil, `<!doctype html><html lang="%s"{{scheme}}><title>{{title}}</title>`+
+					`<style>body{}</style>{{look}}<script id="boot" type="application/json">{{boot}}</script>`+
 					`<script type="module" src="assets/%s-1a2b3c.js"></script></html>`, language, name),
 			}
 		}

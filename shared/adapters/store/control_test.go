@@ -21,6 +21,7 @@ func organisationA() org.Organisation {
 		ID: orgA, Name: "Alder Maple Clinic", LogoURI: "https://alder.example/logo.svg",
 		PrivacyPolicyURI: "https://alder.example/privacy", WebsiteURI: "https://alder.example",
 		TermsURI: "https://alder.example/terms", Accent: "#1a5fb4",
+		Look: org.Look{Radius: new(0), Font: `"Segoe UI", serif`, ColorScheme: org.Dark},
 		Plan: org.Paid, Status: org.Active, LiveAccess: org.LiveRequested, CreatedAt: now, Rev: 1,
 	}
 }
@@ -54,7 +55,7 @@ func TestCreateOrganisationStoresBothModesAndListing(t *testing.T) {
 
 	want.Emails, want.Status, want.LiveAccess = []string{"ops@alder.example", "new@alder.example"}, org.Inactive,
 		org.LiveGranted
-	want.VerifiedEmails = []string{"ops@alder.example"}
+	want.VerifiedEmails, want.Look = []string{"ops@alder.example"}, org.Look{}
 	expect.NoError(t, s.organisations.SaveOrganisation(t.Context(), want))
 	expect.Conflict(t, "saving over the same revision again", s.organisations.SaveOrganisation(t.Context(), want))
 	want.Rev++

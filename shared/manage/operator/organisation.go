@@ -97,7 +97,11 @@ type OrganisationChange struct {
 	Terms   *string
 	Logo    *string
 	Accent  *string
-	Emails  []string // notice addresses; nil if unchanged
+	// Radius, Font and ColorScheme are settings for org.Look.Set; empty restores the default.
+	Radius      *string
+	Font        *string
+	ColorScheme *string
+	Emails      []string // notice addresses; nil if unchanged
 	// OwnAddress is the email address of the account that makes the change, proven by its sign-in. It is empty for an
 	// operator.
 	OwnAddress string
@@ -170,6 +174,9 @@ func (c OrganisationChange) apply(found *org.Organisation, own weburl.Own) error
 			return err
 		}
 	}
+	if err := found.Look.Set(c.Radius, c.Font, c.ColorScheme); err != nil {
+		return err
+	}
 	return normalURLs(own, found, c)
 }
 
@@ -212,7 +219,7 @@ func checkOrganisation(o org.Organisation) error {
 		return fault.BadRequest("An accent must be a colour such as #1a5fb4: six hex digits in lower " +
 			"case.").About("accent")
 	}
-	return nil
+	return o.Look.Check()
 }
 
 // isColour reports whether text is a colour in the format that the pages use.

@@ -1,6 +1,5 @@
 /** Mounts the application. With its sibling modules it is the only code that uses window and document. */
 import { render } from "preact";
-import { shades, sheets } from "../kit/colour.ts";
 import type { Config, FromFrame, Init, Watch } from "../kit/protocol.ts";
 import { choose, load, native, type Language } from "../kit/words/language.ts";
 import { api } from "./api/api.ts";
@@ -8,6 +7,7 @@ import { readBoot } from "./boot.ts";
 import { tellBridges } from "./bridge.ts";
 import { again, listen } from "./channel.ts";
 import { directConfig, isDirect, tellHolder } from "./direct.ts";
+import { dress } from "./dress.ts";
 import { fragmentOf, hashOf, lacksOrigins, mayTake, noPopupMode, pageConfig } from "./given.ts";
 import { Keep } from "./keep.ts";
 import { refusal } from "./machine/events.ts";
@@ -68,7 +68,7 @@ const org = boot.org ?? undefined;
 const pages = { shell, mode: boot.api_mode, publicId: boot.public_id, baseUrl: boot.base_url, org, redirectUri, own: undefined };
 const runner = run(start(pages, pageConfig(boot, fragment)), world, draw);
 
-dress();
+dress(document.documentElement, org?.accent, shell);
 watchWorld(runner, windows);
 if (shell === "frame") {
   post = listen(window.parent, window, boot.allowed_origins, {
@@ -127,18 +127,6 @@ async function refuse(reason: string): Promise<void> {
 async function speak(wanted: string | undefined): Promise<void> {
   language = await (mode?.load ?? load)(choose(wanted, document.documentElement.lang, navigator.language));
   document.documentElement.lang = language.lang;
-}
-
-/** Applies the organisation's accent, in shades that are readable on our sheets. */
-function dress(): void {
-  for (const [scheme, sheet] of Object.entries(sheets)) {
-    const { accent, edge, onAccent, accentText } = shades(boot.org?.accent, sheet);
-    const style = document.documentElement.style;
-    style.setProperty(`--accent-${scheme}`, accent);
-    style.setProperty(`--accent-edge-${scheme}`, edge);
-    style.setProperty(`--on-accent-${scheme}`, onAccent);
-    style.setProperty(`--accent-text-${scheme}`, accentText);
-  }
 }
 
 function draw(): void {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 import { contrast, defaultAccent, shades, sheets } from "./colour.ts";
 
@@ -29,12 +29,47 @@ test("contrast computes the WCAG contrast ratio", () => {
   assert.equal(contrast("#777777", "#ffffff").toFixed(2), "4.48");
 });
 
+/** Returns the declarations of the first rule after a text in tokens.css. */
+function rule(after: string): string[] {
+  const [, text = ""] = css.split(after);
+  return (/\{([^{}]*)\}/.exec(text)?.[1] ?? "").split(";").map((one) => one.trim()).filter((one) => one !== "");
+}
+
 /** Returns the roles of one scheme in tokens.css. */
 function roles(scheme: "light" | "dark"): Record<string, string> {
-  const [light = "", dark = ""] = css.split("@media (prefers-color-scheme: dark)");
-  const text = scheme === "light" ? light : (dark.split("@media")[0] ?? "");
+  const text = rule(scheme === "light" ? "Nothing else names a value of its own. */" : "@media (prefers-color-scheme: dark)").join(";");
   return Object.fromEntries([...text.matchAll(/--([\w-]+): (?:var\([\w-]+, )?(#[0-9a-f]{6})/g)].map(([, name = "", value = ""]) => [name, value]));
 }
+
+test("a chosen dark scheme has the values of a preferred one, and a chosen light scheme none of them", () => {
+  const [scheme, ...chosen] = rule('\n:root:where([data-scheme="dark"])');
+  assert.equal(scheme, "color-scheme: dark");
+  assert.ok(chosen.length > 10);
+  assert.deepEqual(chosen, rule("@media (prefers-color-scheme: dark) {"));
+  assert.deepEqual(rule('\n:root:where([data-scheme="light"])'), ["color-scheme: light"]);
+  assert.match(css, /@media \(prefers-color-scheme: dark\) \{\s+:root:where\(:not\(\[data-scheme="light"\]\)\) \{/);
+});
+
+test("forced colours override a chosen scheme", () => {
+  const [before = "", forced = ""] = css.split("@media (forced-colors: active)");
+  assert.ok(before.includes('[data-scheme="dark"]') && !forced.includes("data-scheme"));
+  assert.doesNotMatch(before, /:root\[/, "an attribute outside :where would be stronger");
+  for (const name of Object.keys(roles("dark"))) assert.match(forced, new RegExp(`--${name}: [A-Z]`), name);
+});
+
+test("the dashboard's preview has the colours of the tokens", () => {
+  const preview = readFileSync("dashboard/styles/preview.css", "utf8");
+  for (const scheme of ["light", "dark"] as const) {
+    const { soft, edge, line, ink, sheet } = roles(scheme);
+    const text = preview.split(`.preview.${scheme} {`)[1]?.split("}")[0] ?? "";
+    assert.deepEqual(text.match(/#[0-9a-f]{6}/g), [soft, edge, line, ink, sheet], scheme);
+  }
+});
+
+test("only the tokens follow the device's colour scheme", () => {
+  const styles = readdirSync("embed/styles").filter((name) => name !== "look.css").map((name) => `embed/styles/${name}`);
+  for (const file of ["embed/critical.css", ...styles]) assert.ok(!readFileSync(file, "utf8").includes("prefers-color-scheme"), file);
+});
 
 for (const scheme of ["light", "dark"] as const) {
   test(`the colours of the ${scheme} scheme contrast enough`, () => {

@@ -51,14 +51,17 @@ type Branding struct {
 	TermsURI         string `json:"terms_uri"`
 	WebsiteURI       string `json:"website_uri"`
 	Accent           string `json:"accent"` // "#rrggbb"
+
+	Look org.Look `json:"-"` // rendered into the page, so that the first paint has it
 }
 
 // BrandingOf returns an organisation's branding. It omits URLs of this service, because a browser would treat a link to
 // such a URL on the service's page as the patient's own action (docs/develop/threat-model.md, "Start values").
 func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	return &Branding{
-		Name: o.Name, Accent: o.Accent, LogoURI: own.Shown(o.LogoURI), PrivacyPolicyURI: own.Shown(o.PrivacyPolicyURI),
-		TermsURI: own.Shown(o.TermsURI), WebsiteURI: own.Shown(o.WebsiteURI),
+		Name: o.Name, Accent: o.Accent, Look: o.Look, LogoURI: own.Shown(o.LogoURI),
+		PrivacyPolicyURI: own.Shown(o.PrivacyPolicyURI),
+		TermsURI:         own.Shown(o.TermsURI), WebsiteURI: own.Shown(o.WebsiteURI),
 	}
 }
 

@@ -59,8 +59,10 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 		return Drawn{}, err
 	}
 	// Replace all placeholders in a single pass, so that placeholders within inserted text remain unchanged.
-	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{boot}}", script).Replace(p.text)
-	drawn := Drawn{HTML: []byte(text), Policy: p.policy(name, boot), Referrer: "no-referrer"}
+	form := lookOf(boot.Organisation)
+	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{boot}}", script,
+		"{{scheme}}", form.attribute(), "{{look}}", form.element()).Replace(p.text)
+	drawn := Drawn{HTML: []byte(text), Policy: p.policy(name, boot, form), Referrer: "no-referrer"}
 	if startsAttempts(name) {
 		// With "no-referrer", browsers send "null" as the Origin of a form post (Fetch, section 3.2), and the service would
 		// refuse to start an attempt.
@@ -74,16 +76,18 @@ func startsAttempts(name string) bool { return name == Embed || name == Connect 
 
 // policy returns a Content-Security-Policy that lets the page load and request only the service's own resources, and
 // display logos.
-func (p page) policy(name string, boot Boot) string {
-	style := "'self'"
-	if p.style != "" {
-		style += " '" + p.style + "'"
+func (p page) policy(name string, boot Boot, form look) string {
+	styles := []string{"'self'"}
+	for _, hash := range []string{p.style, form.hash()} {
+		if hash != "" {
+			styles = append(styles, "'"+hash+"'")
+		}
 	}
 	action := "'none'"
 	if startsAttempts(name) {
 		action = "'self'"
 	}
-	policy := "default-src 'none'; script-src 'self'; style-src " + style +
+	policy := "default-src 'none'; script-src 'self'; style-src " + strings.Join(styles, " ") +
 		"; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action " + action
 	switch {
 	case name == Dashboard:

@@ -82,6 +82,7 @@ type Organisation struct {
 	WebsiteURI       string
 	TermsURI         string
 	Accent           string // colour of the organisation's pages, "#rrggbb" in lower case, or empty
+	Look             Look   // corners, font and colour scheme of its pages
 	Plan             Plan
 	Status           Status
 	LiveAccess       LiveAccess

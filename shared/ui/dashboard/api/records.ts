@@ -53,7 +53,11 @@ export interface BrandedOrganisation {
   name: string;
   logo_uri: string;
   accent: string;
-  accent_contrast?: number; // contrast of the accent on a white sheet, 1 to 21
+  accent_contrast?: number; // contrast of the accent on the light background, 1 to 21
+  accent_contrast_dark?: number; // and on the dark one
+  radius?: number; // in pixels; absent for the default
+  font: string; // a CSS font-family list, or empty
+  color_scheme: ColorScheme;
   privacy_policy_uri: string;
   terms_uri: string;
   website_uri: string;
@@ -64,6 +68,7 @@ export interface BrandedOrganisation {
   live_access: LiveStage;
 }
 
+export type ColorScheme = "auto" | "light" | "dark";
 export type LiveStage = "none" | "requested" | "granted" | "withdrawn";
 export type LiveStep = "privacy_policy" | "notice_address_verified" | "owners_two_factor" | "webhook_verified";
 

@@ -1,14 +1,18 @@
-/** The organisation's branding, with a preview on light and dark backgrounds. */
+/** The organisation's branding, with a preview in each possible colour scheme. */
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { BrandedOrganisation } from "../api/records.ts";
-import { contrast, defaultAccent, shades, sheets } from "../../kit/colour.ts";
+import { defaultAccent } from "../../kit/colour.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Field, Form, LinkButton, Load, Notice, Panel, Title } from "../parts/controls.tsx";
 import { Addresses } from "./addresses.tsx";
 import { Leaving } from "./leaving.tsx";
+import { isColour, Preview, schemesOf, warnings } from "./preview.tsx";
 
-type Draft = Pick<BrandedOrganisation, "name" | "logo_uri" | "accent" | "privacy_policy_uri" | "terms_uri" | "website_uri"> & { emails: string };
+type Texts = Pick<BrandedOrganisation, "name" | "logo_uri" | "accent" | "font" | "privacy_policy_uri" | "terms_uri" | "website_uri">;
+type Draft = Texts & { emails: string; radius: string; color_scheme: string };
+
+const schemes = [["auto", "Follow the device"], ["light", "Always light"], ["dark", "Always dark"]] as const;
 
 export function Branding(): JSX.Element {
   const { orgBase } = useHere();
@@ -31,13 +35,13 @@ export function Branding(): JSX.Element {
 
 function Editor({ data, done }: { data: BrandedOrganisation; done: (data: BrandedOrganisation) => void }): JSX.Element {
   const { api, orgBase, may, say, refresh, link } = useHere();
-  const { name, logo_uri, accent, privacy_policy_uri, terms_uri, website_uri } = data;
-  const [draft, setDraft] = useState<Draft>({ name, logo_uri, accent, privacy_policy_uri, terms_uri, website_uri, emails: data.emails.join("\n") });
+  const { name, logo_uri, accent, font, color_scheme, privacy_policy_uri, terms_uri, website_uri } = data;
+  const [draft, setDraft] = useState<Draft>({ name, logo_uri, accent, radius: String(data.radius ?? ""), font, color_scheme, privacy_policy_uri, terms_uri, website_uri, emails: data.emails.join("\n") });
   const action = useAction();
   const field = (of: keyof Draft) => ({ value: draft[of], set: (value: string) => setDraft({ ...draft, [of]: value }) });
   const save = async (): Promise<void> => {
-    const { emails, ...rest } = draft;
-    done(await api.patch<BrandedOrganisation>(orgBase, { ...rest, emails: emails.split(/[\s,]+/).filter((one) => one !== "") }));
+    const { emails, radius, ...rest } = draft;
+    done(await api.patch<BrandedOrganisation>(orgBase, { ...rest, radius: radius === "" ? null : Number(radius), emails: emails.split(/[\s,]+/).filter((one) => one !== "") }));
     await refresh();
     say("Saved.");
   };
@@ -47,7 +51,10 @@ function Editor({ data, done }: { data: BrandedOrganisation; done: (data: Brande
       {isReviewed && <Notice><p>Your name, logo and website are part of the review for live mode. Contact us to change them.</p></Notice>}
       <Field label="Name" required readOnly={isReviewed} maxLength={100} {...field("name")} />
       <Field label="Logo" type="url" readOnly={isReviewed} placeholder="https://" help="An https URL. Square, at least 96 pixels." {...field("logo_uri")} />
-      <Accent {...field("accent")} />
+      <Accent {...field("accent")} scheme={draft.color_scheme} />
+      <Field label="Corner radius" type="number" min={0} max={24} placeholder="12" help="In pixels, from 0 to 24. Leave empty for the default." {...field("radius")} />
+      <Field label="Font" maxLength={200} placeholder="Georgia, serif" help="Font names, most preferred first. Patients see the first one that their device has. No fonts are downloaded." {...field("font")} />
+      <Field label="Colour scheme" choices={schemes} {...field("color_scheme")} />
       <Field label="Privacy policy" type="url" placeholder="https://" {...field("privacy_policy_uri")} />
       <Field label="Terms" type="url" placeholder="https://" {...field("terms_uri")} />
       <Field label="Website" type="url" readOnly={isReviewed} placeholder="https://" {...field("website_uri")} />
@@ -60,18 +67,17 @@ function Editor({ data, done }: { data: BrandedOrganisation; done: (data: Brande
         {may("operate") ? form : <p>Only owners and admins can change these.</p>}
       </Panel>
       <Panel title="Preview" lead="How patients will see it once you save." actions={<LinkButton href={link("playground")}>Open playground</LinkButton>}>
-        <Preview draft={draft} ground="light" />
-        <Preview draft={draft} ground="dark" />
+        {schemesOf(draft.color_scheme).map((ground) => (
+          <Preview key={ground} draft={draft} ground={ground} />
+        ))}
       </Panel>
     </div>
   );
 }
 
-const isColour = (text: string): boolean => /^#[0-9a-f]{6}$/i.test(text);
-
-function Accent({ value, set }: { value: string; set: (value: string) => void }): JSX.Element {
+function Accent({ value, set, scheme }: { value: string; set: (value: string) => void; scheme: string }): JSX.Element {
   const shown = isColour(value) ? value : defaultAccent;
-  const told = isColour(value) ? warnings(value) : [];
+  const told = isColour(value) ? warnings(value, scheme) : [];
   return (
     <>
       <div class="pick">
@@ -86,40 +92,5 @@ function Accent({ value, set }: { value: string; set: (value: string) => void })
         ))}
       </div>
     </>
-  );
-}
-
-/** Returns how an accent will be adjusted for contrast (WCAG 2.2, 1.4.3 and 1.4.11). */
-export function warnings(accent: string): string[] {
-  const light = contrast(accent, sheets.light);
-  const said: string[] = [];
-  if (light < 4.5) said.push(`On white, its contrast is ${light.toFixed(1)}; text needs 4.5. Links will use a darker shade.`);
-  if (contrast(accent, sheets.dark) < 3) said.push("It’s hard to see on a dark background. Buttons there will use a lighter shade.");
-  return said;
-}
-
-/** A miniature of the widget's first page and button. */
-function Preview({ draft, ground }: { draft: Draft; ground: "light" | "dark" }): JSX.Element {
-  const ref = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const { accent, edge, onAccent, accentText } = shades(isColour(draft.accent) ? draft.accent : undefined, sheets[ground]);
-    const values = { "--p-accent": accent, "--p-edge": edge, "--p-on": onAccent, "--p-text": accentText };
-    for (const [name, value] of Object.entries(values)) ref.current?.style.setProperty(name, value);
-  }, [draft.accent, ground]);
-  const name = draft.name || "Your organisation";
-  const [broken, setBroken] = useState("");
-  const hasLogo = draft.logo_uri.startsWith("https://") && URL.canParse(draft.logo_uri) && broken !== draft.logo_uri;
-  return (
-    <div ref={ref} class={`preview ${ground}`} role="img" aria-label={`First page of the widget on a ${ground} background`}>
-      <p class="preview-head">
-        {hasLogo ? <img src={draft.logo_uri} alt="" referrerPolicy="no-referrer" onError={() => setBroken(draft.logo_uri)} /> : <span class="preview-logo">{name.charAt(0)}</span>}
-        <strong>{name}</strong>
-      </p>
-      <p class="preview-title">Share your health records with {name}</p>
-      <p class="preview-links">
-        {draft.privacy_policy_uri && <span>Privacy policy</span>} {draft.terms_uri && <span>Terms</span>}
-      </p>
-      <p class="preview-button">Agree and continue</p>
-    </div>
   );
 }

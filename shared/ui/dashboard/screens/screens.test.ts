@@ -6,10 +6,10 @@ import { find } from "../shell/palette.tsx";
 import { address, parse } from "../app/router.ts";
 import { id, ORG, world } from "../testing/world.ts";
 import { placeOf } from "./audit.tsx";
-import { warnings } from "./branding.tsx";
 import { lines } from "./credentials.tsx";
 import { dayTime } from "./deliveries.tsx";
 import { isLoss, why } from "./exports.tsx";
+import { lengthOf, schemesOf, warnings } from "./preview.tsx";
 import { monthBefore } from "./usage.tsx";
 import { headersOf, lastOldSecret, leaves } from "./webhook.tsx";
 
@@ -58,9 +58,22 @@ test("why lists every known reason for missing data", () => {
 });
 
 test("warnings reports an accent with too little contrast", () => {
-  assert.equal(warnings("#f2b01e").length, 1);
-  assert.equal(warnings("#111111").length, 1);
-  assert.deepEqual(warnings("#31758b"), []);
+  assert.equal(warnings("#f2b01e", "auto").length, 1);
+  assert.equal(warnings("#111111", "auto").length, 1);
+  assert.deepEqual(warnings("#31758b", "auto"), []);
+});
+
+test("warnings covers only the backgrounds of the colour scheme", () => {
+  assert.deepEqual(warnings("#f2b01e", "dark"), []);
+  assert.deepEqual(warnings("#111111", "light"), []);
+  assert.match(warnings("#31758b", "dark").join(), /^On the dark background, its contrast is 3\.\d; text needs 4\.5\./);
+  assert.equal(warnings("#111111", "dark").length, 2);
+  assert.deepEqual(["auto", "light", "dark"].map(schemesOf), [["light", "dark"], ["light"], ["dark"]]);
+});
+
+test("lengthOf uses the default for an invalid radius", () => {
+  assert.deepEqual(["", "0", "7", "24"].map(lengthOf), ["0.75rem", "0rem", "0.4375rem", "1.5rem"]);
+  assert.deepEqual(["25", "-1", "1.5", "x", "1e1"].map(lengthOf), Array(5).fill("0.75rem"));
 });
 
 test("ago, counted and bytes format values for people", () => {

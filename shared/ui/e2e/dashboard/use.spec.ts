@@ -144,3 +144,26 @@ test("an accent shows contrast warnings and updates the preview while typing", a
   await expect(page.getByText("On white, its contrast is")).toBeVisible();
   await expect(button).toHaveCSS("color", "rgb(0, 0, 0)");
 });
+
+test("the preview shows the look in each possible colour scheme, and Save sends it", async ({ page, run }) => {
+  const fake = await open(page, run, at("branding"), world());
+  const [light, dark] = [page.locator(".preview.light"), page.locator(".preview.dark")];
+  await expect(light.locator(".preview-button")).toHaveCSS("border-radius", "12px");
+  await page.getByLabel("Corner radius").fill("0");
+  await page.getByLabel("Font", { exact: true }).fill("Georgia, serif");
+  for (const ground of [light, dark]) {
+    await expect(ground).toHaveCSS("font-family", /^Georgia, serif, /);
+    for (const part of ["button", "field"]) await expect(ground.locator(`.preview-${part}`)).toHaveCSS("border-radius", "0px");
+    await expect(ground.getByText("Sandbox Hospital")).toBeVisible();
+  }
+  await page.getByLabel("Font", { exact: true }).fill("serif; } url(");
+  await expect(light).not.toHaveCSS("font-family", /Georgia|url/);
+  await page.getByLabel("Font", { exact: true }).fill("Georgia, serif");
+  await page.getByLabel("Colour scheme").selectOption("Always dark");
+  await expect(light).toHaveCount(0);
+  await expect(dark).toBeVisible();
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("Saved.")).toBeVisible();
+  expect(fake.world.organisation).toMatchObject({ radius: 0, font: "Georgia, serif", color_scheme: "dark" });
+  expect(await page.evaluate(() => window.broken)).toEqual([]);
+});

@@ -55,7 +55,7 @@ test("a page's script contains its language and lazily loads the other language,
   for (const [lang, own, others] of [["en", "Find your hospital", "Busque su hospital"], ["es", "Busque su hospital", "Find your hospital"]] as const) {
     for (const page of ["embed", "connect"]) {
       const html = readFileSync(join(folder, `pages/${page}.${lang}.html`), "utf8");
-      assert.match(html, new RegExp(`<html lang="${lang}">[^]*<body class="${page === "connect" ? "page" : ""}">`));
+      assert.match(html, new RegExp(`<html lang="${lang}"{{scheme}}>[^]*<style>[^]*</style>{{look}}[^]*<body class="${page === "connect" ? "page" : ""}">`));
       assert.deepEqual(html.match(/assets\/[^"]+/g)?.map((path) => `widget/${path}`), [manifest.files[`embed.${lang}.js`]?.path, manifest.files["embed.css"]?.path]);
     }
     const script = readFileSync(join(folder, manifest.files[`embed.${lang}.js`]?.path ?? ""), "utf8");

@@ -1,0 +1,17 @@
+/** Completes the organisation's look, of which the server has rendered what the first paint shows (pages/look.go). */
+import { shades, sheets } from "../kit/colour.ts";
+import type { Shell } from "./machine/state.ts";
+
+type Root = Pick<HTMLElement, "toggleAttribute"> & { style: Pick<CSSStyleDeclaration, "setProperty"> };
+
+/** Sets the accent's shades for both backgrounds, and marks a page over which an element draws its close button. */
+export function dress(root: Root, accent: string | undefined, shell: Shell): void {
+  for (const [scheme, sheet] of Object.entries(sheets)) {
+    const { accent: fill, edge, onAccent, accentText } = shades(accent, sheet);
+    root.style.setProperty(`--accent-${scheme}`, fill);
+    root.style.setProperty(`--accent-edge-${scheme}`, edge);
+    root.style.setProperty(`--on-accent-${scheme}`, onAccent);
+    root.style.setProperty(`--accent-text-${scheme}`, accentText);
+  }
+  root.toggleAttribute("data-closable", shell === "frame");
+}
