@@ -1,5 +1,5 @@
-// Package docs embeds the documents that programs read, so that programs and people read the same text, whatever folder
-// a program is started in.
+// Package docs embeds the documents that programs read at run time, so that programs and people read the same text. The
+// embedded documents are available in every working directory.
 package docs
 
 import (
@@ -13,8 +13,8 @@ var failures string
 //go:embed openapi.yaml
 var openAPI []byte
 
-// Failures returns operate/failures.md: the log line of each failure, and what to do about it.
+// Failures returns operate/failures.md, which lists the log line of each failure and the operator's remedy.
 func Failures() string { return failures }
 
-// OpenAPI returns openapi.yaml, the description of the API.
+// OpenAPI returns openapi.yaml, the API's OpenAPI description.
 func OpenAPI() []byte { return slices.Clone(openAPI) }

@@ -18,13 +18,13 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// shown returns a facility in the response, with the given outcome.
+// shown returns a facility as it appears in the response, with the given outcome.
 func shown(id, match, outcome string) string {
 	return `{"tefca_directory_id":"` + id + `","name":"Clinic ` + id[len(id)-1:] +
 		`","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
 }
 
-// told returns the complete response, given the first two facilities.
+// told returns the complete response body, given its first two facilities.
 func told(first, second string) string {
 	return `{"success":true,"data":{"attempt_id":"` + attemptID +
 		`","status":"authorizing","identity_expires_at":"2026-03-04T05:21:07Z","facilities":[` +
@@ -44,8 +44,8 @@ const (
 	located    = 6 // number of located facilities
 )
 
-// TestAuthorizeVaultConnectsChosenFacilities covers a facility chosen for the first time and one that failed before.
-// Other facilities must not change.
+// TestAuthorizeVaultConnectsChosenFacilities covers a facility chosen for the first time and a facility that failed to
+// connect before. Other facilities must not change.
 func TestAuthorizeVaultConnectsChosenFacilities(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -97,8 +97,8 @@ func TestAuthorizeVaultConnectsChosenFacilities(t *testing.T) {
 	}
 }
 
-// TestAuthorizeVaultChangesNothingWhenFacilityIsInvalid checks that one invalid facility prevents changes to valid ones
-// in the same request.
+// TestAuthorizeVaultChangesNothingWhenFacilityIsInvalid checks that a request with one invalid facility does not change
+// its valid facilities either.
 func TestAuthorizeVaultChangesNothingWhenFacilityIsInvalid(t *testing.T) {
 	t.Parallel()
 	const number, notFound, notOfIt = "tefca_directory_ids must have 1 to 50 IDs.",
@@ -232,8 +232,8 @@ func TestAuthorizeVaultHidesAttemptWithoutItsToken(t *testing.T) {
 	w.checkHidden(t, "")
 }
 
-// TestAuthorizeVaultRetriesLostWrite checks that a write that lost a compare-and-swap is retried a few times. After the
-// last try, the response is an error and nothing is chosen.
+// TestAuthorizeVaultRetriesLostWrite checks that a write that loses a compare-and-swap is retried a few times. If the
+// last retry fails, the response is an error and no facility is chosen.
 func TestAuthorizeVaultRetriesLostWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

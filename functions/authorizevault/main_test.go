@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	})
 }
 
-// newAttempt returns a world that contains a instead of the usual attempt.
+// newAttempt returns a world whose attempt is a instead of the usual one.
 func newAttempt(t *testing.T, a attempt.Attempt) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -89,7 +89,7 @@ func newAttempt(t *testing.T, a attempt.Attempt) *world {
 	return w
 }
 
-// EnqueueAttempt implements attempt.Enqueuer. It simulates a lost message.
+// EnqueueAttempt implements attempt.Enqueuer. EnqueueAttempt simulates a lost message.
 func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, of.Key()+" "+id)
 	return keyedtest.ErrTrouble
@@ -97,7 +97,7 @@ func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) erro
 
 func (w *world) time() time.Time { return w.now }
 
-// choose sends a request as the page that created the attempt would.
+// choose sends a request as the page that created the attempt would send it.
 func (w *world) choose(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(t, http.MethodPost, attemptID, browsertest.Page, body, bearer)
@@ -154,7 +154,7 @@ func (w *world) facilities(t *testing.T) map[string]attempt.Facility {
 }
 
 // checkHidden checks that neither the response nor the log contains a secret. The log must not name a facility either,
-// because that would reveal where the patient has been.
+// because a facility's name would reveal where the patient has been treated.
 func (w *world) checkHidden(t *testing.T, body string) {
 	t.Helper()
 	line := w.log.String()
@@ -168,15 +168,15 @@ func (w *world) checkHidden(t *testing.T, body string) {
 	}
 }
 
-// rows wraps the tables and injects failures.
+// rows wraps the tables and injects errors.
 type rows struct {
 	store.TEFCA
 
-	losing   int   // number of writes that still lose a compare-and-swap
+	losing   int   // number of writes that will still lose a compare-and-swap
 	tries    int   // number of writes
 	reads    int   // number of reads of the attempt
-	failing  error // returned by reads of the attempt
-	unlisted error // returned by listings of facilities
+	failing  error // error returned by reads of the attempt
+	unlisted error // error returned by listings of facilities
 	unkept   error // error returned by writes
 }
 
@@ -209,7 +209,7 @@ func (r *rows) Choose(ctx context.Context, a attempt.Attempt, chosen []attempt.F
 	return r.TEFCA.Choose(ctx, a, chosen)
 }
 
-// fullBuckets rejects every request as over the rate limit.
+// fullBuckets rejects every request as exceeding the rate limit.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.

@@ -1,5 +1,5 @@
-// Package catalogprobe runs every minute. It checks whether patients can sign in at those of the live catalogue's
-// endpoints that are due, and stores the endpoints' health (docs/adr/0030-health-of-endpoints.md). Package
+// Package catalogprobe runs every minute. It checks whether patients can sign in at the live catalogue's endpoints that
+// are due for a check, and stores the endpoints' health (docs/adr/0030-health-of-endpoints.md). Package
 // shared/catalog/health/rounds decides which requests are sent and when.
 package catalogprobe
 
@@ -26,7 +26,7 @@ func New(r *rounds.Rounds) func(context.Context, time.Time) error {
 	return func(ctx context.Context, _ time.Time) error { return r.Run(ctx) }
 }
 
-// Catalogs implements rounds.Catalogs, using the published catalogue.
+// Catalogs implements rounds.Catalogs by reading the published catalogue.
 type Catalogs struct {
 	Pointers interface {
 		Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
@@ -36,7 +36,7 @@ type Catalogs struct {
 	}
 }
 
-// Live implements rounds.Catalogs. It omits endpoints that patients are never redirected to.
+// Live implements rounds.Catalogs. Live omits endpoints to which patients are never redirected.
 func (c Catalogs) Live(ctx context.Context, mode, known string) (rounds.Catalog, error) {
 	p, err := c.Pointers.Pointer(ctx, mode)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c Catalogs) Live(ctx context.Context, mode, known string) (rounds.Catalog,
 	return live, nil
 }
 
-// Observer implements rounds.Observer, using the counts of token refreshes.
+// Observer implements rounds.Observer by reading the counts of token refreshes.
 type Observer struct {
 	State interface {
 		Breaker(ctx context.Context, endpoint string) (refresh.Breaker, error)
@@ -81,7 +81,7 @@ func (o Observer) Failing(ctx context.Context, token string) (bool, error) {
 	return b.Tripped(), nil
 }
 
-// Answered implements rounds.Observer. A rejected grant also counts as a response.
+// Answered implements rounds.Observer. Answered also counts a rejected grant as a response.
 func (o Observer) Answered(ctx context.Context, token string, since time.Time) (int, error) {
 	answered, _, err := o.State.Counts(ctx, token, since)
 	if err != nil {
@@ -93,7 +93,7 @@ func (o Observer) Answered(ctx context.Context, token string, since time.Time) (
 // Scope selects the endpoints to probe.
 type Scope string
 
-// Scopes of probing.
+// Probe scopes.
 const (
 	All     Scope = "all"
 	Private Scope = "private" // only endpoints on this machine or at explicitly allowed non-public addresses

@@ -1,6 +1,6 @@
-// Package catalogsync runs every 15 minutes. It fetches published lists of institutions when they are due, and
-// publishes a mode's catalogue if its contents have changed. The function can't be invoked from outside, and does
-// nothing unless an operator has configured sources. Concurrent runs and long pauses between runs do no harm
+// Package catalogsync runs every 15 minutes. The function fetches published lists of institutions when they are due,
+// and publishes a mode's catalogue if its contents have changed. catalogsync can't be invoked from outside, and does
+// nothing unless an operator has configured sources. Concurrent runs and long pauses between runs are harmless
 // (docs/adr/0023-the-catalogue.md).
 package catalogsync
 
@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// forOne is the time limit for fetching one list. The largest takes less than five minutes.
+	// forOne is the time limit for fetching one list. Fetching the largest list takes less than five minutes.
 	forOne = 8 * time.Minute
-	// forPublishing is the part of a run that is reserved for publishing.
+	// forPublishing is the part of a run's time that is reserved for publishing.
 	forPublishing = 4 * time.Minute
 )
 
-// Publisher builds a mode's catalogue from all accepted lists and makes it searchable (publish.Publisher). It returns
-// fault.Conflict if the mode is already being published. A publication that awaits an operator's approval is not an
-// error.
+// Publisher builds a mode's catalogue from all accepted lists and makes the catalogue searchable (publish.Publisher).
+// It returns fault.Conflict if the mode is already being published. A publication that awaits an operator's approval is
+// not an error.
 type Publisher interface {
 	Publish(ctx context.Context, mode string) error
-	// AskedAt returns the time at which the mode's publication began to wait for an operator's approval. It is zero if no
-	// publication is waiting.
+	// AskedAt returns the time at which the mode's publication began to wait for an operator's approval. AskedAt
+	// returns the zero time if no publication is waiting.
 	AskedAt(ctx context.Context, mode string) (time.Time, error)
 }
 
@@ -43,7 +43,7 @@ func New(lists intake.Intake, publisher Publisher) func(context.Context, time.Ti
 	}
 }
 
-// run holds the state of one run.
+// run holds the state of one run of the function.
 type run struct {
 	lists     intake.Intake
 	publisher Publisher
@@ -80,23 +80,23 @@ func (r *run) all(ctx context.Context) error {
 	return errors.Join(r.failures...)
 }
 
-// hasTime reports whether more than the given time remains for the run.
+// hasTime reports whether the run has more than the given time left.
 func (r *run) hasTime(ctx context.Context, more time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return !ok || deadline.Sub(r.lists.Now()) > more
 }
 
-// refresh fetches one source and records the outcome. If it fails, other sources are still fetched.
+// refresh fetches one source and records the outcome. If the fetch fails, the run continues with the other sources.
 func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 	started := r.lists.Now()
 	limited, cancel := context.WithTimeout(ctx, forOne)
 	defer cancel()
-	// A fetch cut off by the end of the run has not failed; the next run starts with it.
+	// A fetch cut off by the end of the run has not failed; the next run starts with the same source.
 	if deadline, ok := ctx.Deadline(); ok {
 		defer time.AfterFunc(deadline.Sub(started)-forPublishing, cancel).Stop()
 	}
 	next, outcome, err := r.lists.Refresh(limited, row)
-	// An operator has changed the source meanwhile; the next fetch will use the change.
+	// An operator has changed the source during the fetch; the next fetch will use the change.
 	if errors.Is(err, fault.Conflict) {
 		return row
 	}
@@ -119,8 +119,8 @@ func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 	return next
 }
 
-// sourceAttrs returns the attributes of a source's log line, apart from its outcome. They consist of fixed words and
-// numbers and contain no names.
+// sourceAttrs returns the attributes of a source's log line, apart from the outcome. The attributes consist of fixed
+// words and numbers and contain no names.
 func sourceAttrs(state intake.State, outcome intake.Outcome) []slog.Attr {
 	version := state.Accepted
 	switch outcome {
@@ -141,7 +141,7 @@ func sourceAttrs(state intake.State, outcome intake.Outcome) []slog.Attr {
 	}
 }
 
-// publish publishes a mode's catalogue if it is due, and marks its sources as published.
+// publish publishes a mode's catalogue if publication is due, and marks the catalogue's sources as published.
 func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 	fresh := slices.DeleteFunc(slices.Clone(rows),
 		func(row intake.Row) bool { return row.Source.Mode != mode || !row.State.Unpublished })
@@ -149,7 +149,7 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 		return
 	}
 	err := r.publisher.Publish(ctx, mode)
-	// An operator is publishing at the moment, perhaps without the latest change; the next run checks again.
+	// An operator is currently publishing, perhaps without the latest change; the next run checks again.
 	if errors.Is(err, fault.Conflict) {
 		return
 	}
@@ -166,7 +166,7 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 }
 
 // measureApprovalWait measures how long the oldest list or publication has waited for an operator's approval. An alarm
-// reports one that has been forgotten (docs/operate/runbooks/catalogue-waits.md).
+// reports a list or publication that operators have forgotten (docs/operate/runbooks/catalogue-waits.md).
 func (r *run) measureApprovalWait(ctx context.Context, rows []intake.Row) {
 	now := r.lists.Now()
 	first := now

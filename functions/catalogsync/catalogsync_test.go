@@ -24,10 +24,10 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// world simulates the sources, their servers, the bucket and the publisher.
+// world simulates the sources, the sources' servers, the bucket and the publisher.
 type world struct {
 	rows      []intake.Row
-	takes     time.Duration // servers' response time
+	takes     time.Duration // response time of the servers
 	lists     map[string]string
 	trouble   map[string]error // errors by URL, or by mode for publications
 	conflict  string           // source that an operator changes during the run
@@ -201,8 +201,8 @@ func TestSyncReservesTimeForPublishing(t *testing.T) {
 	})
 }
 
-// TestSyncRecordsLongestApprovalWait also checks that the metric is zero if nothing is waiting, which clears the
-// alarm.
+// TestSyncRecordsLongestApprovalWait also checks that the metric is zero if nothing is waiting, because a zero clears
+// the alarm.
 func TestSyncRecordsLongestApprovalWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Publishing is a Publisher that logs each outcome on a separate line. The line consists of fixed words and numbers and
-// contains no names.
+// Publishing is a Publisher that logs each outcome on a separate line. Each line consists of fixed words and numbers
+// and contains no names.
 type Publishing struct{ publish.Publisher }
 
 // Publish implements Publisher.

@@ -1,7 +1,7 @@
 // Package createexport serves POST /bridge/fhir/ehi-export, which requests a bulk export of a connection's record. The
-// organisation's backend calls it with its private key. It is idempotent per connection: while an export is pending,
-// repeated requests return that export, and a recent successful export is returned again (docs/reference/deviations.md,
-// "Exports").
+// organisation's backend authenticates with its private key. The request is idempotent per connection: while an export
+// is pending, repeated requests return that export, and a recent successful export is returned again
+// (docs/reference/deviations.md, "Exports").
 package createexport
 
 import (
@@ -41,7 +41,7 @@ type request struct {
 	ConnectionID string          `json:"org_connection_id" required:"true"`
 	Fixtures     json.RawMessage `json:"fixtures"`
 
-	// These fields are extensions to the API.
+	// The following fields are extensions to the API.
 	Refresh       bool     `json:"refresh"`
 	Since         string   `json:"since"`
 	ResourceTypes []string `json:"resource_types"`
@@ -79,9 +79,9 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	return response{TaskID: task.ID, Status: task.Status}, nil
 }
 
-// fixture parses the name of the requested synthetic record, or returns "" if the request names none. Unlike the rest
-// of the request, this part may not contain unknown members, because an export of the wrong synthetic record would look
-// like the patient's.
+// fixture parses the name of the requested synthetic record. It returns "" if the request does not name a record.
+// Unlike the rest of the request, this part may not contain unknown members, because an export of the wrong synthetic
+// record would look like the patient's.
 func fixture(mode org.Mode, sent json.RawMessage) (string, error) {
 	if len(sent) == 0 || string(sent) == "null" {
 		return "", nil

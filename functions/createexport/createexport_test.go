@@ -27,7 +27,7 @@ const (
 	fresh   = "fedcba9876543210fedcba9876543210"
 )
 
-// registrar holds the connections of organisation A.
+// registrar holds organisation A's connections.
 type registrar struct{}
 
 func (registrar) Register(_ context.Context, tenant org.Tenant, id string, options export.Options,
@@ -54,7 +54,7 @@ func (registrar) Register(_ context.Context, tenant org.Tenant, id string, optio
 	return export.Task{}, connection.Missing()
 }
 
-// special formats options for comparison.
+// special formats an export's options for comparison.
 func special(o export.Options) string {
 	if o.Fixture != "" {
 		return o.Fixture

@@ -1,7 +1,8 @@
-// Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections (docs/openapi.yaml). It
-// returns the status and history of patients' connections, why they ended and what to do about it. It also disconnects
-// and erases connections. The dashboard's pages call it; each route states the required role
-// (docs/adr/0036-the-dashboard.md). Responses contain neither patients' identities nor the contents of records.
+// Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections (docs/openapi.yaml). The
+// endpoints return the status and history of patients' connections, and explain why a connection ended and how to
+// restore it. The endpoints also disconnect and erase connections. The dashboard's pages call these endpoints, and each
+// route states the role that it requires (docs/adr/0036-the-dashboard.md). Responses contain neither patients'
+// identities nor the contents of records.
 package dashboardconnections
 
 import (
@@ -18,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Paths of the endpoints.
+// Endpoint paths.
 const (
 	listRoute       = "/dashboard/organisations/{orgId}/{mode}/connections"
 	oneRoute        = "/dashboard/organisations/{orgId}/{mode}/connections/{connectionId}"
@@ -36,8 +37,8 @@ type Deps struct {
 	Disconnector Disconnector
 }
 
-// Disconnector ends connections, records the actor and returns the connections' new state. It returns fault.NotFound if
-// a connection does not exist (disconnect.Requester).
+// Disconnector ends connections, records the actor and returns the connections' new state (disconnect.Requester). It
+// returns fault.NotFound if a connection does not exist.
 type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error)
 }
@@ -101,7 +102,7 @@ func (d Deps) disconnect(ctx context.Context, v httpapi.Visitor, in one) (detail
 	return d.show(ctx, v, in)
 }
 
-// erase requests the erasure of a connection and all its data. A repeated request returns the status of the erasure.
+// erase requests the erasure of a connection and all its data. A repeated request returns the erasure's status.
 func (d Deps) erase(ctx context.Context, v httpapi.Visitor, in one) (erasure, error) {
 	e, err := d.Erasures.As(account.Actor(v.Account)).Request(ctx, v.Tenant, in.ID)
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 	listPath  = "/dashboard/organisations/" + membertest.OrgA + "/test/connections"
 )
 
-// nobody is a Disconnector that has no connections.
+// nobody is a Disconnector without connections.
 type nobody struct{}
 
 func (nobody) Disconnect(context.Context, org.Tenant, string, string) (connection.Connection, error) {
@@ -60,7 +60,8 @@ type shown struct {
 	Timeline []struct{ At, What string }
 }
 
-// TestConnectionShowsCauseAndActionWhenUnhealthy also checks that a healthy connection has neither.
+// TestConnectionShowsCauseAndActionWhenUnhealthy also checks that a healthy connection has neither a cause nor an
+// action.
 func TestConnectionShowsCauseAndActionWhenUnhealthy(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
@@ -120,7 +121,8 @@ func TestTimelineIsSortedNewestFirst(t *testing.T) {
 	}
 }
 
-// TestEraseRequiresRecentProof also checks that only owners may erase, and that a repeated request returns the status.
+// TestEraseRequiresRecentProof also checks that only owners may erase, and that a repeated request returns the
+// erasure's status.
 func TestEraseRequiresRecentProof(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)

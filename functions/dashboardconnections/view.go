@@ -16,17 +16,17 @@ type connectionList struct {
 	Next        string `json:"next,omitempty"`
 }
 
-// link represents a connection. Empty members are omitted. Times are RFC 3339.
+// link represents a connection. Empty members are omitted. Times are in RFC 3339 format.
 type link struct {
 	ID           string `json:"org_connection_id"`
 	Status       string `json:"status"`
-	Cause        string `json:"cause,omitempty"` // why the connection is not healthy
+	Cause        string `json:"cause,omitempty"` // reason why the connection is unhealthy
 	Action       string `json:"suggested_action,omitempty"`
 	EndpointID   string `json:"endpoint_id,omitempty"`
 	Endpoint     string `json:"endpoint_name,omitempty"`
 	BrandID      string `json:"brand_id,omitempty"`
 	PortalID     string `json:"portal_id,omitempty"`
-	DirectoryID  string `json:"tefca_directory_id,omitempty"` // replaces the three IDs for TEFCA connections
+	DirectoryID  string `json:"tefca_directory_id,omitempty"` // replaces the three preceding IDs for TEFCA connections
 	PlatformType string `json:"platform_type"`
 	CreatedAt    string `json:"created_at"`
 	ConsentUntil string `json:"consent_expires_at,omitempty"`
@@ -51,7 +51,8 @@ type renewal struct {
 
 type fact struct {
 	At string `json:"at"`
-	// What is connected, tokens_renewed, renewal_refused, ended, export_begun, export_succeeded or export_failed.
+	// What is the event's type: connected, tokens_renewed, renewal_refused, ended, export_begun, export_succeeded or
+	// export_failed.
 	What string `json:"what"`
 	Task string `json:"task_id,omitempty"`
 }
@@ -64,7 +65,8 @@ type task struct {
 	FinishedAt    string `json:"finished_at,omitempty"`
 }
 
-// erasure describes the status of a request to erase a connection. Once the erasure is complete, it contains the proof.
+// erasure describes the status of a request to erase a connection. Once the erasure is complete, erasure contains the
+// proof of deletion.
 type erasure struct {
 	ID          string       `json:"erasure_id"`
 	Stage       string       `json:"stage"`
@@ -135,8 +137,8 @@ func timeline(c operator.Connection) []fact {
 	return all
 }
 
-// advice returns why a connection is unhealthy and what the organisation can do about it. Both are empty if the
-// connection is healthy.
+// advice returns why a connection is unhealthy and what the organisation can do about the problem. Both results are
+// empty if the connection is healthy.
 func advice(c operator.Connection) (cause, action string) {
 	const reconnect = "Ask the patient to reconnect."
 	switch {

@@ -158,7 +158,7 @@ func TestKeyLastUseIsRoundedToHour(t *testing.T) {
 	}
 }
 
-// TestCredentialsOfOtherTenantAreNotFound checks that credentials are visible only in their own organisation and mode.
+// TestCredentialsOfOtherTenantAreNotFound checks that a credential is visible only in its own organisation and mode.
 func TestCredentialsOfOtherTenantAreNotFound(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)

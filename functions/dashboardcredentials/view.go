@@ -18,18 +18,18 @@ type credential struct {
 	RedirectURIs   []string `json:"redirect_uris"`
 	AllowedOrigins []string `json:"allowed_origins"` // if empty, any origin is allowed
 	Keys           []key    `json:"keys"`            // oldest first
-	CreatedAt      string   `json:"created_at"`      // RFC 3339
+	CreatedAt      string   `json:"created_at"`      // RFC 3339 time
 }
 
 type key struct {
 	KeyID      string `json:"key_id"`
-	CreatedAt  string `json:"created_at"`             // RFC 3339
+	CreatedAt  string `json:"created_at"`             // RFC 3339 time
 	RevokedAt  string `json:"revoked_at,omitempty"`   // RFC 3339; omitted while the key is valid
 	LastUsedAt string `json:"last_used_at,omitempty"` // RFC 3339, to the hour; omitted if never used
 }
 
-// newCredential is the only response that contains the credential's first private key. newKey is the only one that
-// contains a further key.
+// newCredential is the only response that contains the credential's first private key. newKey is the only response that
+// contains a further private key.
 type newCredential struct {
 	Credential credential `json:"credential"`
 	KeyID      string     `json:"key_id"`

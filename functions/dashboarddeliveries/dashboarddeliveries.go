@@ -1,7 +1,7 @@
-// Package dashboarddeliveries serves /dashboard/organisations/{orgId}/{mode}/deliveries (docs/openapi.yaml). It lists
-// the webhook deliveries of the last 15 days with all their attempts, and resends deliveries. The dashboard's pages
-// call it; each route states the required role. Only members with a role that may inspect them see the bodies and
-// headers of requests and responses (docs/adr/0036-the-dashboard.md).
+// Package dashboarddeliveries serves /dashboard/organisations/{orgId}/{mode}/deliveries (docs/openapi.yaml). The
+// endpoints list the webhook deliveries of the last 15 days with all their attempts, and resend deliveries. The
+// dashboard's pages call these endpoints, and each route states the role that it requires. The bodies and headers of
+// requests and responses are visible only to members whose role permits inspection (docs/adr/0036-the-dashboard.md).
 package dashboarddeliveries
 
 import (
@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Paths of the endpoints.
+// Endpoint paths.
 const (
 	listRoute   = "/dashboard/organisations/{orgId}/{mode}/deliveries"
 	oneRoute    = "/dashboard/organisations/{orgId}/{mode}/deliveries/{deliveryId}"
@@ -111,7 +111,7 @@ func (in wanted) query() (deliverylog.Query, error) {
 	return q, err
 }
 
-// moment parses a time; empty text is the zero time.
+// moment parses a time. It returns the zero time for empty text.
 func moment(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

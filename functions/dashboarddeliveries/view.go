@@ -11,14 +11,14 @@ type deliveryList struct {
 	Next       string     `json:"next,omitempty"`
 }
 
-// delivery represents a webhook delivery. Empty members are omitted. Times are RFC 3339.
+// delivery represents a webhook delivery. Empty members are omitted. Times are in RFC 3339 format.
 type delivery struct {
 	ID        string `json:"delivery_id"`
 	EventID   string `json:"event_id"`
 	WebhookID string `json:"webhook_id"`
 	Type      string `json:"type,omitempty"`
 	Status    string `json:"status"`
-	Attempt   int    `json:"attempt"` // number of the current attempt, or else of the next or last one
+	Attempt   int    `json:"attempt"` // number of the current attempt, else of the next or last attempt
 	CreatedAt string `json:"created_at"`
 	NextAt    string `json:"next_at,omitempty"`
 }
@@ -55,7 +55,7 @@ func deliveryOf(e deliverylog.Entry) delivery {
 	return shown
 }
 
-// detailOf renders a delivery's details. It includes requests and responses only if mayInspect is set.
+// detailOf renders a delivery's details. detailOf includes requests and responses only if mayInspect is set.
 func detailOf(d deliverylog.Detail, mayInspect bool) detail {
 	shown := detail{delivery: deliveryOf(d.Entry), Attempts: make([]attempt, 0, len(d.Attempts))}
 	if mayInspect {

@@ -1,7 +1,7 @@
-// Package dashboardexports serves /dashboard/organisations/{orgId}/{mode}/exports (docs/openapi.yaml). It returns the
-// status of exports, the number of resources of each type, and which parts are missing and why. The dashboard's pages
-// call it; every member has access. Responses contain neither record contents nor links to files, and the endpoint is
-// read-only.
+// Package dashboardexports serves /dashboard/organisations/{orgId}/{mode}/exports (docs/openapi.yaml). The endpoints
+// return the status of exports, the number of resources of each type, and which parts are missing and why. The
+// dashboard's pages call these endpoints, and every member has access. Responses contain neither record contents nor
+// links to files, and the endpoints are read-only.
 package dashboardexports
 
 import (
@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Paths of the endpoints.
+// Endpoint paths.
 const (
 	listRoute = "/dashboard/organisations/{orgId}/{mode}/exports"
 	oneRoute  = "/dashboard/organisations/{orgId}/{mode}/exports/{taskId}"

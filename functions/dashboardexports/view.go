@@ -12,7 +12,7 @@ type taskList struct {
 	Next    string `json:"next,omitempty"`
 }
 
-// task represents an export. Empty members are omitted. Times are RFC 3339.
+// task represents an export. Empty members are omitted. Times are in RFC 3339 format.
 type task struct {
 	webhook.Shortfall
 
@@ -71,7 +71,7 @@ func detailOf(e operator.Export) detail {
 	return shown
 }
 
-// action suggests what the organisation can do about an export. It is empty if there is nothing to do.
+// action suggests what the organisation can do about an export. It returns an empty string if no action is needed.
 func action(e operator.Export) string {
 	switch {
 	case e.Status == export.Pending:

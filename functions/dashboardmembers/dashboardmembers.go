@@ -1,6 +1,7 @@
 // Package dashboardmembers serves /dashboard/organisations/{orgId}/members and …/invitations, and POST
-// /dashboard/invitations (docs/openapi.yaml). It manages an organisation's members, their roles and invitations. The
-// dashboard's pages call it; each route states the required role (docs/adr/0036-the-dashboard.md).
+// /dashboard/invitations (docs/openapi.yaml). The endpoints manage an organisation's members, their roles and
+// invitations. The dashboard's pages call these endpoints, and each route states the role that it requires
+// (docs/adr/0036-the-dashboard.md).
 package dashboardmembers
 
 import (
@@ -16,7 +17,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Paths of the endpoints.
+// Endpoint paths.
 const (
 	membersRoute     = "/dashboard/organisations/{orgId}/members"
 	memberRoute      = "/dashboard/organisations/{orgId}/members/{accountId}"
@@ -70,7 +71,7 @@ type member struct {
 	AccountID string `json:"account_id"`
 	Email     string `json:"email"`
 	Role      string `json:"role"`
-	Since     string `json:"since"`                 // RFC 3339
+	Since     string `json:"since"`                 // RFC 3339 time
 	Recovers  string `json:"recovers_at,omitempty"` // RFC 3339; set only while an operator's account recovery is pending
 }
 
@@ -105,8 +106,8 @@ type invitation struct {
 	Email     string `json:"email"`
 	Role      string `json:"role"`
 	InvitedBy string `json:"invited_by,omitempty"` // account ID; omitted if an operator sent the invitation
-	CreatedAt string `json:"created_at"`           // RFC 3339
-	ExpiresAt string `json:"expires_at"`           // RFC 3339
+	CreatedAt string `json:"created_at"`           // RFC 3339 time
+	ExpiresAt string `json:"expires_at"`           // RFC 3339 time
 }
 
 type invitationList struct {

@@ -24,7 +24,7 @@ type rowList struct {
 
 type row struct {
 	Seq    int64  `json:"seq"`
-	At     string `json:"at"` // RFC 3339
+	At     string `json:"at"` // RFC 3339 time
 	Mode   string `json:"mode,omitempty"`
 	Actor  string `json:"actor"`
 	Action string `json:"action"`

@@ -1,7 +1,7 @@
-// Package dashboardorg serves /dashboard/organisations (docs/openapi.yaml). It manages an organisation's settings, live
-// access, deletion and patients' inquiries, and returns its overview in each mode, its usage and its audit log. The
-// dashboard's pages call it; each route states the required role (docs/adr/0036-the-dashboard.md). Any signed-in person
-// can create an organisation.
+// Package dashboardorg serves /dashboard/organisations (docs/openapi.yaml). The endpoints manage an organisation's
+// settings, live access, deletion and patients' inquiries. The endpoints return the organisation's overview in each
+// mode, its usage and its audit log. The dashboard's pages call these endpoints, and each route states the role that it
+// requires (docs/adr/0036-the-dashboard.md). Any signed-in person can create an organisation.
 package dashboardorg
 
 import (
@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Paths of the endpoints.
+// Endpoint paths.
 const (
 	foundRoute    = "/dashboard/organisations"
 	oneRoute      = "/dashboard/organisations/{orgId}"
@@ -49,8 +49,8 @@ type Deps struct {
 	Now           func() time.Time
 }
 
-// Meter returns a tenant's usage in a month such as 2026-03, including the current day. It returns fault.Invalid if the
-// text is not a month (usage.Meter).
+// Meter returns a tenant's usage in a month such as 2026-03, including the current day (usage.Meter). It returns
+// fault.Invalid if the text is not a month.
 type Meter interface {
 	Month(ctx context.Context, tenant org.Tenant, month string) (usage.Month, error)
 }
@@ -95,7 +95,7 @@ type founded struct {
 	Name string `json:"name" required:"true"`
 }
 
-// changed describes changes to an organisation. Omitted fields are left unchanged; an empty URL deletes the stored one.
+// changed describes changes to an organisation. Omitted fields are left unchanged; an empty URL deletes the stored URL.
 type changed struct {
 	Name    *string  `json:"name"`
 	Logo    *string  `json:"logo_uri"`
@@ -167,5 +167,5 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (organi
 	return organisationOf(changed, v.Role), nil
 }
 
-// liveTenant returns the organisation's live tenant. It is used for data that does not depend on the mode.
+// liveTenant returns the organisation's live tenant. Callers use it for data that does not depend on the mode.
 func liveTenant(v httpapi.Visitor) org.Tenant { return org.Tenant{Mode: org.Live, OrgID: v.Org} }

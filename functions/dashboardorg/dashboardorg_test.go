@@ -31,14 +31,14 @@ const (
 	onePath       = foundRoute + "/" + membertest.OrgA
 )
 
-// founder creates organisations for any name and account.
+// founder creates organisations with any name for any account.
 type founder struct{}
 
 func (founder) Found(_ context.Context, accountID, name string) (org.Organisation, error) {
 	return org.Organisation{ID: accountID, Name: name, Plan: org.Free, Status: org.Active}, nil
 }
 
-// meter returns a connection count equal to the month's number.
+// meter returns usage whose connection count equals the month's number.
 type meter struct{}
 
 func (meter) Month(_ context.Context, tenant org.Tenant, month string) (usage.Month, error) {
@@ -206,8 +206,8 @@ func TestOverviewMarksCompletedSteps(t *testing.T) {
 	}
 }
 
-// TestAuditLogIsListedAndExported checks that third parties can verify the exported log and that it contains no other
-// organisation's rows.
+// TestAuditLogIsListedAndExported checks that third parties can verify the exported log and that the log contains no
+// rows of other organisations.
 func TestAuditLogIsListedAndExported(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)

@@ -26,8 +26,8 @@ type deleted struct {
 
 type deletionView struct {
 	Stage       string `json:"stage"`
-	RequestedAt string `json:"requested_at"` // RFC 3339
-	BeginsAt    string `json:"begins_at"`    // RFC 3339
+	RequestedAt string `json:"requested_at"` // RFC 3339 time
+	BeginsAt    string `json:"begins_at"`    // RFC 3339 time
 	CanCancel   bool   `json:"can_cancel"`
 }
 

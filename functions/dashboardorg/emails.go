@@ -20,7 +20,7 @@ type codeTyped struct {
 	Code  string `json:"code" required:"true"`
 }
 
-// codeSent is the response after a code is sent. Times are RFC 3339.
+// codeSent is the response after a code is sent. Times are in RFC 3339 format.
 type codeSent struct {
 	ID          string `json:"verification_id"`
 	ExpiresAt   string `json:"expires_at"`
@@ -39,7 +39,7 @@ func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in codeWanted) (c
 	}, nil
 }
 
-// verify marks a notice address as verified if the submitted code is the one that was sent to it.
+// verify marks a notice address as verified if the submitted code matches the code that was sent to the address.
 func (d Deps) verify(ctx context.Context, v httpapi.Visitor, in codeTyped) (organisation, error) {
 	changed, err := d.Notices.As(account.Actor(v.Account)).Verify(ctx, liveTenant(v), in.Email, in.ID, in.Code)
 	if err != nil {

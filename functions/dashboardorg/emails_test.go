@@ -32,7 +32,7 @@ const (
 	victim      = "victim@cedar.example"
 )
 
-// people returns an account for every ID, with the address own.
+// people returns an account with the email address own for every ID.
 type people struct{}
 
 func (people) Account(_ context.Context, id string) (account.Account, error) {
@@ -119,8 +119,8 @@ func TestNoticeAddressIsVerifiedByCode(t *testing.T) {
 	}
 }
 
-// TestNoticeAddressCodeIsBoundToOrganisationAndAddress checks that a code verifies only the address that it was sent
-// to, and only in the organisation that requested it.
+// TestNoticeAddressCodeIsBoundToOrganisationAndAddress checks that a code verifies only the address that received the
+// code, and only in the organisation that requested the code.
 func TestNoticeAddressCodeIsBoundToOrganisationAndAddress(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
@@ -144,8 +144,8 @@ func TestNoticeAddressCodeIsBoundToOrganisationAndAddress(t *testing.T) {
 	}
 }
 
-// TestNoticesAreNotSentToUnverifiedAddresses covers the attack described in ADR 42: ten notice addresses, changed 30
-// times, reached 460 recipients.
+// TestNoticesAreNotSentToUnverifiedAddresses covers the attack described in ADR 42, in which ten notice addresses,
+// changed 30 times, reached 460 recipients.
 func TestNoticesAreNotSentToUnverifiedAddresses(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
@@ -177,8 +177,8 @@ func TestNoticesAreNotSentToUnverifiedAddresses(t *testing.T) {
 	}
 }
 
-// TestNoticeAddressReaddedRepeatedlyGetsThreeCodes checks that removing and re-adding an address restarts its
-// verification, but codes already sent still count against the limits.
+// TestNoticeAddressReaddedRepeatedlyGetsThreeCodes checks that removing and re-adding an address restarts the address's
+// verification. Codes that were already sent must still count against the limits.
 func TestNoticeAddressReaddedRepeatedlyGetsThreeCodes(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Paths of the inbox endpoints.
+// Inbox endpoint paths.
 const (
 	inquiriesRoute = "/dashboard/organisations/{orgId}/{mode}/inquiries"
 	inquiryRoute   = "/dashboard/organisations/{orgId}/{mode}/inquiries/{inquiryId}"
@@ -59,9 +59,9 @@ type inquiryLine struct {
 	ID        string `json:"inquiry_id"`
 	Kind      string `json:"kind"`
 	Status    string `json:"status"`
-	Name      string `json:"name,omitempty"` // the patient's name, or that of the missing health system
+	Name      string `json:"name,omitempty"` // name of the patient, or of the missing health system
 	Subject   string `json:"subject,omitempty"`
-	CreatedAt string `json:"created_at"` // RFC 3339
+	CreatedAt string `json:"created_at"` // RFC 3339 time
 }
 
 type inquiryDetail struct {
@@ -77,7 +77,7 @@ type inquiryDetail struct {
 }
 
 type answer struct {
-	At       string `json:"at"` // RFC 3339
+	At       string `json:"at"` // RFC 3339 time
 	By       string `json:"by"` // actor, as named in the audit log
 	Text     string `json:"text"`
 	Delivery string `json:"delivery"`

@@ -30,9 +30,9 @@ type liveAccess struct {
 	Stage       string      `json:"stage"`
 	Checklist   []checklist `json:"checklist"`
 	Purpose     string      `json:"purpose,omitempty"`
-	RequestedAt string      `json:"requested_at,omitempty"` // RFC 3339
+	RequestedAt string      `json:"requested_at,omitempty"` // RFC 3339 time
 	Reason      string      `json:"reason,omitempty"`       // reason for a refusal or withdrawal
-	DecidedAt   string      `json:"decided_at,omitempty"`   // RFC 3339
+	DecidedAt   string      `json:"decided_at,omitempty"`   // RFC 3339 time
 }
 
 func (d Deps) showLiveAccess(ctx context.Context, v httpapi.Visitor, _ nothing) (liveAccess, error) {

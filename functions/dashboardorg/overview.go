@@ -19,7 +19,7 @@ type failing struct {
 	ID       string `json:"webhook_id"`
 	URL      string `json:"url"`
 	Failures int    `json:"failures"`
-	Since    string `json:"since"` // RFC 3339
+	Since    string `json:"since"` // RFC 3339 time
 	Disabled bool   `json:"disabled"`
 }
 

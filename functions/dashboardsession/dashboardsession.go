@@ -1,6 +1,6 @@
 // Package dashboardsession serves /dashboard/session, /dashboard/sessions and /dashboard/account (docs/openapi.yaml).
-// It signs people in to the dashboard, verifies second factors and manages accounts. The dashboard's pages call it;
-// each route states the required role (docs/adr/0036-the-dashboard.md).
+// The endpoints sign people in to the dashboard, verify second factors and manage accounts. The dashboard's pages call
+// these endpoints, and each route states the role that it requires (docs/adr/0036-the-dashboard.md).
 package dashboardsession
 
 import (
@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Paths of the endpoints.
+// Endpoint paths.
 //
 //nolint:gosec // G101: paths that have "passkey" in their names
 const (
@@ -40,7 +40,7 @@ type Deps struct {
 	API           *httpapi.API
 	Auth          httpapi.SessionAuth
 	Arrivals      httpapi.Limiter // limits requests without a session
-	Codes         httpapi.Limiter // limits codes sent by e-mail
+	Codes         httpapi.Limiter // limits codes sent by email
 	Service       Service
 	Organisations Organisations
 }

@@ -1,8 +1,8 @@
 // Package dashboardwebhooks serves /dashboard/organisations/{orgId}/{mode}/webhooks and …/webhook-types
-// (docs/openapi.yaml). It manages an organisation's webhooks and their signing secrets, and sends test events. The
-// dashboard's pages call it; each route states the required role (docs/adr/0036-the-dashboard.md). A signing secret
-// appears only in the response to the request that created it, and in one that requires a recent proof of identity.
-// Header values never appear in responses.
+// (docs/openapi.yaml). The endpoints manage an organisation's webhooks and their signing secrets, and send test events.
+// The dashboard's pages call these endpoints, and each route states the role that it requires
+// (docs/adr/0036-the-dashboard.md). A signing secret appears only in two responses: to the request that created it, and
+// to a request that requires a recent proof of identity. Header values never appear in responses.
 package dashboardwebhooks
 
 import (
@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Paths of the endpoints.
+// Endpoint paths.
 const (
 	listRoute       = "/dashboard/organisations/{orgId}/{mode}/webhooks"
 	oneRoute        = "/dashboard/organisations/{orgId}/{mode}/webhooks/{webhookId}"
@@ -151,7 +151,8 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (hook, 
 	}))
 }
 
-// moved returns a webhook's new URL, or nil if the URL is unchanged. Changing it requires a recent proof of identity.
+// moved returns a webhook's new URL, or nil if the URL is unchanged. Changing the URL requires a recent proof of
+// identity.
 func (d Deps) moved(ctx context.Context, v httpapi.Visitor, in changed) (*string, error) {
 	if in.URL == nil {
 		return nil, nil //nolint:nilnil // a URL that stays is no error

@@ -25,7 +25,8 @@ type simulating struct {
 	Type string `json:"type" required:"true"`
 }
 
-// replaying selects deliveries to replay: either failed and held ones since a time, or all within a time range.
+// replaying selects deliveries to replay: either the failed and deferred deliveries since a time, or all deliveries
+// within a time range.
 type replaying struct {
 	ID    string `path:"webhookId"`
 	Since string `json:"since"`

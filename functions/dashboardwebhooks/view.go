@@ -9,7 +9,7 @@ type hookList struct {
 	Webhooks []hook `json:"webhooks"`
 }
 
-// hook represents a webhook without secret values. It includes header names and the expiry of secrets.
+// hook represents a webhook without secret values. hook includes header names and the expiry of secrets.
 type hook struct {
 	ID            string    `json:"webhook_id"`
 	URL           string    `json:"url"`
@@ -18,25 +18,25 @@ type hook struct {
 	Headers       []string  `json:"headers"` // header names only
 	Rate          int       `json:"rate"`    // attempts per second; 0 for the default
 	PublicKey     string    `json:"public_key,omitempty"`
-	OldSecretsEnd []string  `json:"old_secrets_end"` // RFC 3339
+	OldSecretsEnd []string  `json:"old_secrets_end"` // RFC 3339 time
 	Disabled      *disabled `json:"disabled,omitempty"`
 	Health        health    `json:"health"`
-	CreatedAt     string    `json:"created_at"` // RFC 3339
+	CreatedAt     string    `json:"created_at"` // RFC 3339 time
 }
 
 type disabled struct {
-	At     string `json:"at"` // RFC 3339
+	At     string `json:"at"` // RFC 3339 time
 	Reason string `json:"reason"`
 }
 
-// health describes how well deliveries to a webhook work. Empty members are omitted. Times are RFC 3339.
+// health describes a webhook's recent deliveries. Empty members are omitted. Times are in RFC 3339 format.
 type health struct {
 	Failures     int    `json:"failures"` // number of consecutive failures
 	FailingSince string `json:"failing_since,omitempty"`
 	LastFailure  string `json:"last_failure_at,omitempty"`
 	PausedUntil  string `json:"paused_until,omitempty"` // when deliveries resume after too many consecutive failures
 	SlowUntil    string `json:"slow_until,omitempty"`
-	AnswerMS     int64  `json:"answer_ms,omitempty"` // response time if the receiver is slow
+	AnswerMS     int64  `json:"answer_ms,omitempty"` // response time of a slow receiver
 }
 
 type newHook struct {
@@ -55,7 +55,7 @@ type signing struct {
 
 type enabled struct {
 	Webhook     hook   `json:"webhook"`
-	MissedSince string `json:"missed_since"` // RFC 3339
+	MissedSince string `json:"missed_since"` // RFC 3339 time
 	Replayed    int    `json:"replayed"`
 }
 

@@ -21,7 +21,7 @@ const (
 	route  = "/bridge/org_connection/"
 )
 
-// disconnector holds the connections of organisation A.
+// disconnector holds organisation A's connections.
 type disconnector struct{}
 
 func (disconnector) Disconnect(_ context.Context, tenant org.Tenant, id string) (connection.Connection, error) {

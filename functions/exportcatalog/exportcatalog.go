@@ -1,6 +1,6 @@
-// Package exportcatalog serves GET /bridge/catalog/export (docs/openapi.yaml). An organisation's backend calls it with
-// its private key and receives the URLs of three files that contain the complete catalogue for the key's mode. Those
-// URLs point to this endpoint, which then redirects to the file. The endpoint is read-only.
+// Package exportcatalog serves GET /bridge/catalog/export (docs/openapi.yaml). An organisation's backend calls this
+// endpoint with its private key and receives the URLs of three files that contain the complete catalogue for the key's
+// mode. The three URLs point to the same endpoint, which then redirects to the file. The endpoint is read-only.
 package exportcatalog
 
 import (
@@ -24,8 +24,8 @@ const addressLife = 10 * time.Minute
 // Deps holds the endpoint's dependencies.
 type Deps struct {
 	API       *httpapi.API
-	Auth      httpapi.KeyAuth // for requests without a file
-	FileAuth  httpapi.KeyAuth // for requests of a file's URL
+	Auth      httpapi.KeyAuth // for requests that list the files
+	FileAuth  httpapi.KeyAuth // for requests for a single file
 	Pointers  serve.SnapshotPointers
 	Links     serve.Links
 	Downloads Downloads

@@ -163,8 +163,8 @@ func notAllowed() string {
 		"This method is not allowed for this URL. Allowed methods: GET, HEAD, OPTIONS.")
 }
 
-// TestExportCatalogRateLimitsOnlyListing checks that only requests for the list of files are rate-limited, not the
-// files' own URLs.
+// TestExportCatalogRateLimitsOnlyListing checks that the rate limit applies to requests for the list of files, but not
+// to the files' own URLs.
 func TestExportCatalogRateLimitsOnlyListing(t *testing.T) {
 	t.Parallel()
 	asked := buckets{}

@@ -1,6 +1,6 @@
 // Package exportworker handles messages from the export queue. Each message refers to a task, or to an organisation's
-// share of the workers. The worker exports the patient's record and stores the result; if it runs out of time, it sends
-// a follow-up message. Duplicate, late and forged messages have no effect, because there is nothing left to claim.
+// share of the workers. The worker exports the patient's record and stores the result; a worker that runs out of time
+// sends a follow-up message. Duplicate, late and forged messages have no effect, because they find no task to claim.
 package exportworker
 
 import (

@@ -1,7 +1,7 @@
 // Package getcatalog serves GET /bridge/catalog?public_id= (docs/openapi.yaml), which returns the record of one brand,
-// portal or endpoint. If an ID was merged into another, the response is the successor's record. Browsers call it with
-// only the public ID. The endpoint is read-only. Responses never contain URLs of FHIR servers or the service's client
-// registrations.
+// portal or endpoint. If an ID was merged into another ID, the response is the successor's record. Browsers call this
+// endpoint with only the public ID. The endpoint is read-only. Responses never contain URLs of FHIR servers or the
+// service's client registrations.
 package getcatalog
 
 import (
@@ -26,7 +26,7 @@ type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
 	Records Records
-	// Facilities provides the facilities of TEFCA networks, which lists of brands do not include.
+	// Facilities provides the facilities of TEFCA networks, which lists of brands omit.
 	Facilities Facilities
 }
 
@@ -35,7 +35,7 @@ type Facilities interface {
 	Facility(mode org.Mode, id string) (tefca.Facility, bool)
 }
 
-// facility is the response for a facility of a TEFCA network.
+// facility is the response for a facility in a TEFCA network.
 type facility struct {
 	DirectoryID  string     `json:"tefca_directory_id"`
 	Name         string     `json:"name"`

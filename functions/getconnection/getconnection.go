@@ -1,5 +1,6 @@
 // Package getconnection serves GET /bridge/org_connection/{orgConnectionId} (docs/openapi.yaml), which returns the
-// status of a connection. The organisation's backend calls it with its private key. The endpoint is read-only.
+// status of a connection. The organisation's backend calls this endpoint with its private key. The endpoint is
+// read-only.
 package getconnection
 
 import (
@@ -39,7 +40,7 @@ type request struct {
 // New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{
-		// deleteconnection handles DELETE
+		// The deleteconnection function handles DELETE.
 		http.MethodGet: httpapi.Keyed(d.Auth, d.get), http.MethodDelete: httpapi.Elsewhere(),
 	})
 }

@@ -1,6 +1,6 @@
 // Package getexport serves GET /bridge/fhir/ehi-export/{taskId}, which returns the status of an export. The
-// organisation's backend calls it with its private key. The endpoint is read-only. ?include=result adds the contents of
-// the webhook, for developers without a public URL, and ?include=progress adds the progress of a running export
+// organisation's backend calls this endpoint with its private key. The endpoint is read-only. ?include=result adds the
+// contents of the webhook, for developers without a public URL. ?include=progress adds the progress of a running export
 // (docs/reference/deviations.md, "Exports").
 package getexport
 
@@ -95,7 +95,8 @@ func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response,
 	return out, nil
 }
 
-// withResult adds the contents of the webhook. It omits links to deleted files, because they would return an error.
+// withResult adds the contents of the webhook. It omits links to deleted files, because requests to those links would
+// fail.
 func (d Deps) withResult(out response, task export.Task) (response, error) {
 	out.FailureReason, out.Outcome = task.FailureReason, task.Outcome
 	if task.Status != export.Success {

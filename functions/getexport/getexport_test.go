@@ -69,7 +69,7 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 	return export.Task{}, fault.Missing("no row")
 }
 
-// links returns URLs that require no key.
+// links returns URLs that do not require a key.
 type links struct{}
 
 func (links) List(task export.Task) ([]webhook.DownloadLink, error) {

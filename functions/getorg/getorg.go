@@ -1,5 +1,5 @@
 // Package getorg serves GET /bridge/org?public_id= (docs/openapi.yaml), which returns an organisation's public details
-// for the widget's branding. Browsers call it with only the public ID. The endpoint is read-only.
+// for the widget's branding. Browsers call this endpoint with only the public ID. The endpoint is read-only.
 package getorg
 
 import (

@@ -16,8 +16,8 @@ import (
 // Route is the endpoint's path.
 const Route = "/.well-known/jwks.json"
 
-// maxAge is the time that clients may cache the key set. A new key must not sign anything until this time has passed;
-// see docs/operate/secrets.md.
+// maxAge is the time for which clients may cache the key set. A new key must not sign anything until this time has
+// passed; see docs/operate/secrets.md.
 const maxAge = time.Hour
 
 // Deps holds the endpoint's dependencies.
@@ -34,7 +34,8 @@ type Keys interface {
 }
 
 type request struct {
-	// KeyType restricts the set to one type of key, for sites that store a copy of the set and reject elliptic-curve keys.
+	// KeyType restricts the key set to one type of key, for sites that store a copy of the set and reject
+	// elliptic-curve keys.
 	KeyType string `query:"kty"`
 }
 

@@ -1,6 +1,6 @@
-// Package listevents serves GET /bridge/events (docs/guide/webhooks.md, "Reading events"). It returns an organisation's
-// events of the last 15 days (package eventlog), for organisations that can't receive webhooks or have missed some. The
-// organisation's backend calls it with its private key. The endpoint is read-only.
+// Package listevents serves GET /bridge/events (docs/guide/webhooks.md, "Reading events"). The endpoint returns an
+// organisation's events of the last 15 days (package eventlog), for organisations that can't receive webhooks or have
+// missed some. The organisation's backend calls this endpoint with its private key. The endpoint is read-only.
 package listevents
 
 import (
@@ -73,7 +73,7 @@ func parseLimit(text string) (int, error) {
 	return limit, nil
 }
 
-// parseTypes parses the types query parameter. It returns nil for empty text.
+// parseTypes parses the types query parameter. It returns nil if the parameter is empty.
 func parseTypes(text string) ([]webhook.Type, error) {
 	if text == "" {
 		return nil, nil

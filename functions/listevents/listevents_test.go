@@ -21,19 +21,20 @@ const (
 	day    = 24 * time.Hour
 )
 
-// ago returns a time relative to the tests' current time.
+// ago returns the time that lies d before the tests' current time.
 func ago(d time.Duration) time.Time { return keyedtest.Moment().Add(-d) }
 
 func success(events, after string, hasMore bool) string {
 	return fmt.Sprintf(`{"success":true,"data":{"events":[%s],"after":"%s","has_more":%v}}`, events, after, hasMore)
 }
 
-// few returns a log with events of several ages, including one of another organisation and one of the other mode.
+// few returns a log with events of several ages, including an event of another organisation and an event of the other
+// mode.
 func few() *log {
 	l := &log{}
 	l.add(5, webhook.TestEvent, ago(15*second-time.Microsecond)) // too recent to be listed
 	l.add(4, webhook.ExportFailed, ago(15*second+time.Microsecond))
-	l.add(3, webhook.ConnectionFailed, ago(time.Hour)) // type is an extension
+	l.add(3, webhook.ConnectionFailed, ago(time.Hour)) // event whose type is an extension
 	l.add(2, webhook.ExportSucceeded, ago(time.Hour))
 	l.add(1, webhook.ConnectionSucceeded, ago(15*day-second))
 	l.add(0, webhook.TestEvent, ago(15*day+second)) // too old to be listed
@@ -156,7 +157,7 @@ func TestListEventsRequiresKeyAndGet(t *testing.T) {
 	})
 }
 
-// TestListEventsReturnsCursorWhenEmpty checks that the cursor returned with an empty list can be used to continue.
+// TestListEventsReturnsCursorWhenEmpty checks that a client can continue from the cursor returned with an empty list.
 func TestListEventsReturnsCursorWhenEmpty(t *testing.T) {
 	t.Parallel()
 	l := &log{}
@@ -200,7 +201,7 @@ func TestListEventsOmitsExtensionsUnlessRequested(t *testing.T) {
 	}
 }
 
-// TestListEventsPagesWithEncryptedCursors uses real cursors over many pages.
+// TestListEventsPagesWithEncryptedCursors reads many pages with real cursors.
 func TestListEventsPagesWithEncryptedCursors(t *testing.T) {
 	t.Parallel()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
@@ -209,7 +210,7 @@ func TestListEventsPagesWithEncryptedCursors(t *testing.T) {
 	}
 	l, want := &log{}, make([]string, 0, 230)
 	for n := range 230 {
-		// groups of three have equal times
+		// Each group of three events has the same time.
 		l.add(n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n/3)*time.Microsecond))
 		want = append(want, bodyOf(n))
 	}
@@ -239,7 +240,7 @@ func TestListEventsLimitsResponseSize(t *testing.T) {
 		l.addOf(tenantA(), n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n)*second), body)
 		want = append(want, body)
 	}
-	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // larger than a row can be
+	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // larger than any row can be
 	l.addOf(tenantA(), 41, webhook.TestEvent, ago(time.Minute), huge)
 	h := handler(l, plain{}, keyedtest.Moment)
 	got, _, requests := readAll(t, h, "", nil)
@@ -253,7 +254,7 @@ func TestListEventsLimitsResponseSize(t *testing.T) {
 }
 
 // TestListEventsLimitsReadsWhenSkippingTypes checks that skipping events of other types takes a limited number of reads
-// per request, and that the cursor moves past them.
+// per request, and that the cursor moves past the skipped events.
 func TestListEventsLimitsReadsWhenSkippingTypes(t *testing.T) {
 	t.Parallel()
 	l := &log{}

@@ -27,12 +27,12 @@ import (
 // tenantA returns the tenant of PublicA.
 func tenantA() org.Tenant { return keyedtest.Tenants()[keyedtest.PublicA] }
 
-// log is an in-memory list of events. Each entry becomes visible at a time on the log's own clock.
+// log is an in-memory list of events. Each entry becomes visible at a time measured by the log's own clock.
 type log struct {
 	entries []entry
 	now     time.Time
 	fails   bool
-	asked   []int // limits that were requested
+	asked   []int // requested limits
 }
 
 type entry struct {
@@ -63,7 +63,7 @@ func (l *log) EventsAfter(_ context.Context, last webhook.Event, before time.Tim
 	return found[:min(limit, len(found))], len(found) > limit, nil
 }
 
-// add creates tenant A's event number n, visible immediately, with a body of its own.
+// add creates tenant A's event number n, which is visible immediately and has a unique body.
 func (l *log) add(n int, t webhook.Type, created time.Time) webhook.Event {
 	return l.addOf(tenantA(), n, t, created, bodyOf(n))
 }
@@ -81,7 +81,7 @@ func bodyOf(n int) string {
 	return `{"id":"` + strconv.Itoa(n) + `","data":{"z":1,"a":"\u0026\u003cb\u003e é &<>\u2028"},"n":1.0}`
 }
 
-// plain is a Sealer with cursors in plain text, which tests can read and write.
+// plain implements eventlog.Cursors with plain-text cursors, which tests can read and write.
 type plain struct{ fails bool }
 
 // Seal implements eventlog.Cursors.
@@ -119,7 +119,7 @@ func handler(l *log, cursors eventlog.Cursors, now func() time.Time) http.Handle
 	})
 }
 
-// answer is a response to the reader.
+// answer is a response of the events endpoint.
 type answer struct {
 	status int
 	size   int
@@ -130,7 +130,7 @@ type answer struct {
 	} `json:"data"`
 }
 
-// get sends a request from a reader.
+// get sends a reader's request.
 func get(tb testing.TB, h http.Handler, publicID string, query url.Values) answer {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), http.MethodGet, listevents.Route+"?"+query.Encode(), nil)
@@ -144,8 +144,8 @@ func get(tb testing.TB, h http.Handler, publicID string, query url.Values) answe
 	return a
 }
 
-// readAll reads from a cursor to the end of the list, as the documentation instructs clients to. It returns the bodies,
-// the last cursor and the number of requests.
+// readAll reads from a cursor to the end of the list, following the documented instructions for clients. It returns the
+// bodies, the last cursor and the number of requests.
 func readAll(tb testing.TB, h http.Handler, after string,
 	query url.Values,
 ) (bodies []string, last string, requests int) {

@@ -35,7 +35,7 @@ func (r *reading) write(lag time.Duration) {
 	r.log.entries[n].visibleAt = r.log.now.Add(lag)
 }
 
-// poll sends one request and stores the cursor for the next.
+// poll sends one request and stores the returned cursor for the next request.
 func (r *reading) poll(tb testing.TB, limit int) {
 	tb.Helper()
 	got := get(tb, r.http, keyedtest.PublicA, url.Values{"after": {r.after}, "limit": {strconv.Itoa(limit)}})
@@ -45,7 +45,7 @@ func (r *reading) poll(tb testing.TB, limit int) {
 	r.after = got.Data.After
 }
 
-// due returns the bodies of all events of at least the given age, in list order.
+// due returns the bodies of all events that have at least the given age, in list order.
 func (r *reading) due(age time.Duration) []string {
 	var events []webhook.Event
 	for _, e := range r.log.entries {
@@ -63,7 +63,8 @@ func (r *reading) due(age time.Duration) []string {
 
 // TestListEventsReturnsEveryEventOlderThanDelay creates events that become visible up to 15 seconds later, in any
 // order, while a reader polls at random times. At any time, the reader has received a prefix of the list, with each
-// event once. After polling to the end, it has received every event that is at least 15 seconds old.
+// event exactly once. After polling to the end of the list, the reader has received every event that is at least 15
+// seconds old.
 func TestListEventsReturnsEveryEventOlderThanDelay(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [2]int {
@@ -95,8 +96,8 @@ func TestListEventsReturnsEveryEventOlderThanDelay(t *testing.T) {
 	})
 }
 
-// TestListEventsMissesEventVisibleAfterDelay proves that the test above can detect a missed event, because an event
-// that becomes visible after more than 15 seconds is missed.
+// TestListEventsMissesEventVisibleAfterDelay proves that TestListEventsReturnsEveryEventOlderThanDelay can detect a
+// missed event. A reader misses an event that becomes visible after more than 15 seconds.
 func TestListEventsMissesEventVisibleAfterDelay(t *testing.T) {
 	t.Parallel()
 	r := newReading()

@@ -20,7 +20,7 @@ type world struct {
 	rows  [][]due.Item // due rows, by shard
 
 	mu      sync.Mutex
-	before  []time.Duration          // limits of the requested due times
+	before  []time.Duration          // upper limits of the requested due times
 	claimed map[string]time.Duration // claimed-until offsets, by ID
 	sent    map[string]time.Duration // message delays, by ID
 }

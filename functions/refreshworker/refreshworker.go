@@ -1,6 +1,6 @@
 // Package refreshworker handles messages from the refresh queue. Each message refers to a connection. If the
 // connection's tokens are due, the worker refreshes them, or revokes them at the portal. Duplicate, late and forged
-// messages have no effect, because nothing is due.
+// messages have no effect, because they find no tokens that are due.
 package refreshworker
 
 import (
@@ -18,8 +18,9 @@ type Connections interface {
 	Process(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// New returns the message handler. A batch may contain several messages about one connection. They are processed one
-// after the other, so that each sees the previous one's result. A lease on the tokens coordinates different processes.
+// New returns the message handler. A batch may contain several messages about one connection. The handler processes
+// them one after the other, so that each message sees the result of the previous message. A lease on the tokens
+// coordinates different processes.
 func New(connections Connections) func(context.Context, due.Item) error {
 	inHand := &turns{taken: map[due.Item]chan struct{}{}}
 	return func(ctx context.Context, i due.Item) error {
@@ -39,7 +40,7 @@ func New(connections Connections) func(context.Context, due.Item) error {
 // turns serialises work on the same connection.
 type turns struct {
 	mu    sync.Mutex
-	taken map[due.Item]chan struct{} // closed when work on the item has finished
+	taken map[due.Item]chan struct{} // closed when the work on the item has finished
 }
 
 // enter waits until no other message about the item is being processed. It returns an error if ctx ends first.

@@ -31,7 +31,7 @@ var errTrouble = errors.New("trouble on our side")
 
 // connections records which connections were processed.
 type connections struct {
-	failing string // ID of the connection that fails
+	failing string // ID of the connection whose processing fails
 
 	mu    sync.Mutex
 	looks []string
@@ -47,7 +47,7 @@ func (c *connections) Process(_ context.Context, tenant org.Tenant, id string) e
 	return nil
 }
 
-// receive delivers messages as one batch, as Lambda does, and returns the numbers of those to retry.
+// receive delivers messages as one batch, as Lambda does, and returns the indexes of the messages to retry.
 func receive(t *testing.T, c refreshworker.Connections, bodies ...string) []string {
 	t.Helper()
 	var batch events.SQSEvent
@@ -88,8 +88,8 @@ func TestWorkerProcessesConnectionNamedInMessage(t *testing.T) {
 	}
 }
 
-// TestWorkerProcessesDuplicateMessage checks that duplicates reach the connection, whose state determines that there is
-// nothing left to do.
+// TestWorkerProcessesDuplicateMessage checks that duplicates reach the connection, whose state determines that no work
+// is left.
 func TestWorkerProcessesDuplicateMessage(t *testing.T) {
 	t.Parallel()
 	var c connections
@@ -142,7 +142,7 @@ func TestWorkerRetriesOnlyFailedMessage(t *testing.T) {
 	}
 }
 
-// slow takes a long time for each connection.
+// slow implements Connections and takes a long time for each connection.
 type slow struct{}
 
 func (slow) Process(context.Context, org.Tenant, string) error {
@@ -164,7 +164,8 @@ func TestWorkerProcessesConnectionsConcurrently(t *testing.T) {
 	})
 }
 
-// patient takes some time for each connection and records how many are processed concurrently.
+// patient implements Connections, takes some time for each connection and records how many connections are processed
+// concurrently.
 type patient struct {
 	mu        sync.Mutex
 	now, most map[string]int

@@ -1,5 +1,5 @@
 // Package requesthealthsystem serves POST /support/healthsystem?public_id= (docs/openapi.yaml), with which a patient
-// requests a missing health system from the organisation. The request creates the event patient.request_health_system.
+// asks the organisation to add a missing health system. The request creates the event patient.request_health_system.
 // Repeating an identical request has no effect.
 package requesthealthsystem
 

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// recorder records requests and returns err.
+// recorder records its requests and returns err.
 type recorder struct {
 	from  []inquiry.From
 	asked []inquiry.HealthSystem

@@ -1,5 +1,5 @@
 // Package requestsupport serves POST /support/request?public_id= (docs/openapi.yaml), with which a patient who is
-// connecting requests help from the organisation. The request creates the event patient.request_support. Repeating an
+// connecting asks the organisation for help. The request creates the event patient.request_support. Repeating an
 // identical request has no effect.
 package requestsupport
 

@@ -1,6 +1,7 @@
-// Package revokevault serves POST /bridge/vault_connection/revoke (docs/openapi.yaml), which helps with testing. It
-// disconnects all active connections of a synthetic TEFCA patient, as DELETE /bridge/org_connection/{orgConnectionId}
-// would. The organisation's backend calls it with a test mode key. The request is idempotent.
+// Package revokevault serves POST /bridge/vault_connection/revoke (docs/openapi.yaml), which supports testing. The
+// endpoint disconnects all active connections of a synthetic TEFCA patient, as DELETE
+// /bridge/org_connection/{orgConnectionId} would. The organisation's backend calls this endpoint with a test mode key.
+// The request is idempotent.
 package revokevault
 
 import (

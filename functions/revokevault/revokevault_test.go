@@ -27,7 +27,7 @@ const (
 	second  = "c0000000-0000-4000-8000-00000000000b"
 	third   = "c0000000-0000-4000-8000-00000000000c"
 	maple   = `{"email":"maple.aster@tefca.example"}`
-	subject = "p01" // subject of the patient Maple
+	subject = "p01" // subject of the synthetic patient Maple
 )
 
 // world holds a person's connections in one tenant.
@@ -117,8 +117,8 @@ func TestRevokeVaultEndsActiveConnections(t *testing.T) {
 	}
 }
 
-// TestRevokeVaultKeepsConnectionsOfOthers checks that connections of other patients and other organisations are
-// not ended.
+// TestRevokeVaultKeepsConnectionsOfOthers checks that the connections of other patients and other organisations stay
+// active.
 func TestRevokeVaultKeepsConnectionsOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -145,8 +145,8 @@ func TestRevokeVaultRejectsLiveKey(t *testing.T) {
 	}
 }
 
-// TestRevokeVaultRejectsInvalidAddress covers texts that are not the address of a synthetic patient. The response
-// repeats none of them.
+// TestRevokeVaultRejectsInvalidAddress covers texts that are not a synthetic patient's address. The response never
+// repeats the submitted text.
 func TestRevokeVaultRejectsInvalidAddress(t *testing.T) {
 	t.Parallel()
 	nobody := keyedtest.FailureBody("svc_invalid_request",
@@ -253,7 +253,7 @@ func (w *world) left() func(yield func(string) bool) {
 	}
 }
 
-// fullBuckets rejects every request as over the rate limit.
+// fullBuckets rejects every request as exceeding the rate limit.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.

@@ -1,6 +1,6 @@
 // Package sendcode serves POST /bridge/email/codes?public_id= (docs/openapi.yaml), which sends a six-digit code to the
-// e-mail address that a patient has entered. The service's pages call it. The response is the same for every address.
-// Every request sends another code, subject to rate limits.
+// email address that a patient has entered. The service's pages call this endpoint. The response is the same for every
+// address. Every request sends another code, subject to rate limits.
 package sendcode
 
 import (
@@ -42,7 +42,7 @@ type request struct {
 	Language string `json:"lang"`
 }
 
-// response is the response after a code is sent. Times are RFC 3339.
+// response is the response after a code is sent. Times are in RFC 3339 format.
 type response struct {
 	VerificationID string `json:"verification_id"`
 	ExpiresAt      string `json:"expires_at"`

@@ -22,7 +22,7 @@ func (d directory) Organisation(context.Context, string) (org.Organisation, erro
 	return org.Organisation{ID: "0a", Name: "Alder App", LiveAccess: d.access, FoundedBy: "ac"}, nil
 }
 
-// sender records requests and returns either err or a code.
+// sender records its requests and returns either err or a code.
 type sender struct {
 	asked []verification.Request
 	err   error

@@ -1,4 +1,4 @@
-// Package sweeper runs every minute. It sends messages again if they were lost, late or deferred, or if their worker
+// Package sweeper runs every minute. The function resends messages that were lost, late or deferred, or whose worker
 // crashed, and deletes the files of expired exports.
 package sweeper
 
@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// lookAhead is the time until the run after the next one. Messages that become due within it are sent now, with a
-	// delay.
+	// lookAhead is the time until the run after the next one. Messages that become due within this time are sent now,
+	// with a delay.
 	lookAhead = 90 * time.Second
 	// nextLook is the time after which a row is due again once its message has been sent.
 	nextLook = 2 * time.Minute
@@ -28,12 +28,12 @@ type Tasks interface {
 	ForgetFile(ctx context.Context, task export.Task) error
 }
 
-// Files deletes the files of exports (blob.Bucket).
+// Files deletes exports' files (blob.Bucket).
 type Files interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// New returns the scheduled function, which sweeps work.
+// New returns the scheduled function, which sweeps the work table.
 func New(work due.Sweep, tasks Tasks, files Files, now func() time.Time) func(context.Context, time.Time) error {
 	s := sweeper{work: work, tasks: tasks, files: files, now: now}
 	return func(ctx context.Context, _ time.Time) error { return work.Run(ctx, now().Add(lookAhead), s.act) }
@@ -46,7 +46,7 @@ type sweeper struct {
 	now   func() time.Time
 }
 
-// act handles one due row.
+// act handles one due row of the work table.
 func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool, err error) {
 	if i.Kind == due.Task {
 		task, err := s.tasks.Task(ctx, i.Tenant, i.ID)
@@ -58,7 +58,7 @@ func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool
 		}
 	}
 	now := s.now()
-	// Add a second, so that a lease that expires at the due time has expired by then.
+	// Add a second, because a lease that expires exactly at the due time must have expired by then.
 	delay := max(i.At.Sub(now)+time.Second, 0)
 	if i.At.Before(now) {
 		delay = 0
@@ -66,7 +66,7 @@ func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool
 	return s.work.Send(ctx, i, latest(i.At, now).Add(nextLook), delay)
 }
 
-// expire deletes the remaining files of a finished or failed export after their expiry.
+// expire deletes the remaining files of a finished or failed export after the files have expired.
 func (s sweeper) expire(ctx context.Context, task export.Task) error {
 	if s.now().Before(task.FilesUntil) {
 		return nil // the row was read shortly before its due time

@@ -34,9 +34,9 @@ type world struct {
 	mu      sync.Mutex
 	rows    map[int][]due.Item // due rows, by shard
 	tasks   map[string]export.Task
-	failing map[string]error // by method, or by method and ID
+	failing map[string]error // errors by method, or by method and ID
 	asked   []string
-	done    []string // actions performed, in order
+	done    []string // performed actions, in order
 }
 
 func (w *world) Due(_ context.Context, shard int, before time.Time) ([]due.Item, error) {

@@ -1,6 +1,6 @@
 // Package tefcaworker handles messages from the TEFCA queue. Each message refers to a TEFCA attempt. The worker queries
 // the network for facilities with records, reads the records of the chosen facilities, and deletes identity data when
-// it expires. Duplicate, late and forged messages have no effect, because nothing is due.
+// it expires. Duplicate, late and forged messages have no effect, because they find no work that is due.
 package tefcaworker
 
 import (

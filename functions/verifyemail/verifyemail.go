@@ -1,5 +1,5 @@
 // Package verifyemail serves POST /bridge/email/verification?public_id= (docs/openapi.yaml). The service's page sends
-// the code that a patient received and gets a token that proves the e-mail address. Each code can be used once.
+// the code that a patient received and gets a token that proves the email address. Each code can be used once.
 package verifyemail
 
 import (
@@ -34,7 +34,7 @@ type request struct {
 
 type response struct {
 	EmailToken string `json:"email_token"`
-	ExpiresAt  string `json:"expires_at"` // RFC 3339
+	ExpiresAt  string `json:"expires_at"` // RFC 3339 time
 }
 
 // New returns the endpoint's handler.

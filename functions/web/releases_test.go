@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// kept holds files of other releases and records which paths were requested.
+// kept holds files of other releases and records the requested paths.
 type kept struct {
 	files map[string]string
 	fails error
@@ -42,8 +42,8 @@ func keeping(t *testing.T, k *kept) web.Deps {
 	return d
 }
 
-// TestWebServesFilesOfOtherReleases covers pages of the previous or next version, during whose deployment either
-// release may respond, and pinned SDK versions that the build no longer contains.
+// TestWebServesFilesOfOtherReleases covers two cases. During a deployment, either release may respond to requests for
+// pages of the previous or next version. Pinned SDK versions may no longer be part of the build.
 func TestWebServesFilesOfOtherReleases(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pattern, name, key, own, kind string }{

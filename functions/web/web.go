@@ -1,9 +1,9 @@
 // Package web serves the widget and the service's own pages. Its routes are GET /widget/embed (the frame on a
 // customer's page), /widget/connect (the page for redirect mode and for the older element's window),
 // /widget/assets/{file}, /sdk/{version}/{file} (the element) with /sdk/manifest.json, /demo (the playground) and
-// /dashboard, which displays nothing before sign-in. Widget pages require only a public ID, and all routes are
-// read-only. Files come from the build deployed with the function; files of other releases come from the bucket that
-// stores all releases (docs/adr/0035-the-widget.md).
+// /dashboard, which displays no data before sign-in. Widget pages require only a public ID, and all routes are
+// read-only. Files of the current release come from the build deployed with the function; files of other releases come
+// from the bucket that stores all releases (docs/adr/0035-the-widget.md).
 package web
 
 import (
@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Paths of the endpoints.
+// Endpoint paths.
 const (
 	embedRoute   = "/widget/embed"
 	connectRoute = flow.PagePath
@@ -48,9 +48,9 @@ type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// framed holds the query parameters of a frame. Everything else is sent over the frame's message channel. Clients
-// written for the same contract send alias and, as further parameters, the element's attributes; the page reads these
-// itself (docs/reference/compatibility.md).
+// framed holds the query parameters of a frame. All other values are sent over the frame's message channel. Clients
+// written for the same contract send alias and, as further parameters, the element's attributes. The page itself reads
+// those parameters (docs/reference/compatibility.md).
 type framed struct {
 	PublicID string `query:"public_id"`
 	Alias    string `query:"public-id"`
@@ -59,8 +59,8 @@ type framed struct {
 
 const alias = "public-id"
 
-// connecting holds the hosted page's query parameters. The page passes them to connect or to an attempt, so they are
-// not validated here.
+// connecting holds the hosted page's query parameters. The page passes them to connect or to an attempt, so this
+// package does not validate them.
 type connecting struct {
 	PublicID      string `query:"public_id"`
 	Lang          string `query:"lang"`
@@ -122,7 +122,7 @@ func (d Deps) connect(ctx context.Context, visit httpapi.Visit, in connecting) (
 }
 
 // application renders a page for the organisation with the given public ID. If the organisation is unknown or
-// suspended, the page receives only that fact.
+// suspended, the page receives no other information about the organisation.
 func (d Deps) application(ctx context.Context, visit httpapi.Visit, name, publicID string,
 	boot pages.Boot,
 ) (httpapi.Answer, error) {
@@ -149,7 +149,7 @@ func (d Deps) demo(_ context.Context, visit httpapi.Visit, in framed) (httpapi.A
 	})
 }
 
-// dashboard renders the dashboard's page. The page is in English and the same for everyone.
+// dashboard renders the dashboard's page. The page is in English and identical for all visitors.
 func (d Deps) dashboard(_ context.Context, visit httpapi.Visit, _ struct{}) (httpapi.Answer, error) {
 	return d.draw(visit, pages.Dashboard, pages.Boot{
 		Shell: pages.Page, DashboardURL: d.DashboardURL,
@@ -163,8 +163,8 @@ func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.A
 	}
 	boot.BaseURL, boot.Own = d.BaseURL, d.Own
 	language := visit.Language()
-	// Only the primary language is compared, as in the page, because loading another language's texts would take one more
-	// request.
+	// Only the primary language is compared, as in the page, because loading the texts of another language would take
+	// an additional request.
 	if asked, _, _ := strings.Cut(strings.ToLower(boot.Query["lang"]), "-"); asked == httpapi.English ||
 		asked == httpapi.Spanish {
 		language = asked
@@ -196,12 +196,12 @@ func title(name, language string, of *pages.Branding) string {
 	return text + " \u00b7 " + of.Name
 }
 
-// parsePublicID returns publicID and its mode. The mode is the credential's if known, and otherwise the one in the
-// public ID. If publicID is malformed, id is empty and the mode is test.
+// parsePublicID returns publicID and its mode. The mode is the credential's mode if the credential is known, and
+// otherwise the mode in the public ID. If publicID is malformed, id is empty and the mode is test.
 func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	_, said, ok := org.ParsePublicID(publicID)
 	switch {
-	// The embedding page made a mistake, which the widget explains in test mode (docs/reference/deviations.md,
+	// The embedding page's author made a mistake, which the widget explains in test mode (docs/reference/deviations.md,
 	// "Elements").
 	case !ok:
 		return "", org.Test
@@ -213,10 +213,11 @@ func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	return publicID, org.Live
 }
 
-// maxGiven is the maximum length of a parameter in bytes. It exceeds the limits of all parameters that connect accepts.
+// maxGiven is the maximum length of a parameter in bytes. maxGiven exceeds the limits of all parameters that connect
+// accepts.
 const maxGiven = 2048
 
-// nonEmpty returns the parameters whose value is not empty and at most maxGiven bytes long.
+// nonEmpty returns the parameters whose values are not empty and at most maxGiven bytes long.
 func nonEmpty(pairs ...string) map[string]string {
 	query := map[string]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -31,7 +31,7 @@ const (
 	baseURL   = "https://api.example/v1"
 )
 
-// directory holds one credential with an allowed origin and one without.
+// directory holds one credential with an allowed origin and one credential without.
 type directory struct{}
 
 func (directory) ByPublicID(_ context.Context, id string) (org.Caller, error) {
@@ -169,7 +169,7 @@ func TestFrameHasBrandingAndAllowsRegisteredOrigins(t *testing.T) {
 			t.Errorf("%s?%s: %d", at, query, refused.Code)
 		}
 	}
-	// the page itself makes the same choice
+	// The page itself makes the same choice.
 	for asked, want := range map[string]string{"es-MX": "es", "EN-us": "en", "fr": "es", "": "es"} {
 		w = get(deps(t), "/widget/embed", "", "public_id="+open+"&lang="+asked, http.Header{"Accept-Language": {"es"}})
 		if !strings.Contains(w.Body.String(), `<html lang="`+want+`">`) {
@@ -230,7 +230,7 @@ func TestHostedPageForwardsParameters(t *testing.T) {
 		"public_id="+known+"&redirect_uri=https%3A%2F%2Fevil.example%2F"+back+"&email=a@b.example", nil)
 	boot := bootOf(t, w)
 	want := map[string]string{
-		// verified later by connect
+		// connect verifies the value later
 		"redirect_uri": "https://evil.example/", "external_id": "p7", "external_state": "s&9", "request_id": "r1",
 		"reconnect_org_connection_id": "c1", "brand_id": "b1", "portal_id": "q1", "lang": "es",
 	}

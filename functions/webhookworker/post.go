@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// postTimeout is the time that a receiver has to respond (docs/reference/deviations.md, Webhooks).
+	// postTimeout is the time within which a receiver must respond (docs/reference/deviations.md, Webhooks).
 	postTimeout = 30 * time.Second
 	// keptBody is the number of bytes of a response body that the delivery log stores.
 	keptBody = 2 << 10
@@ -33,12 +33,12 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Poster posts webhooks over HTTP. It does not follow redirects but treats them as ordinary responses.
+// Poster posts webhooks over HTTP. It treats redirects as ordinary responses and does not follow them.
 type Poster struct {
 	Client Doer
 }
 
-// Post implements webhook.Poster. It returns an error only if ctx has ended, in which case it is unknown whether the
+// Post implements webhook.Poster. It returns an error only if ctx has ended. In that case, it is unknown whether the
 // receiver got the request.
 func (p Poster) Post(ctx context.Context, url string, header map[string]string, body []byte) (webhook.Answer, error) {
 	stop := lambdarun.Waits(ctx)
@@ -55,7 +55,7 @@ func (p Poster) post(ctx context.Context, url string, header map[string]string, 
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		// The URL was valid when it was registered. If it no longer forms a valid request, it is treated as blocked.
+		// The URL was valid when it was registered. A URL that no longer forms a valid request is treated as blocked.
 		return webhook.Answer{Failure: webhook.FailedBlocked}
 	}
 	for name, value := range header {
@@ -76,8 +76,8 @@ func (p Poster) post(ctx context.Context, url string, header map[string]string, 
 	}
 }
 
-// shownHeader returns the response headers to store in the delivery log: the first ones in order of name, truncated and
-// without cookies.
+// shownHeader returns the response headers to store in the delivery log: the first headers in alphabetical order,
+// truncated and without cookies.
 func shownHeader(header http.Header) map[string]string {
 	shown := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(header)) {

@@ -27,7 +27,7 @@ type doer func(r *http.Request) (*http.Response, error)
 
 func (d doer) Do(r *http.Request) (*http.Response, error) { return d(r) }
 
-// content is a response body that counts how many bytes were read.
+// content is a response body that counts the bytes read from it.
 type content struct {
 	io.Reader
 
@@ -54,7 +54,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// hanging is a body whose Read blocks until the context ends, as with the real client.
+// hanging is a body whose Read blocks until the context ends, as the real client's body does.
 type hanging struct{ end <-chan struct{} }
 
 func (h hanging) Read([]byte) (int, error) {

@@ -1,6 +1,6 @@
 // Package webhookworker handles messages from the delivery queue. Each message refers to an event to fan out to
-// subscriptions, a delivery that is due, or a notice to send by e-mail. Duplicate, late and forged messages have no
-// effect, because there is nothing left to claim.
+// subscriptions, a delivery that is due, or a notice to send by email. Duplicate, late and forged messages have no
+// effect, because they find no work to claim.
 package webhookworker
 
 import (
@@ -19,7 +19,7 @@ type Webhooks interface {
 	RetryDelivery(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Notices sends e-mails (notice.Mailer).
+// Notices sends emails (notice.Mailer).
 type Notices interface {
 	SendNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
@@ -47,8 +47,8 @@ type Planner interface {
 	Deliver(ctx context.Context, plan webhook.Plan) error
 }
 
-// Together returns a function that prepares a batch: it plans the messages' events together, and passes messages
-// without a plan to single. If the events can't be read, all messages about events are retried.
+// Together returns a function that prepares a batch: it plans all events that the messages refer to together, and
+// passes messages without a plan to single. If the events can't be read, all messages about events are retried.
 func Together(
 	planner Planner, single func(context.Context, due.Item) error,
 ) func(context.Context, []due.Item) func(context.Context, due.Item) error {
@@ -84,14 +84,14 @@ func references(batch []due.Item) []webhook.Reference {
 	return all
 }
 
-// plans holds a batch's plans until its messages consume them. It is safe for concurrent use.
+// plans holds a batch's plans until the batch's messages consume them. It is safe for concurrent use.
 type plans struct {
 	mu sync.Mutex
 	of map[webhook.Reference]webhook.Plan
 }
 
 // take removes and returns the plan for a message's event. If a batch contains a second message about the same event,
-// it gets no plan.
+// take returns no plan for the second message.
 func (p *plans) take(i due.Item) (plan webhook.Plan, ok bool) {
 	if i.Kind != due.Event {
 		return webhook.Plan{}, false

@@ -62,7 +62,7 @@ func TestExampleListIsReadable(t *testing.T) {
 	}
 }
 
-// read reads a list and fails the test if it contains errors.
+// read parses a list and fails the test if the list contains errors.
 func read(t *testing.T, list shipped.List) []listing.Listing {
 	t.Helper()
 	if err := list.Check(); err != nil || list.Mode != "test" {
@@ -135,7 +135,7 @@ func TestVendorSandboxesBelongToVendorPlatforms(t *testing.T) {
 	}
 }
 
-// everyNth is the sampling interval for rows of the large list. A soak composes all rows.
+// everyNth is the sampling interval for rows of the large list. A soak test uses every row.
 const everyNth = 5
 
 func TestShippedListsPublishWithoutOperatorApproval(t *testing.T) {

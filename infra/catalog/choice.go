@@ -1,7 +1,7 @@
 // Package catalog owns the institution data that ships with the project. It holds the lists that a new stack starts
-// with: sandbox.yaml, vendors.yaml and, from package us, a synthetic list of national size. For operators, it also
-// holds the known published lists (sources.yaml), none of which is fetched until an operator creates a source from it,
-// and an example of a manually maintained list.
+// with: sandbox.yaml, vendors.yaml and, from package us, a synthetic list of national size. For operators, the package
+// also holds an example of a manually maintained list and the known published lists (sources.yaml). A published list is
+// not fetched until an operator creates a source for it.
 package catalog
 
 import (
@@ -31,14 +31,14 @@ const sandboxAddress = "${sandbox}"
 // Choice selects the lists that a new stack starts with.
 type Choice string
 
-// The valid choices.
+// Valid values of Choice.
 const (
 	None    Choice = "none"    // publishes no institutions
 	Sandbox Choice = "sandbox" // the stack's own sandbox and the vendors' sandboxes
 	US      Choice = "us"      // Sandbox plus a synthetic list of national size
 )
 
-// ParseChoice parses a choice. Its error lists the valid values.
+// ParseChoice parses the name of a choice. If the name is invalid, the error lists the valid values.
 func ParseChoice(text string) (Choice, error) {
 	if known := []Choice{None, Sandbox, US}; !slices.Contains(known, Choice(text)) {
 		return "", fmt.Errorf("unknown catalogue; known are %v", known)
@@ -46,15 +46,15 @@ func ParseChoice(text string) (Choice, error) {
 	return Choice(text), nil
 }
 
-// List is an institution list together with the source under which it is imported.
+// List is an institution list together with the source that it is imported under.
 type List struct {
 	intake.Source
 
 	Body io.Reader
 }
 
-// Lists returns the lists of the choice, all of them for test mode. sandbox is the URL of the stack's sandbox, with
-// which its FHIR base URLs begin.
+// Lists returns the lists that c selects, all of them for test mode. sandbox is the URL of the stack's sandbox and the
+// prefix of the sandbox's FHIR base URLs.
 func (c Choice) Lists(sandbox string) []List {
 	if c != Sandbox && c != US {
 		return nil
@@ -81,7 +81,7 @@ func (c Choice) Lists(sandbox string) []List {
 //go:embed sources.yaml
 var sources []byte
 
-// Sources returns the known published lists (sources.yaml), from which an operator can create sources.
+// Sources returns the known published lists (sources.yaml). An operator can create a source from each list.
 func Sources() ([]intake.Source, error) {
 	var all []intake.Source
 	reader := yaml.NewDecoder(bytes.NewReader(sources))

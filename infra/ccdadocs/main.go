@@ -1,10 +1,11 @@
-// Command ccdadocs writes the tables in docs/reference/ccda-tables.md. They list the resources converted from the
-// project's documents, and from the public ones if this machine has them, the omissions with their reasons, and the
-// rules with their templates.
+// Command ccdadocs writes the tables in docs/reference/ccda-tables.md. The tables list the resources converted from the
+// project's documents and, if this machine has them, from the public documents. They also list the omissions with their
+// reasons, and the rules with their templates.
 //
 //	go run ./infra/ccdadocs
 //
-// Run it in the repository's root folder. A table whose documents are missing on this machine is not changed.
+// Run the command in the repository's root folder. If a table's documents are missing on this machine, the table is not
+// changed.
 package main
 
 import (
@@ -52,8 +53,8 @@ func renew(text []byte, root string) ([]byte, error) {
 	return marked.Renew(text, func(name string) (string, error) { return tableOf(name, root, ours, public) })
 }
 
-// tableOf generates the table with the given name. It returns an empty string if the table's documents are not on this
-// machine.
+// tableOf generates the table with the given name. It returns an empty string if the table's documents are missing on
+// this machine.
 func tableOf(name, root string, ours, public []converted) (string, error) {
 	switch name {
 	case "our resources":

@@ -13,7 +13,7 @@ const (
 	end   = "<!-- end -->"
 )
 
-// TestDocumentTablesAreUpToDate checks that the tables match the output of make docs.
+// TestDocumentTablesAreUpToDate checks that the tables in the document match the output of make docs.
 func TestDocumentTablesAreUpToDate(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(repository + "/docs/reference/ccda-tables.md")
@@ -38,8 +38,8 @@ func TestDocumentTablesAreUpToDate(t *testing.T) {
 	}
 }
 
-// TestTemplatesAreAllTested checks that each rule's templates occur in a test or in one of our documents, since nothing
-// else verifies a rule.
+// TestTemplatesAreAllTested checks that each rule's templates occur in a test or in one of the project's documents,
+// since nothing else verifies a rule.
 func TestTemplatesAreAllTested(t *testing.T) {
 	t.Parallel()
 	all, err := rules(repository)

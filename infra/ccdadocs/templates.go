@@ -25,7 +25,7 @@ type rule struct {
 	tested               []string // tests and documents that contain one of the templates
 }
 
-// templates returns a Markdown table with a row for each rule.
+// templates returns a Markdown table that has a row for each rule.
 func templates(root string) (string, error) {
 	all, err := rules(root)
 	if err != nil {
@@ -71,13 +71,13 @@ func rules(root string) ([]rule, error) {
 	return all, nil
 }
 
-// has reports whether text contains the template root, or its variant for a section with required entries, which has
-// ".1" appended.
+// has reports whether text contains the template root or its variant for a section with required entries, which is the
+// root followed by ".1".
 func has(text []byte, root string) bool {
 	return bytes.Contains(text, []byte(`"`+root+`"`)) || bytes.Contains(text, []byte(`"`+root+`.1"`))
 }
 
-// readAll reads the files that match patterns and returns their contents by base name.
+// readAll reads the files that match patterns and returns the files' contents by base name.
 func readAll(patterns ...string) (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	for _, pattern := range patterns {
@@ -96,8 +96,8 @@ func readAll(patterns ...string) (map[string][]byte, error) {
 	return texts, nil
 }
 
-// without returns a Markdown table of the documents' templates that have no rule, with their number of uses, grouped by
-// how they are converted.
+// without returns a Markdown table of the templates that occur in the documents but have no rule. The table groups the
+// templates by the way they are converted, and states how often each is used.
 func without(documents []converted) string {
 	if len(documents) == 0 {
 		return ""

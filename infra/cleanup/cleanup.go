@@ -1,6 +1,6 @@
-// Package cleanup removes the objects that a check created in a running stack. It uses the operator's rules or, if
-// those have no such operation, the API with the organisation's own credentials. It reports the objects that the
-// service retains permanently. It creates nothing.
+// Package cleanup removes the objects that a check created in a running stack. It calls the operator's rules or, if the
+// rules have no such operation, the API with the organisation's own credentials. It reports the objects that the
+// service retains permanently. It creates no objects.
 package cleanup
 
 import (
@@ -21,13 +21,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Doer sends requests.
+// Doer sends HTTP requests.
 type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Disconnect ends a connection and deletes its tokens and files, using an organisation's credential. A connection that
-// has already ended is not an error.
+// Disconnect ends a connection and deletes the connection's tokens and files, using an organisation's credential.
+// Ending a connection that has already ended is not an error.
 func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisation, connectionID string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodDelete,
 		baseURL+"/bridge/org_connection/"+url.PathEscape(connectionID), http.NoBody)
@@ -47,9 +47,9 @@ func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisa
 	return nil
 }
 
-// Clear deletes everything in an organisation that only a check has used, and then the organisation itself. It ends
-// connections with the organisation's test-mode credentials among credentials. If the organisation can't be deleted, it
-// stays suspended and left states why; otherwise left is empty. Clear continues after an error.
+// Clear deletes everything in an organisation that only a check has used, and then the organisation itself. To end
+// connections, Clear uses the test-mode entries in credentials. If the organisation can't be deleted, it stays
+// suspended and left contains the reason; otherwise left is empty. Clear continues after an error.
 func Clear(
 	ctx context.Context, rules *wiring.Operator, d Doer, baseURL string, credentials []runfile.Organisation,
 ) (left string, err error) {
@@ -117,7 +117,7 @@ func clearCredentials(ctx context.Context, rules *wiring.Operator, of org.Tenant
 	return errors.Join(failed...)
 }
 
-// Sandbox returns the endpoint ID of the stack's own synthetic EHR, or "" if patients can't connect to it.
+// Sandbox returns the endpoint ID of the stack's own synthetic EHR, or "" if patients can't connect to that EHR.
 func Sandbox(ctx context.Context, rules *wiring.Operator, baseURL string) (string, error) {
 	all, err := rules.Endpoints.List(ctx)
 	if err != nil {

@@ -138,7 +138,7 @@ func (s session) verified(ctx context.Context, chain func() (string, error), fil
 	return audit.VerifyExport(bytes.NewReader(text), told...)
 }
 
-// brokenChainError reports a broken audit chain and prints where it breaks.
+// brokenChainError reports a broken audit chain and prints the position at which the chain breaks.
 type brokenChainError struct{ report audit.Report }
 
 func (u *brokenChainError) Error() string {

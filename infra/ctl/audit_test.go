@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/adapters/store"
 )
 
-// TestAuditListsExportsAndVerifiesLog checks that an operator can list and export the log, and detect tampering with
-// the table.
+// TestAuditListsExportsAndVerifiesLog checks that operators can list and export the audit log and that ctl detects
+// tampering with the table.
 func TestAuditListsExportsAndVerifiesLog(t *testing.T) {
 	outputs := newStack(t)
 	do := doer(t, outputs)

@@ -71,7 +71,7 @@ func catalogCommands() []command {
 	}...)
 }
 
-// modeFlag adds the flag that selects the mode of the catalogue.
+// modeFlag adds the flag that selects the catalogue's mode.
 func modeFlag(flags *flag.FlagSet) *string {
 	return flags.String("mode", string(org.Test), "`test` or live")
 }

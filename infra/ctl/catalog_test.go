@@ -34,13 +34,13 @@ func writeList(t *testing.T, names ...string) string {
 	return path
 }
 
-// imported imports a list of institutions for live mode and returns the output.
+// imported imports a list of institutions in live mode and returns the command's output.
 func imported(t *testing.T, outputs string, names ...string) map[string]any {
 	t.Helper()
 	return mustPrint(t, outputs, "catalog import -format lantern-ndjson -mode live -file "+writeList(t, names...))
 }
 
-// brandOf returns the ID of the institution with this name.
+// brandOf returns the ID of the institution with the given name.
 func brandOf(t *testing.T, outputs, name string) string {
 	t.Helper()
 	printed, err := ctl(t, outputs, "catalog", "search", "-mode", "live", "-text", name)
@@ -129,7 +129,7 @@ func TestCatalogImportPublishAndOverride(t *testing.T) {
 	}
 }
 
-// mustPrint runs a command that must succeed and returns its output.
+// mustPrint runs a command that must succeed and returns the command's output.
 func mustPrint(t *testing.T, outputs, line string) map[string]any {
 	t.Helper()
 	printed, err := ctl(t, outputs, strings.Fields(line)...)
@@ -139,7 +139,7 @@ func mustPrint(t *testing.T, outputs, line string) map[string]any {
 	return printed
 }
 
-// A source whose list has shrunk, and a mode whose lists have lost too much, each wait for a separate confirmation.
+// An operator must separately confirm a source's shrunken list and a mode's large loss of institutions.
 func TestCatalogLargeRemovalWaitsForConfirmation(t *testing.T) {
 	outputs := newStack(t)
 	names := make([]string, 0, 40)

@@ -19,7 +19,7 @@ func catalogHealthCommands() []command {
 	}}
 }
 
-// healthShown is the default number of endpoints to print, and mostHealthShown the maximum.
+// healthShown and mostHealthShown are the default and the maximum number of endpoints to print.
 const (
 	healthShown     = 50
 	mostHealthShown = 100
@@ -82,8 +82,8 @@ func departuresShown(all []operator.EndpointDepartures, limit int) []map[string]
 	return rows
 }
 
-// bundlesShown returns the printed form of bundles, each with its first endpoints. Nothing is fetched from a bundle's
-// URL until an operator creates a source from it.
+// bundlesShown returns the printed form of bundles, each with its first endpoint. Nothing is fetched from a bundle's
+// URL until an operator creates a source for the bundle.
 func bundlesShown(mode string, all []operator.Bundle, limit int) []map[string]any {
 	rows := make([]map[string]any, 0, min(len(all), limit))
 	for _, b := range all[:min(len(all), limit)] {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// mostHosts is the default number of hosts awaiting approval to print.
+// mostHosts is the default number of pending hosts to print.
 const mostHosts = 25
 
 func hostCommands() []command {
@@ -81,7 +81,7 @@ func refuseHosts(flags *flag.FlagSet) action {
 	}
 }
 
-// hostsShown adds the hosts awaiting approval to shown, starting with those that have the most servers.
+// hostsShown adds the hosts that await approval to shown. Hosts with the most servers come first.
 func hostsShown(shown map[string]any, waiting []compose.Wait, choice *operator.HostChoice, limit int) map[string]any {
 	waiting = slices.DeleteFunc(slices.Clone(waiting), func(w compose.Wait) bool { return !choice.Has(w) })
 	if len(waiting) == 0 {

@@ -102,7 +102,7 @@ func setSource(flags *flag.FlagSet) action {
 	}
 }
 
-// knownSource returns the known published list with the given ID, or the zero Source if there is none.
+// knownSource returns the known published list with the given ID, or the zero Source if no known list has that ID.
 func knownSource(id string) (intake.Source, error) {
 	if id == "" {
 		return intake.Source{}, nil
@@ -121,7 +121,8 @@ func knownSource(id string) (intake.Source, error) {
 	return intake.Source{}, misused("-known: unknown list %q; known lists: %s", id, strings.Join(ids, ", "))
 }
 
-// named sets the source's descriptive fields from the flags that were given, leaving the others unchanged.
+// named sets the source's descriptive fields from the flags that the operator gave. It leaves all other fields
+// unchanged.
 func named(flags *flag.FlagSet, source *intake.Source) {
 	if source.Name == "" {
 		source.Name = source.ID
@@ -139,7 +140,7 @@ func named(flags *flag.FlagSet, source *intake.Source) {
 	}
 }
 
-// sourceShown returns an operator's view of a source.
+// sourceShown returns the operator's view of a source.
 func sourceShown(row intake.Row) map[string]any {
 	shown := map[string]any{"source": row.Source, "state": row.State}
 	switch {

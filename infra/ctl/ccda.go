@@ -25,7 +25,8 @@ func ccdaCommands() []command {
 	}}
 }
 
-// convertDocuments prints the resources converted from documents, one a line, and writes the report to standard error.
+// convertDocuments prints the resources converted from documents, one per line, and writes the report to standard
+// error.
 func convertDocuments(flags *flag.FlagSet) action {
 	report := flags.String("report", "", "`file` for the report (default: standard error)")
 	diff := flags.Bool("diff", false,
@@ -64,13 +65,13 @@ func (s session) reportTo(file string, report ccda.Report) error {
 	return nil
 }
 
-// memoryGoal is the memory use in bytes above which the garbage collector runs more often, regardless of cost.
-// Converting a 50 MB document must take less than 200 MB, including the memory that the program itself needs.
+// memoryGoal is the memory use, in bytes, above which the garbage collector runs more often, regardless of CPU cost.
+// Converting a 50 MB document must take less than 200 MB, including the program's own memory.
 const memoryGoal = 150 << 20
 
-// convertFiles prints the resources of the files that can be converted and reports the other files at the end.
+// convertFiles prints the resources of every file that can be converted and then reports the files that can't.
 func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
-	debug.SetGCPercent(50) // a 50 MB document and its resources need several times its size
+	debug.SetGCPercent(50) // converting a 50 MB document needs several times its size
 	debug.SetMemoryLimit(memoryGoal)
 	var set ccda.Set
 	var invalid error
@@ -92,7 +93,7 @@ func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
 	return report, errors.Join(err, lines.Flush(), invalid)
 }
 
-// differentError reports that two conversions differ and prints the differences.
+// differentError reports that two conversions differ, and prints their differences.
 type differentError struct{ found clinical.Difference }
 
 func (d *differentError) Error() string {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/ctl/clinical"
 )
 
-// differentFoldersError reports that two folders of conversions differ; its summary is printed.
+// differentFoldersError reports that two folders of conversions differ, and prints a summary of their differences.
 type differentFoldersError struct{ found *clinical.Summary }
 
 func (d *differentFoldersError) Error() string {
@@ -39,7 +39,7 @@ func isFolder(path string) bool {
 	return err == nil && found.IsDir()
 }
 
-// compareFolders counts the differences between files with the same name in two folders, whether they are documents or
+// compareFolders counts the differences between files with the same name in two folders. The files may be documents or
 // resources.
 func compareFolders(before, after string) (any, error) {
 	first, err := documentsIn(before)
@@ -77,8 +77,8 @@ func compareFolders(before, after string) (any, error) {
 	return s, nil
 }
 
-// documentsIn lists the documents (*.xml) and resources (*.ndjson) in a folder by base name without extension. It
-// returns an error if there are none, or if a document and a resource file share a name.
+// documentsIn lists a folder's documents (*.xml) and resource files (*.ndjson) by base name without extension. It
+// returns an error if the folder contains no such files, or if a document and a resource file share a name.
 func documentsIn(folder string) (map[string]string, error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {

@@ -95,7 +95,7 @@ func showClient(flags *flag.FlagSet) action {
 	})
 }
 
-// clientShown returns an operator's view of a client, which excludes its secret.
+// clientShown returns the operator's view of a client, without the client's secret.
 func clientShown(c catalog.OwnedClient) map[string]any {
 	shown := ownerShown(c.Owner)
 	shown["client_auth_id"], shown["method"], shown["origins"] = c.Auth.ID, c.Auth.Method,
@@ -116,7 +116,7 @@ func ownerShown(owner org.Tenant) map[string]any {
 	return map[string]any{"of": owner.OrgID, "mode": owner.Mode}
 }
 
-// forClient returns an action on a client, which is either shared or owned by an organisation in a mode.
+// forClient returns an action on a client. The client is either shared or owned by an organisation in one mode.
 func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, id string) (any,
 	error),
 ) action {
@@ -163,7 +163,7 @@ func removeClient(flags *flag.FlagSet) action {
 	})
 }
 
-// clientOwnerFlags adds the ownerFlags for an object that has no mode if it is shared.
+// clientOwnerFlags adds the flags that select a client's owner. It rejects a mode for a shared client.
 func clientOwnerFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 	owned := ownerFlags(flags)
 	return func() (org.Tenant, error) {
@@ -180,11 +180,11 @@ func secretFlag(flags *flag.FlagSet) *string {
 		"for client_secret_*: `file` with the client secret, - for standard input")
 }
 
-// maxSecretFile limits the size of a secret's file in bytes. Package operator validates the secret itself.
+// maxSecretFile limits a secret file's size in bytes. Package operator validates the secret itself.
 const maxSecretFile = 64 << 10
 
 // readSecret reads the file that a flag names and trims trailing line breaks. Its errors do not repeat the file name,
-// which may be a secret that was passed as the flag's value by mistake.
+// because someone may have passed the secret itself by mistake.
 func readSecret(input io.Reader, name, file string) (secret.Text, error) {
 	if file == "" {
 		return secret.Text{}, nil

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stored reads the stack's rows as its functions do.
+// stored reads the stack's rows in the same way as the stack's functions.
 type stored struct {
 	config  aws.Config
 	outputs map[string]string
@@ -41,7 +41,7 @@ func openStored(t *testing.T, file string) stored {
 	}
 }
 
-// client returns a client's authentication and its secret in plain text.
+// client returns a client's authentication settings and plain-text secret.
 func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.ClientAuth, string) {
 	t.Helper()
 	found, err := store.Clients(s.control).ClientAuthOf(t.Context(), owner, id)
@@ -84,14 +84,14 @@ func writeFile(t *testing.T, content string) string {
 	return file
 }
 
-// shows reports whether text contains the secret, in plain text or in base64 at any offset.
+// shows reports whether text contains the secret, either in plain text or base64-encoded at any offset.
 func shows(text, secret string) bool {
 	if strings.Contains(text, secret) {
 		return true
 	}
 	for offset := range 3 {
 		encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", offset) + secret))
-		// The first and last characters depend on the adjacent bytes.
+		// The first and last base64 characters depend on the adjacent bytes.
 		if strings.Contains(text, encoded[4:len(encoded)-4]) {
 			return true
 		}
@@ -140,7 +140,7 @@ func TestClientSecretIsEncryptedAndNeverPrinted(t *testing.T) {
 			t.Errorf("%v was accepted", refused)
 		}
 	}
-	// Anything that the test itself reads back from here on is not part of the record.
+	// The record excludes everything that the test itself reads from here on.
 	record := strings.Join(seen, "\n") + sent.all()
 	for _, secret := range []string{first, second} {
 		if shows(record, secret) {

@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// command is a command of ctl. Its help text is generated from these fields; docs/operate/ctl.md adds effects and
+// command is a ctl command. Its help text is generated from these fields; docs/operate/ctl.md adds effects and
 // warnings.
 type command struct {
-	name     string   // the command's words, one to three
-	flags    string   // flags as the help shows them; one line for each form
+	name     string   // the command's name, one to three words
+	flags    string   // flags as the help shows them, one line per form
 	help     string   // one-line description
 	needs    []string // required flags
-	offline  bool     // runs without a stack, or opens one itself if needed (session.open)
-	operands bool     // accepts operands after its flags, such as files
+	offline  bool     // runs without a stack or opens one itself (session.open)
+	operands bool     // accepts operands, such as files, after its flags
 	declare  func(flags *flag.FlagSet) action
 }
 
-// action runs a command after its flags are parsed. It returns the result to print, or nil if it has already printed
-// it.
+// action runs a command after the command's flags are parsed. It returns the result to print, or nil if the action has
+// already printed its result.
 type action func(ctx context.Context, s session) (any, error)
 
-// synopsis returns the command's syntax, one line for each form.
+// synopsis returns the command's syntax, one line per form.
 func (c command) synopsis() string {
 	return strings.TrimSpace(c.name + " " + strings.ReplaceAll(c.flags, "\n", "\n"+c.name+" "))
 }
@@ -58,7 +58,7 @@ func commands() registry {
 	)
 }
 
-// find returns the command with these words, or a usageError if there is none.
+// find returns the command with the given words, or a usageError if no command matches.
 func (r registry) find(words []string) (command, error) {
 	if len(words) == 0 {
 		return command{}, misused("a command is required\n%s", r.overview())
@@ -90,7 +90,7 @@ func (r registry) find(words []string) (command, error) {
 // mostWords is the maximum number of words in a command's name.
 const mostWords = 3
 
-// help returns the help text for all commands, for those that share a first word, or for one command.
+// help returns the help text for all commands, for the commands that share a first word, or for one command.
 func (r registry) help(words []string) (string, error) {
 	if len(words) == 0 {
 		return r.overview(), nil
@@ -109,12 +109,12 @@ func (r registry) group(word string) registry {
 	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return strings.Fields(c.name)[0] != word })
 }
 
-// below returns the longer commands whose names begin with these words.
+// below returns the longer commands whose names begin with the given words.
 func (r registry) below(words string) registry {
 	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return !strings.HasPrefix(c.name, words+" ") })
 }
 
-// words returns the distinct first or second words of the commands' names.
+// words returns the distinct first or second words of all command names.
 func (r registry) words(place int) []string {
 	all := make([]string, 0, len(r))
 	for _, c := range r {
@@ -151,7 +151,7 @@ func (r registry) listing() string {
 
 func asks(word string) bool { return slices.Contains([]string{"help", "-h", "-help", "--help"}, word) }
 
-// likely returns a "did you mean" question if one of the known words is similar enough.
+// likely returns a "did you mean" question if a known word is similar enough.
 func likely(word string, known []string) string {
 	nearest := slices.MinFunc(known, func(a, b string) int { return cmp.Compare(distance(word, a), distance(word, b)) })
 	if distance(word, nearest) > max(2, len(word)/3) {
@@ -160,7 +160,7 @@ func likely(word string, known []string) string {
 	return fmt.Sprintf("; did you mean %s?", nearest)
 }
 
-// distance returns the edit distance between two words: the number of letters to insert, delete or replace.
+// distance returns the edit distance between two words: the minimum number of letters to insert, delete or replace.
 func distance(one, other string) int {
 	row := make([]int, len(other)+1)
 	for j := range row {

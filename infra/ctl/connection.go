@@ -31,7 +31,8 @@ func connectionCommands() []command {
 	}
 }
 
-// pagingFlags adds the flags for paging through a list. Call the returned function after parsing.
+// pagingFlags adds the flags for paging through a list. Callers must call the returned function after parsing the
+// flags.
 func pagingFlags(flags *flag.FlagSet) func() (operator.Paging, error) {
 	var p operator.Paging
 	flags.StringVar(&p.After, "after", "", "continue after this `position`, which is next on the previous page")
@@ -108,7 +109,7 @@ func purgeConnection(flags *flag.FlagSet) action {
 	})
 }
 
-// connectionShown returns an operator's view of a connection, which excludes encrypted values and patient data.
+// connectionShown returns the operator's view of a connection, without encrypted values or patient data.
 func connectionShown(c operator.Connection) map[string]any {
 	shown := map[string]any{
 		"id": c.ID, "org_id": c.Tenant.OrgID, "organisation": c.Organisation, "mode": c.Tenant.Mode, "status": c.Status,
@@ -140,14 +141,14 @@ func connectionShown(c operator.Connection) map[string]any {
 	return shown
 }
 
-// addTime adds a time to the printed form into, unless the time is zero.
+// addTime adds a time to a row's printed form. It omits a zero time.
 func addTime(into map[string]any, name string, at time.Time) {
 	if !at.IsZero() {
 		into[name] = at
 	}
 }
 
-// addDamage adds the names of a row's unreadable attributes to the printed form into.
+// addDamage adds the names of a row's unreadable attributes to the row's printed form.
 func addDamage(into map[string]any, damaged []fault.Spot) {
 	rows := make([]map[string]string, 0, len(damaged))
 	for _, at := range damaged {

@@ -24,7 +24,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Words in rows that must never be printed.
+// These values in stored rows must never be printed.
 const (
 	privateToken    = "sealed-token-of-a-patient"
 	privatePatient  = "hash-of-a-patient-id"
@@ -32,7 +32,7 @@ const (
 	privateKey      = "place-of-a-file"
 )
 
-// patients stores an organisation's connections and exports as the functions do.
+// patients stores an organisation's connections and exports in the same way as the functions.
 type patients struct {
 	stored
 
@@ -40,7 +40,7 @@ type patients struct {
 	endpoint string
 }
 
-// table returns the name of a table that is not among the stack's outputs, since operators do not use it.
+// table returns the name of a table that the stack's outputs omit because operators do not use the table.
 func (p patients) table(name string) string {
 	return strings.Replace(p.outputs["WorkTable"], "Work", name, 1)
 }
@@ -53,7 +53,7 @@ func (p patients) tables() (store.Conclusions, store.Register) {
 		store.NewRegister(p.work(), links)
 }
 
-// connect stores a connection after set has changed it, and returns its ID.
+// connect creates a connection, lets set change it, stores it, and returns its ID.
 func (p patients) connect(t *testing.T, set func(c *connection.Connection)) string {
 	t.Helper()
 	now := time.Now()
@@ -82,7 +82,8 @@ func (p patients) connect(t *testing.T, set func(c *connection.Connection)) stri
 	return c.ID
 }
 
-// export stores an export task and its event. The task has the final state that end sets, or is pending if end is nil.
+// export stores an export task and the task's event. The end function sets the task's final state; if end is nil, the
+// task stays pending.
 func (p patients) export(t *testing.T, id string, end func(task export.Task) (export.Task, webhook.Event)) string {
 	t.Helper()
 	_, register := p.tables()
@@ -109,7 +110,7 @@ func (p patients) line(t *testing.T, task string, since time.Time) {
 	expect.NoError(t, store.Tasks(p.work()).JoinLine(t.Context(), claimed, since))
 }
 
-// withPatients returns a stack with an organisation and an endpoint.
+// withPatients returns a stack that contains an organisation and an endpoint.
 func withPatients(t *testing.T) (string, *recording, patients) {
 	t.Helper()
 	outputs, sent := newRecordedStack(t, "")
@@ -123,7 +124,8 @@ func withPatients(t *testing.T) (string, *recording, patients) {
 	}
 }
 
-// matter runs a command for the organisation and returns its output, which must not contain private data.
+// matter runs a command for the organisation and returns the command's output. The test fails if the output contains
+// private data.
 func (p patients) matter(t *testing.T, outputs string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -138,7 +140,7 @@ func (p patients) matter(t *testing.T, outputs string, args ...string) (string, 
 	return out.String(), err
 }
 
-// tells runs a command and checks that its output contains all of the given texts.
+// tells runs a command and checks that the command's output contains all of the given texts.
 func (p patients) tells(t *testing.T, outputs string, args []string, want ...string) {
 	t.Helper()
 	printed, err := p.matter(t, outputs, args...)
@@ -281,7 +283,7 @@ func TestExportShowExplainsProblem(t *testing.T) {
 	}
 }
 
-// damage makes an attribute in a row unreadable.
+// damage makes a row's attribute unreadable.
 func (p patients) damage(t *testing.T, table, pk, sk, attribute string) {
 	t.Helper()
 	_, err := dynamodb.NewFromConfig(p.config).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
@@ -297,7 +299,7 @@ func (p patients) damage(t *testing.T, table, pk, sk, attribute string) {
 	expect.NoError(t, err)
 }
 
-// deliver stores a failed delivery of an event to one of the organisation's webhooks, and returns its ID.
+// deliver stores a failed delivery of an event to one of the organisation's webhooks and returns the webhook's ID.
 func (p patients) deliver(t *testing.T, outputs, eventID string) string {
 	t.Helper()
 	hook, _ := doer(t, outputs)("webhook", "create", "-org", p.tenant.OrgID, "-url",

@@ -74,7 +74,7 @@ func listCredentials(flags *flag.FlagSet) action {
 	})
 }
 
-// credentialShown returns the printed form of a credential, which excludes its secrets.
+// credentialShown returns a credential's printed form, without the credential's secrets.
 func credentialShown(c org.Credential, uses map[string]time.Time) map[string]any {
 	keys := make([]map[string]any, 0, len(c.Keys))
 	for _, key := range c.Keys {
@@ -94,7 +94,7 @@ func credentialShown(c org.Credential, uses map[string]time.Time) map[string]any
 	}
 }
 
-// publicIDFlag adds the flag for a credential's public ID.
+// publicIDFlag adds the flag that selects a credential by its public ID.
 func publicIDFlag(flags *flag.FlagSet) *string {
 	return flags.String("public-id", "", "public `id`")
 }

@@ -15,7 +15,7 @@ func doctorCommands() []command {
 	}}
 }
 
-// finding is a check's result. A check also reports anything it could not inspect.
+// finding is a check's result. A check also returns a finding for anything that could not be inspected.
 type finding struct {
 	Check string `json:"check"`
 	State string `json:"state"` // "ok", "wrong" or "not_seen"
@@ -31,12 +31,12 @@ func amiss(do, what string, args ...any) finding {
 	return finding{State: "wrong", What: fmt.Sprintf(what, args...), Do: do}
 }
 
-// notInspected returns a finding for something that could not be inspected. do states the remedy.
+// notInspected returns a finding for something that could not be inspected. The do argument states the remedy.
 func notInspected(do, what string, args ...any) finding {
 	return finding{State: "not_seen", What: fmt.Sprintf(what, args...), Do: do}
 }
 
-// check is one of doctor's named checks. Checks that use the operator's rules need correct stack outputs and the
+// check is one of doctor's named checks. Checks that use the operator's rules depend on the stack outputs and the
 // hashing secret, which other checks verify.
 type check struct {
 	name    string
@@ -88,7 +88,7 @@ func examine(*flag.FlagSet) action {
 	}
 }
 
-// failedCheckError reports a failed check and prints its findings.
+// failedCheckError reports that a check failed, and prints the check's findings.
 type failedCheckError struct{ found any }
 
 func (*failedCheckError) Error() string {

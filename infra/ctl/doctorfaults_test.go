@@ -103,7 +103,8 @@ func failForHours(t *testing.T, outputs string) {
 	}
 }
 
-// TestDoctorQueriesCloudWatchAndSES covers alarms and the SES sandbox, which do not exist on this machine.
+// TestDoctorQueriesCloudWatchAndSES covers CloudWatch alarms and the SES sandbox, which the embedded AWS does not
+// provide.
 func TestDoctorQueriesCloudWatchAndSES(t *testing.T) {
 	newPublisher(t)
 	quota, alarms := "", `<member><AlarmName>ctl-ExportDeadLetters</AlarmName></member>`

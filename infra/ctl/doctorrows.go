@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// failingFor is the time that a webhook may fail before doctor reports it. Redeploying a receiver causes failures for
-// several minutes.
+// failingFor is the time for which a webhook may fail before doctor reports the webhook. Redeploying a receiver causes
+// failures for several minutes.
 const failingFor = time.Hour
 
 func checkWebhooks(ctx context.Context, s session) []finding {
@@ -73,7 +73,7 @@ func checkInstitutions(ctx context.Context, s session) []finding {
 	return found
 }
 
-// checkAudit verifies every audit chain and prints the chain heads for safekeeping.
+// checkAudit verifies every audit chain and prints the chain heads, which the operator should store safely.
 func checkAudit(ctx context.Context, s session) []finding {
 	all, err := s.Organisations.List(ctx)
 	if err != nil {

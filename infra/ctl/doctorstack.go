@@ -43,8 +43,8 @@ func checkOutputs(_ context.Context, s session) []finding {
 	return []finding{fine("All outputs are present.")}
 }
 
-// checkKeys reads the only secret that operators may read, and tests the only key that they may use by encrypting and
-// decrypting with it.
+// checkKeys reads the only secret that operators may read. It also tests the only key that operators may use by
+// encrypting and decrypting with the key.
 func checkKeys(ctx context.Context, s session) []finding {
 	found := []finding{notInspected(
 		"Search the logs for start.failed: functions that can't read their secrets and keys don't start.",
@@ -76,10 +76,10 @@ func checkKeys(ctx context.Context, s session) []finding {
 }
 
 // tolerated is the maximum tolerated clock difference. AWS rejects signatures that are off by 5 minutes or more;
-// portals reject assertions sooner.
+// portals reject assertions with smaller clock errors.
 const tolerated = 30 * time.Second
 
-// checkService calls the running service, whose functions read their parameters at startup.
+// checkService calls the running service. The service's functions read their parameters at startup.
 func checkService(ctx context.Context, s session) []finding {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		s.stack.Outputs["BaseUrl"]+"/.well-known/jwks.json", http.NoBody)
@@ -179,7 +179,7 @@ func checkAlarms(ctx context.Context, s session) []finding {
 	return found
 }
 
-// sandboxQuota is the number of e-mails that an account in the SES sandbox can send in 24 hours.
+// sandboxQuota is the number of emails that an account in the SES sandbox can send in 24 hours.
 const sandboxQuota = 200
 
 func checkMail(ctx context.Context, s session) []finding {
@@ -200,7 +200,7 @@ func checkMail(ctx context.Context, s session) []finding {
 		quota.Max24HourSend))
 }
 
-// summary returns an error's message without the errors that it wraps, which are long for AWS errors.
+// summary returns the innermost wrapped error's message, because the full messages of AWS errors are long.
 func summary(err error) string {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(next) {
 		err = next

@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// checkURLs reports stored URLs that point to the service itself or that browsers parse differently. It identifies them
-// by row and field, since an attacker may control their text.
+// checkURLs reports stored URLs that point to the service itself or that browsers parse differently. The report
+// identifies each URL by row and field, because an attacker may control the URL's text.
 func checkURLs(ctx context.Context, s session) []finding {
 	own, err := wiring.OwnURLs(s.stack.Outputs)
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *urlCheck) note(row, field string, err error) {
 
 func (c *urlCheck) organisation(one operator.Listed) {
 	o := one.Organisation
-	if one.Tenant.Mode != org.Live { // both modes share these URLs, so one is enough
+	if one.Tenant.Mode != org.Live { // both modes share these URLs, so checking one suffices
 		return
 	}
 	row := "Organisation " + one.Tenant.OrgID
@@ -109,7 +109,7 @@ func (c *urlCheck) rows(ctx context.Context, s session, tenant org.Tenant) error
 	return nil
 }
 
-// catalogue checks the URLs in the published catalogue of a mode.
+// catalogue checks the URLs in a mode's published catalogue.
 func (c *urlCheck) catalogue(ctx context.Context, s session, mode string) error {
 	pointer, err := store.Catalog{
 		DB:    store.NewClient(s.stack.Config),

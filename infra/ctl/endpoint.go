@@ -106,7 +106,7 @@ func approvalFlags(flags *flag.FlagSet) func() operator.Approval {
 	return func() operator.Approval { return operator.Approval{Origins: origins, Issuer: issuer.said} }
 }
 
-// endpointShown returns an operator's view of an endpoint.
+// endpointShown returns the operator's view of an endpoint.
 func endpointShown(e catalog.Endpoint) map[string]any {
 	pins := map[string]string{}
 	for _, pin := range operator.Pinned(e.Pins) {
@@ -122,7 +122,7 @@ func endpointShown(e catalog.Endpoint) map[string]any {
 	}
 }
 
-// endpointFlag adds the flag for an endpoint's ID.
+// endpointFlag adds the flag that selects an endpoint by ID.
 func endpointFlag(flags *flag.FlagSet) *string { return flags.String("id", "", "endpoint `id`") }
 
 func showEndpoint(flags *flag.FlagSet) action {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// failedTestError reports that an endpoint test ran and found failures. Its findings are printed.
+// failedTestError reports that an endpoint test ran and found failures, and prints the test's findings.
 type failedTestError struct {
 	checks []probe.Check
 	failed int
@@ -27,7 +27,7 @@ func (f *failedTestError) Error() string { return fmt.Sprintf("failed checks: %d
 
 func (f *failedTestError) shown() any { return f.checks }
 
-// testEndpoint runs every test of an endpoint that needs no patient.
+// testEndpoint runs every endpoint test that does not require a patient.
 func testEndpoint(flags *flag.FlagSet) action {
 	owned := ownerFlags(flags)
 	id := endpointFlag(flags)
@@ -66,7 +66,7 @@ func testEndpoint(flags *flag.FlagSet) action {
 	}
 }
 
-// test runs the probe. If a check failed, it returns an error that holds the findings.
+// test runs the probe. If a check fails, test returns an error that holds the findings.
 func (s session) test(ctx context.Context, subject probe.Subject) (any, error) {
 	p, err := wiring.NewProbe(s.stack.Config, s.stack.Outputs, s.stack.Options(actor), s.Operator)
 	if err != nil {
@@ -91,12 +91,13 @@ func platformOf(named string) (string, error) {
 	return found.ID, nil
 }
 
-// findSubject looks up the endpoint by ID or FHIR base URL, or builds a provisional one.
+// findSubject looks up the endpoint by ID or FHIR base URL. If the endpoint does not exist yet, findSubject builds a
+// provisional endpoint.
 func findSubject(
 	ctx context.Context, o *wiring.Operator, id, base, mode string,
 ) (e catalog.Endpoint, stored bool, err error) {
 	if id == "" {
-		if id, err = operator.EndpointID(mode, base); err != nil { // the test itself reports the URL's error
+		if id, err = operator.EndpointID(mode, base); err != nil { // the endpoint test reports the URL's error
 			//nolint:nilerr // see above
 			return catalog.Endpoint{FHIRBase: base, Mode: mode, Status: catalog.EndpointActive}, false, nil
 		}

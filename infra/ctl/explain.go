@@ -21,10 +21,10 @@ func explainCommands() []command {
 	}}
 }
 
-// longestLine is the maximum length of a log line in bytes. CloudWatch accepts 256 KiB.
+// longestLine is the maximum length of a log line in bytes. CloudWatch accepts lines of up to 256 KiB.
 const longestLine = 1 << 20
 
-// explainLines prints each explanation as it reads, since its input may be endless.
+// explainLines prints each explanation as soon as it has read the line, because the input may be endless.
 func explainLines(flags *flag.FlagSet) action {
 	file := flags.String("line", "-", "`file` with log lines, - for standard input")
 	return func(ctx context.Context, s session) (any, error) {
@@ -64,8 +64,8 @@ func explainLines(flags *flag.FlagSet) action {
 	}
 }
 
-// reader opens the file that -line names. Its errors do not repeat the file name, which may be a log line passed by
-// mistake.
+// reader opens the file that -line names. Its errors do not repeat the file name, because someone may have passed a log
+// line by mistake.
 func (s session) reader(file string) (io.ReadCloser, error) {
 	if file == "-" {
 		return io.NopCloser(s.input), nil

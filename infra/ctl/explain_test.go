@@ -37,7 +37,7 @@ func lineOf(t *testing.T, row explain.Failure) string {
 		switch {
 		case documented == "-":
 			continue
-		case name == "class" && strings.HasPrefix(documented, "…"): // any of the values that contain this part
+		case name == "class" && strings.HasPrefix(documented, "…"): // any value that contains this part
 			fields[name] = regexp.MustCompile("[A-Za-z]*" + strings.Trim(documented, "…") +
 				"[A-Za-z]*Exception").FindString(docs.Failures())
 		case documented != "":
@@ -57,7 +57,7 @@ func lineOf(t *testing.T, row explain.Failure) string {
 	return string(line)
 }
 
-// explained runs explain on input, without a stack unless the folder or the arguments select one.
+// explained runs explain on input. It uses a stack only if the folder or the arguments select one.
 func explained(t *testing.T, input string, args ...string) (told []explain.Explanation, said string) {
 	t.Helper()
 	var out, about bytes.Buffer
@@ -78,8 +78,8 @@ func explained(t *testing.T, input string, args ...string) (told []explain.Expla
 	}
 }
 
-// TestExplainCoversEachFailureWithValidCommands checks, for every row in the table, the explanation, the links, and
-// that ctl accepts the commands.
+// TestExplainCoversEachFailureWithValidCommands checks every row in the table: the explanation, the links, and whether
+// ctl accepts the commands.
 func TestExplainCoversEachFailureWithValidCommands(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rows := failureRows(t)
@@ -117,7 +117,7 @@ func TestExplainCoversEachFailureWithValidCommands(t *testing.T) {
 	}
 }
 
-// checkTaken checks that ctl accepts a command line, as far as possible without a stack.
+// checkTaken checks that ctl accepts a command line, as far as this can be checked without a stack.
 func checkTaken(t *testing.T, line string) {
 	t.Helper()
 	words := strings.Fields(line)
@@ -139,7 +139,7 @@ func checkTaken(t *testing.T, line string) {
 	}
 }
 
-// TestExplainAdviceNamesExistingDocuments checks that the paths in the advice exist.
+// TestExplainAdviceNamesExistingDocuments checks that every path in the advice exists.
 func TestExplainAdviceNamesExistingDocuments(t *testing.T) {
 	t.Parallel()
 	document, found := regexp.MustCompile(`docs/[\w/.-]+\.md`), 0
@@ -159,7 +159,7 @@ func TestExplainAdviceNamesExistingDocuments(t *testing.T) {
 	}
 }
 
-// TestExplainPrintsOnlyKnownFieldsAndStackNames explains lines of many kinds and checks that only known fields are
+// TestExplainPrintsOnlyKnownFieldsAndStackNames explains many kinds of lines and checks that only known fields are
 // printed.
 func TestExplainPrintsOnlyKnownFieldsAndStackNames(t *testing.T) {
 	outputs := newStack(t)
@@ -203,7 +203,7 @@ func TestExplainNeedsNoStack(t *testing.T) {
 	if len(told) != 2 || strings.Count(said, "ctl: names are omitted: no stack: there is no local run here") != 1 {
 		t.Errorf("%d lines were explained, and said was %q", len(told), said)
 	}
-	// Lines that report no failure need no stack.
+	// Explaining a line that reports no failure does not require a stack.
 	if told, said := explained(t, "Ready.\n"); len(told) != 0 ||
 		said != "ctl: 0 lines explained, 1 without a failure, 0 malformed\n" {
 		t.Errorf("%v, %q", told, said)
@@ -227,7 +227,7 @@ func TestExplainNeedsNoStack(t *testing.T) {
 	}
 }
 
-// TestExplainPrintsEachExplanationImmediately covers the output of make run, which is endless.
+// TestExplainPrintsEachExplanationImmediately covers make run's endless output.
 func TestExplainPrintsEachExplanationImmediately(t *testing.T) {
 	t.Chdir(t.TempDir())
 	row := failureRows(t)[0]
@@ -236,7 +236,7 @@ func TestExplainPrintsEachExplanationImmediately(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		err := run(t.Context(), []string{"explain"}, streams{input: lines, out: out, said: io.Discard})
-		done <- errors.Join(err, lines.Close(), out.Close()) // closes both, so that no goroutine waits forever
+		done <- errors.Join(err, lines.Close(), out.Close()) // closes both pipes so that no goroutine blocks forever
 	}()
 	if _, err := fmt.Fprintln(written, lineOf(t, row)); err != nil {
 		t.Fatal(err)

@@ -8,16 +8,16 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// names looks up the stack's names for organisations and endpoints. It opens the stack on the first lookup, since make
-// run may still be starting, and looks up each name once.
+// names looks up the stack's names for organisations and endpoints. It opens the stack on the first lookup, because
+// make run may still be starting, and looks up each name once.
 type names struct {
 	session session
 	isTried bool
 	known   map[string]string // by ID; "" if this stack has no name for the ID
 }
 
-// add adds names for the IDs in an explanation. If a name can't be looked up, it is omitted and the omission is
-// reported.
+// add adds names for the IDs in an explanation. If a name can't be looked up, add omits the name and reports the
+// omission.
 func (n *names) add(ctx context.Context, told explain.Explanation) {
 	tenant, err := tenantOf(told.Whose["org_id"], told.Whose["mode"])
 	endpoint, isEndpoint := ids.ParseUUID(told.Where["endpoint_id"])
@@ -38,7 +38,7 @@ func (n *names) add(ctx context.Context, told explain.Explanation) {
 	}
 }
 
-// openStack opens the stack and reports whether it is available.
+// openStack opens the stack and reports whether the stack is available.
 func (n *names) openStack(ctx context.Context) bool {
 	if n.isTried {
 		return n.session.Operator != nil

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// usageError reports a mistake in the command line; the command did not run.
+// usageError reports an invalid command line; the command did not run.
 type usageError struct{ cause error }
 
 func (u *usageError) Error() string { return u.cause.Error() }
@@ -24,9 +24,9 @@ func misused(format string, args ...any) error {
 	return &usageError{cause: fmt.Errorf(format, args...)}
 }
 
-// parse parses a command's flags and leaves operands to a command that accepts them. Its errors do not repeat
-// unexpected arguments, since one may be a secret whose flag is missing. If help is requested, the error is
-// flag.ErrHelp.
+// parse parses a command's flags. Commands that accept operands receive the remaining arguments. Errors do not repeat
+// unexpected arguments, because an argument may be a secret whose flag is missing. If the user requests help, parse
+// returns flag.ErrHelp.
 func parse(flags *flag.FlagSet, args []string, operands bool) error {
 	flags.SetOutput(io.Discard)
 	if err := flags.Parse(args); err != nil {
@@ -39,7 +39,7 @@ func parse(flags *flag.FlagSet, args []string, operands bool) error {
 	return refuseEmptyFlags(flags)
 }
 
-// refuseEmptyFlags returns an error for any flag with an empty value, usually caused by an unset shell variable.
+// refuseEmptyFlags returns an error if a flag's value is empty. Empty values usually come from unset shell variables.
 func refuseEmptyFlags(flags *flag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *flag.Flag) {
@@ -50,7 +50,7 @@ func refuseEmptyFlags(flags *flag.FlagSet) error {
 	return err
 }
 
-// needed returns an error that names a required flag if it is missing.
+// needed returns an error that names the first missing required flag.
 func needed(flags *flag.FlagSet, names ...string) error {
 	for _, name := range names {
 		if !given(flags, name) {
@@ -61,15 +61,15 @@ func needed(flags *flag.FlagSet, names ...string) error {
 	return nil
 }
 
-// given reports whether a flag was set, even to its default.
+// given reports whether a flag was set, even to its default value.
 func given(flags *flag.FlagSet, name string) bool {
 	found := false
 	flags.Visit(func(f *flag.Flag) { found = found || f.Name == name })
 	return found
 }
 
-// naming prefixes an error about a value with the name of its flag. The flag for an ID has the name of its object, or
-// is -id if the command has only one kind of object.
+// naming adds a flag's name to an error about the flag's value. An ID's flag has the name of the ID's object; in
+// commands with only one kind of object, the flag is -id.
 func naming(flags *flag.FlagSet, err error) error {
 	for _, name := range []string{fault.Of(err).Field, "id"} {
 		if fault.Of(err).Field != "" && flags.Lookup(name) != nil {
@@ -92,7 +92,8 @@ func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tena
 	}
 }
 
-// forOrganisation returns an action on an organisation in both modes. It passes one of the two tenants.
+// forOrganisation returns an action on an organisation in both modes. It passes one of the organisation's two tenants
+// to the action.
 func forOrganisation(flags *flag.FlagSet,
 	do func(ctx context.Context, s session, tenant org.Tenant) (any, error),
 ) action {
@@ -106,8 +107,8 @@ func forOrganisation(flags *flag.FlagSet,
 	}
 }
 
-// ownerFlags adds the flags that select an owner. Without -org, the object belongs to everyone and the owner is the
-// zero tenant.
+// ownerFlags adds the flags that select an object's owner. Without -org, the object belongs to everyone and the owner
+// is the zero tenant.
 func ownerFlags(flags *flag.FlagSet) func() (owner org.Tenant, mode string, err error) {
 	id := flags.String("org", "", "`id` of the owning organisation (default: shared by all organisations)")
 	mode := flags.String("mode", string(org.Test), "`test` or live")
@@ -172,7 +173,7 @@ func (m *mayBeEmpty) Set(value string) error {
 	return nil
 }
 
-// optional returns a flag's value, or nil if it was not given.
+// optional returns a flag's value, or nil if the flag was not given.
 func optional(flags *flag.FlagSet, name string) *string {
 	if !given(flags, name) {
 		return nil

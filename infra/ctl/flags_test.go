@@ -40,7 +40,7 @@ func newWorld(t *testing.T, outputs string) world {
 	return w
 }
 
-// right returns valid values for a command's flags, so that the command reaches the invalid one.
+// right returns valid values for all of a command's flags, so that only the flag under test has an invalid value.
 func (w world) right(command string) map[string]string {
 	tenant := map[string]string{"org": w.org, "mode": "test"}
 	with := func(base map[string]string, more ...string) map[string]string {
@@ -141,7 +141,7 @@ func (w world) rightOfCatalog(command string) map[string]string {
 	return map[string]string{}
 }
 
-// wrong returns a value that is invalid for any flag with this name.
+// wrong returns a value that is invalid for every flag with the given name.
 func wrong(t *testing.T, name string) string {
 	t.Helper()
 	if value, ok := map[string]string{
@@ -174,7 +174,7 @@ func TestInvalidValueErrorNamesFlag(t *testing.T) {
 		// any text is valid, but nothing matches
 		"catalog diff -host", "catalog diff -source", "catalog search -text", "catalog search -state",
 		"catalog search -platform", "catalog search -zip",
-		// accepts any text, and compares it with the discovery document
+		// accepts any text and compares it with the discovery document
 		"endpoint create -issuer", "endpoint approve -issuer",
 		"webhook log -id", "webhook log -delivery", "connection list -external-id", // any text is valid, but nothing matches
 		"client list -", "registration set -client-auth x",
@@ -219,7 +219,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// TestEmptyFlagValueIsRejected covers unset shell variables, which result in empty values.
+// TestEmptyFlagValueIsRejected covers empty flag values, which result from unset shell variables.
 func TestEmptyFlagValueIsRejected(t *testing.T) {
 	t.Parallel()
 	var taken []string
@@ -248,7 +248,7 @@ func TestEmptyFlagValueIsRejected(t *testing.T) {
 	}
 }
 
-// TestOmittedFlagsChangeNothing runs each command with only the flags that select its object.
+// TestOmittedFlagsChangeNothing runs each command with only the flags that select the command's object.
 func TestOmittedFlagsChangeNothing(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	w := newWorld(t, outputs)
@@ -257,9 +257,9 @@ func TestOmittedFlagsChangeNothing(t *testing.T) {
 	tenant := "-org " + w.org + " -mode test "
 	for line, want := range map[string]string{
 		"organisation set -org " + w.org:                  "-website",
-		"organisation emails -org " + w.org:               "", // without other flags, it only prints them
+		"organisation emails -org " + w.org:               "", // without other flags, the command only prints them
 		"credential set -public-id " + w.publicID:         "-add-redirect",
-		"webhook types " + tenant + "-id " + w.hook:       "", // without other flags, it only prints them
+		"webhook types " + tenant + "-id " + w.hook:       "", // without other flags, the command only prints them
 		"webhook url " + tenant + "-id " + w.hook:         "-url is required",
 		"webhook set " + tenant + "-id " + w.hook:         "-no-headers",
 		"endpoint rename -id " + w.endpoint:               "-name is required",

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestHelpNeedsNoStack checks that requested help is printed as output, and usage errors as errors.
+// TestHelpNeedsNoStack checks that ctl prints requested help to standard output and usage errors to standard error.
 func TestHelpNeedsNoStack(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, test := range []struct{ line, want, not string }{
@@ -68,7 +68,7 @@ func TestUsageErrorSuggestsSimilarCommand(t *testing.T) {
 	}
 }
 
-// TestSynopsisMatchesFlags checks that each synopsis lists exactly the flags that the command parses.
+// TestSynopsisMatchesFlags checks that each command's synopsis lists exactly the flags that the command parses.
 func TestSynopsisMatchesFlags(t *testing.T) {
 	t.Parallel()
 	word := regexp.MustCompile(`(?:^|[\s\[(])-([a-z-]+)`)
@@ -92,7 +92,7 @@ func TestSynopsisMatchesFlags(t *testing.T) {
 	}
 }
 
-// TestDocumentsNameExistingCommands checks that every command cited in a document's code spans and examples exists.
+// TestDocumentsNameExistingCommands checks that every ctl command in the documents' code spans and examples exists.
 func TestDocumentsNameExistingCommands(t *testing.T) {
 	t.Parallel()
 	all := commands()

@@ -1,12 +1,13 @@
 // Command ctl is the operator's command line. It manages organisations, credentials, webhooks, institutions and our
-// registrations there, and explains log lines. By default it uses the local run described in .local/run.json. With
-// -stack it uses the named stack on AWS, and with -outputs the stack whose outputs are in a file:
+// registrations with them, and explains log lines. By default, ctl uses the local run described in .local/run.json. The
+// -stack flag selects the named stack on AWS; the -outputs flag selects the stack whose outputs a file contains:
 //
 //	go run ./infra/ctl organisation create -name "Alder Clinic App"
 //	go run ./infra/ctl -stack recordbridge organisation list
 //
-// It prints JSON, and names the stack on standard error. Private keys and webhook secrets are printed once, when they
-// are created. The exit code is 0 for success, 2 for an invalid command line, and 1 for any other failure.
+// The command prints JSON to standard output and the stack's name to standard error. Private keys and webhook secrets
+// are printed only once, when they are created. The exit code is 0 for success, 2 for an invalid command line, and 1
+// for any other failure.
 package main
 
 import (
@@ -33,7 +34,7 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// exitCode returns the exit code for an error, distinguishing usage errors from other failures.
+// exitCode returns the exit code for an error. Usage errors have a different exit code from other failures.
 func exitCode(err error) int {
 	if err == nil {
 		return 0
@@ -44,11 +45,11 @@ func exitCode(err error) int {
 	return 1
 }
 
-// streams holds a command's input and outputs.
+// streams holds a command's input and output streams.
 type streams struct {
-	input io.Reader // secrets and log lines to read
-	out   io.Writer // destination of results
-	said  io.Writer // destination of messages about the stack in use and omissions
+	input io.Reader // input for secrets and log lines
+	out   io.Writer // receives results
+	said  io.Writer // receives messages about the stack in use and omissions
 }
 
 func run(ctx context.Context, args []string, s streams) error {
@@ -91,7 +92,7 @@ func run(ctx context.Context, args []string, s streams) error {
 	return chosen.run(ctx, at, words[len(strings.Fields(chosen.name)):], s)
 }
 
-// run parses the flags, opens the stack if the command needs one, and prints the result.
+// run parses the flags, opens a stack if the command needs one, and prints the result.
 func (c command) run(ctx context.Context, at where, args []string, s streams) error {
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	act := c.declare(flags)
@@ -124,7 +125,8 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 	return show(s.out, result)
 }
 
-// located adds the affected row or table to an error, if known, and the remedy if the failure is temporary.
+// located adds the affected row or table, if known, to an error. If the failure is temporary, located also adds the
+// remedy.
 func located(err error) error {
 	at := fault.SpotOf(err)
 	switch {
@@ -160,7 +162,7 @@ type printedError interface {
 	shown() any
 }
 
-// unfinishedError reports that an object was created but that a later step, such as writing its audit row, failed.
+// unfinishedError reports that an object was created but that a later step, such as writing the audit row, failed.
 type unfinishedError struct {
 	result any
 	cause  error
@@ -174,8 +176,8 @@ func (u *unfinishedError) Unwrap() error { return u.cause }
 
 func (u *unfinishedError) shown() any { return u.result }
 
-// showing returns the result of a command that creates a secret. A created secret is printed even if a later step
-// fails, since it can't be shown again.
+// showing returns the result of a command that creates a secret. The secret is printed even if a later step fails,
+// because ctl can't show the secret again.
 func showing(result any, made secret.Text, err error) (any, error) {
 	if err == nil || made.Empty() {
 		return result, err

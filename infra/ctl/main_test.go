@@ -20,11 +20,11 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// nowhere is a FHIR base URL that the network guard rejects without using the network (RFC 5737).
+// nowhere is a FHIR base URL that the network guard rejects without a network request (RFC 5737).
 const nowhere = "https://192.0.2.1/r4"
 
-// newStack serves an embedded AWS with the project's template and returns the path of its outputs file. It sets the
-// environment as an operator would, so tests that use it must not run in parallel.
+// newStack serves an embedded AWS with the project's template and returns the path of the stack's outputs file. It sets
+// environment variables in the same way as an operator, so tests that call newStack must not run in parallel.
 func newStack(t *testing.T) string {
 	t.Helper()
 	return newStackAt(t, "")
@@ -37,11 +37,11 @@ func newStackAt(t *testing.T, baseURL string) string {
 	return outputs
 }
 
-// recording records requests to AWS.
+// recording records requests to the embedded AWS.
 type recording struct {
 	mu     sync.Mutex
 	sent   []byte
-	faults *faults.ByHand // faults injected into AWS; initially none
+	faults *faults.ByHand // injected AWS faults; initially none
 }
 
 func (r *recording) note(t *testing.T, request *http.Request) {
@@ -56,17 +56,19 @@ func (r *recording) note(t *testing.T, request *http.Request) {
 	r.sent = append(append(append(r.sent, request.Header.Get("X-Amz-Target")+" "...), body...), '\n')
 }
 
-// all returns the content of all requests so far.
+// all returns the content of all requests recorded so far.
 func (r *recording) all() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return string(r.sent)
 }
 
-// anyServer is a placeholder in the deployed template for the URL of a test's server, which is also on this machine.
+// anyServer is a placeholder in the deployed template for the URL of a test's server. The server also runs on this
+// machine.
 const anyServer = "http://127.0.0.1:65535"
 
-// templates caches templates by PublicBaseUrl, since parsing one is slow. Tests with a stack do not run in parallel.
+// templates caches parsed templates by PublicBaseUrl, because parsing a template is slow. The cache needs no lock:
+// tests that use a stack do not run in parallel.
 var templates = map[string]*template.Template{}
 
 // deployed returns the template for a stack with the given public URL.
@@ -85,7 +87,7 @@ func deployed(t *testing.T, baseURL string) *template.Template {
 	return loaded
 }
 
-// newRecordedStack is like newStack, but also returns a record of all requests to AWS.
+// newRecordedStack is like newStack, but also returns a recording of all requests to the embedded AWS.
 func newRecordedStack(t *testing.T, baseURL string) (string, *recording) {
 	t.Helper()
 	var cloud *aws.Cloud
@@ -138,12 +140,12 @@ func outputsOf(t *testing.T, file string) map[string]string {
 	return outputs
 }
 
-// to returns streams that write results to out, without input.
+// to returns streams that write results to out and have no input.
 func to(out io.Writer) streams {
 	return streams{input: strings.NewReader(""), out: out, said: io.Discard}
 }
 
-// ctl runs a command and returns its output.
+// ctl runs a command and returns the command's output.
 func ctl(t *testing.T, outputs string, args ...string) (map[string]any, error) {
 	t.Helper()
 	return ctlWith(t, outputs, "", args...)
@@ -167,7 +169,7 @@ func ctlWith(t *testing.T, outputs, input string, args ...string) (map[string]an
 	return printed, nil
 }
 
-// doer returns a function that runs commands, all of which must succeed.
+// doer returns a function that runs a command and fails the test if the command fails.
 func doer(t *testing.T, outputs string) func(args ...string) map[string]any {
 	t.Helper()
 	return func(args ...string) map[string]any {

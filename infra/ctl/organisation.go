@@ -103,7 +103,7 @@ func createOrganisation(flags *flag.FlagSet) action {
 	}
 }
 
-// inviteOwner invites an owner by e-mail. It does not print the invitation's token, which only the e-mail contains.
+// inviteOwner invites an owner by email. It does not print the invitation's token; only the email contains the token.
 func inviteOwner(flags *flag.FlagSet) action {
 	email := flags.String("email", "", "owner's `address`, at the organisation's own domain")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
@@ -182,7 +182,7 @@ func keepOrganisation(flags *flag.FlagSet) action {
 	})
 }
 
-// organisationShown returns an operator's view of an organisation.
+// organisationShown returns the operator's view of an organisation.
 func organisationShown(o org.Organisation) map[string]any {
 	shown := map[string]any{
 		"id": o.ID, "name": o.Name, "plan": o.Plan, "status": o.Status, "website_uri": o.WebsiteURI,
@@ -254,7 +254,7 @@ func changeOrganisation(flags *flag.FlagSet) action {
 	})
 }
 
-// emails shows or changes the e-mail addresses for an organisation's notices. Omitted flags change nothing.
+// emails shows or changes the email addresses that receive an organisation's notices. Omitted flags change nothing.
 func emails(flags *flag.FlagSet) action {
 	var named texts
 	flags.Var(&named, "email", "new notice `address`; may be repeated (default: show the current addresses)")

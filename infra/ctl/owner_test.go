@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestOrganisationInviteSendsTokenOnlyByEmail checks that the invitation is sent only to the owner's e-mail address,
-// and that only the e-mail contains the token.
+// TestOrganisationInviteSendsTokenOnlyByEmail checks that the invitation is sent only to the owner's email address, and
+// that only the email contains the token.
 func TestOrganisationInviteSendsTokenOnlyByEmail(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "https://api.alder.example/v1")
 	do := doer(t, outputs)
@@ -40,7 +40,7 @@ func TestOrganisationInviteSendsTokenOnlyByEmail(t *testing.T) {
 		!strings.Contains(form.Get("Message.Body.Html.Data"), token) {
 		t.Errorf("the mail is %v", form)
 	}
-	if strings.Count(sent.all(), token) != 2 { // in both forms of the e-mail
+	if strings.Count(sent.all(), token) != 2 { // in the email's HTML and text forms
 		t.Error("what makes the invitation work is elsewhere, too")
 	}
 	if rows := openStored(t, outputs).audited(t, org.Tenant{Mode: org.Live, OrgID: id}); len(rows) != 2 ||

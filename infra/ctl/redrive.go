@@ -24,8 +24,8 @@ func redriveCommands() []command {
 	}}
 }
 
-// deadLetterQueues returns the dead-letter queues by their command-line names, each with the receiver to which its
-// letters are sent again.
+// deadLetterQueues returns the dead-letter queues by command-line name. Each queue includes the receiver to which its
+// messages are sent again.
 func deadLetterQueues(client *sqs.Client, outputs map[string]string) map[string]struct {
 	dead queue.Backlog
 	send func(context.Context, due.Item, time.Duration) error
@@ -49,7 +49,7 @@ func deadLetterQueues(client *sqs.Client, outputs map[string]string) map[string]
 	}
 }
 
-// letter is the printed form of a dead letter. It holds only IDs.
+// letter is the printed form of a dead letter. It contains only IDs.
 type letter struct {
 	MessageID string `json:"message_id"`
 	Kind      string `json:"kind,omitempty"`
@@ -59,8 +59,8 @@ type letter struct {
 	Outcome   string `json:"outcome"` // "left", "sent" or "unreadable"
 }
 
-// mostLetters limits how many letters one run receives. Received letters are invisible to other receivers for two
-// minutes.
+// mostLetters limits the number of letters that one run receives. Received letters are invisible to other receivers for
+// two minutes.
 const mostLetters = 1000
 
 func redrive(flags *flag.FlagSet) action {
@@ -93,7 +93,7 @@ func redrive(flags *flag.FlagSet) action {
 	}
 }
 
-// resend sends the work that a letter refers to again and then deletes the letter. Sending the work twice is harmless,
+// resend sends the work to which a letter refers again and then deletes the letter. Sending the work twice is harmless,
 // but work from a lost letter would have to wait for the sweeper.
 func resend(ctx context.Context, m events.SQSMessage, isMeant bool, dead queue.Backlog,
 	send func(context.Context, due.Item, time.Duration) error,

@@ -76,7 +76,7 @@ func TestRegistrationAppliesOnlyToItsPlaceAndOwner(t *testing.T) {
 func wantShown(t *testing.T, what string, got, want map[string]any) {
 	t.Helper()
 	got = maps.Clone(got)
-	delete(got, "callback") // TestEndpointLifecycleFromCallbackToApprovedMove checks it
+	delete(got, "callback") // TestEndpointLifecycleFromCallbackToApprovedMove checks this command
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}

@@ -12,16 +12,17 @@ import (
 )
 
 const (
-	// localRun is the run file that make run writes to the repository's folder.
+	// localRun is the path of the run file that make run writes to the repository's folder.
 	localRun = ".local/run.json"
 	// actor is the actor recorded in audit rows.
 	actor = "operator"
 )
 
-// where selects a stack: on AWS by name, or by its outputs file. If both are empty, it selects the stack of make run.
+// where selects a stack on AWS by name, or any stack by its outputs file. If both fields are empty, where selects the
+// stack of make run.
 type where struct{ stack, outputs string }
 
-// session holds a command's streams and, once its stack is open, the operator's rules.
+// session holds a command's streams and, after its stack is open, the operator's rules.
 type session struct {
 	*wiring.Operator // nil until the stack is open
 	streams

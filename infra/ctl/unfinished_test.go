@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestCreatedSecretIsPrintedWhenLaterStepFails checks that a created secret is printed, since it can't be shown again.
+// TestCreatedSecretIsPrintedWhenLaterStepFails checks that ctl prints a newly created secret despite a later failure,
+// because ctl can't show the secret again.
 func TestCreatedSecretIsPrintedWhenLaterStepFails(t *testing.T) {
 	outputs := newStack(t)
 	do := doer(t, outputs)

@@ -49,7 +49,7 @@ func (s stored) listed(t *testing.T, tenant org.Tenant, list string) []map[strin
 	return rows
 }
 
-// webhooks runs webhook list and returns its output.
+// webhooks runs "webhook list" and returns the command's output.
 func webhooks(t *testing.T, outputs, organisation string) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
@@ -178,7 +178,7 @@ func TestWebhookHasDefaultTypesUnlessSpecified(t *testing.T) {
 	}
 }
 
-// deliver stores a completed delivery, one hour after the previous one.
+// deliver stores a completed delivery whose time is one hour after the previous delivery.
 func (s stored) deliver(t *testing.T, tenant org.Tenant, hook string, number int,
 	status webhook.DeliveryStatus,
 ) string {
@@ -223,7 +223,7 @@ func TestWebhookEnableAndReplayMissedEvents(t *testing.T) {
 	if err := hooks.DisableSubscription(t.Context(), tenant, hook, webhook.ReasonGone, at); err != nil {
 		t.Fatal(err)
 	}
-	// between the first and the second, even on a slow machine
+	// between the two deliveries, even on a slow machine
 	since := time.Now().Add(-99*time.Hour - 30*time.Minute).Format(time.RFC3339)
 	replay := []string{"webhook", "replay", "-org", id, "-id", hook, "-failed-since", since}
 	if _, err := ctl(t, outputs, replay...); err == nil || !strings.Contains(err.Error(), "Enable it first") {

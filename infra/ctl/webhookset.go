@@ -23,7 +23,7 @@ func webhookSetCommands() []command {
 	}
 }
 
-// changeWebhook changes the given webhook settings in one step.
+// changeWebhook applies all given changes to a webhook's settings in one operation.
 func changeWebhook(flags *flag.FlagSet) action {
 	var change operator.WebhookChange
 	var note mayBeEmpty

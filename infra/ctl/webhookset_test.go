@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestWebhookSetChangesWebhookAndShowsSecrets checks that an operator can make the same changes to a webhook as in the
-// dashboard.
+// TestWebhookSetChangesWebhookAndShowsSecrets checks that an operator can make the same changes to a webhook with ctl
+// as in the dashboard.
 func TestWebhookSetChangesWebhookAndShowsSecrets(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	do := doer(t, outputs)

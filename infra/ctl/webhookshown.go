@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// webhookShown returns the printed form of a webhook, which excludes its secrets.
+// webhookShown returns a webhook's printed form, without the webhook's secrets.
 func webhookShown(s webhook.Subscription) map[string]any {
 	shown := map[string]any{"id": s.ID, "url": s.URL, "types": s.Types, "created_at": s.CreatedAt, "disabled": s.Disabled}
 	if s.Note != "" {
@@ -33,7 +33,7 @@ func webhookShown(s webhook.Subscription) map[string]any {
 	return shown
 }
 
-// oldSecretsEnd returns the time at which each secret except the current one stops signing.
+// oldSecretsEnd returns the times at which the webhook's old secrets stop signing.
 func oldSecretsEnd(s webhook.Subscription) []time.Time {
 	ends := []time.Time{}
 	for _, old := range s.Secrets {

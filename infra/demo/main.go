@@ -1,7 +1,7 @@
-// Command demo performs the main job against a running stack or, on request, against one that it starts itself. It
-// connects a synthetic patient, requests the export, waits for the webhook, verifies its signature with the official
-// library and downloads the file. It prints the name of the stack that it used, and fails if that is not the required
-// one. Like a customer's program, it uses only the public API and .local/run.json.
+// Command demo performs the main job against a running stack or, on request, against a stack that it starts itself. It
+// connects a synthetic patient, requests the export, waits for the webhook, verifies the webhook's signature with the
+// official library and downloads the file. It prints the stack's name and fails if a different name is required. Like a
+// customer's program, it uses only the public API and .local/run.json.
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// maxTime limits the duration of the demo.
+// maxTime limits the demo's duration.
 const maxTime = 2 * time.Minute
 
 func run(ctx context.Context, args []string, out io.Writer) error {

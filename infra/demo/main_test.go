@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// stackOf writes the run file for a stack that has only an organisation, and returns the file's path and the stack's
+// stackOf writes the run file of a stack that has only an organisation, and returns the file's path and the stack's
 // URL.
 func stackOf(t *testing.T, name string) (file, url string) {
 	t.Helper()
@@ -30,8 +30,8 @@ func stackOf(t *testing.T, name string) (file, url string) {
 	return file, server.URL
 }
 
-// TestDemoPrintsStackName checks that the stack's name is printed. The demo then fails, since this stack has no
-// sandbox.
+// TestDemoPrintsStackName checks that the demo prints the stack's name. After that, the demo fails, since this stack
+// has no sandbox.
 func TestDemoPrintsStackName(t *testing.T) {
 	t.Parallel()
 	file, url := stackOf(t, "sam local")
@@ -47,8 +47,8 @@ func TestDemoPrintsStackName(t *testing.T) {
 	}
 }
 
-// TestDemoFailsWhenStackHasOtherName checks that the demo does not start its own runner instead. None exists in this
-// test.
+// TestDemoFailsWhenStackHasOtherName also checks that the demo does not start its own runner instead. The test provides
+// no runner.
 func TestDemoFailsWhenStackHasOtherName(t *testing.T) {
 	t.Parallel()
 	embedded, url := stackOf(t, "embedded")

@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// wanted specifies which stack the demo uses.
+// wanted specifies the stack that the demo uses.
 type wanted struct {
 	runFile string // run file of a running stack
 	name    string // required stack name, "" for any
@@ -24,7 +24,7 @@ type wanted struct {
 	runner  string
 }
 
-// find returns the selected stack and prints its name. stop ends the stack if find started it.
+// find returns the selected stack and prints the stack's name. stop ends the stack if find started it.
 func find(ctx context.Context, w wanted, out io.Writer) (stack runfile.Run, stop func(), err error) {
 	stop = func() {}
 	if w.own {
@@ -43,7 +43,7 @@ func find(ctx context.Context, w wanted, out io.Writer) (stack runfile.Run, stop
 	return stack, stop, nil
 }
 
-// running returns the stack that a run file describes, if it still responds.
+// running returns the stack that a run file describes, if the stack still responds.
 func running(ctx context.Context, file string) (runfile.Run, error) {
 	const advice = "start one with make run or make local-sam, or use -own to let the demo start one"
 	stack, err := read(file)
@@ -68,7 +68,7 @@ func read(file string) (runfile.Run, error) {
 	return stack, nil
 }
 
-// answers reports whether the stack that a run file describes still responds and is still the same run.
+// answers reports whether the stack that a run file describes still responds and is still the same run of the stack.
 func answers(ctx context.Context, stack runfile.Run) bool {
 	if len(stack.Organisations) == 0 {
 		return false
@@ -88,7 +88,7 @@ func answers(ctx context.Context, stack runfile.Run) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// begin starts a runner on a free port and waits for it to write its run file.
+// begin starts a runner on a free port and waits until the runner's stack responds.
 func begin(ctx context.Context, runner string, out io.Writer) (runfile.Run, func(), error) {
 	dir, err := os.MkdirTemp("", "recordbridge-demo-")
 	if err != nil {

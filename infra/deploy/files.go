@@ -23,17 +23,17 @@ import (
 // builtPages is the folder to which sam build writes the web function's files.
 const builtPages = ".aws-sam/build/WebFunction/ui"
 
-// sdk is the folder of the element's released versions, which customers pin with an integrity attribute.
+// sdk is the folder of the web component's released versions, which customers pin with an integrity attribute.
 const sdk = "sdk"
 
-// files uploads the widget's immutable files to the bucket from which the web function serves files that are missing in
-// its own build (docs/adr/0035-the-widget.md).
+// files uploads the widget's immutable files to a bucket. The web function serves a file from the bucket if its own
+// build does not contain the file (docs/adr/0035-the-widget.md).
 type files struct {
 	built fs.FS
 	out   io.Writer
 }
 
-// keepBefore uploads the files to the existing bucket of a stack, so that they are available regardless of which
+// keepBefore uploads the files to the bucket of an existing stack, so that the files are available regardless of which
 // version serves a page.
 func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err error) {
 	deployed, err := target.Named(ctx, stack)
@@ -46,8 +46,8 @@ func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err err
 	return true, f.keep(ctx, deployed)
 }
 
-// keep uploads the files that are missing in the bucket. It never overwrites a file. It returns an error if a version
-// of the element has already been deployed with different bytes.
+// keep uploads the files that are missing in the bucket. It never overwrites a file. If the bucket contains a version
+// of the web component with different bytes, keep returns an error.
 func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	if _, err := fs.Stat(f.built, "manifest.json"); errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintln(f.out, "\nThe widget's pages were not built, which needs Node 20 or later: the service will say so in "+
@@ -56,7 +56,7 @@ func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	}
 	bucket := blob.Bucket{Client: s3.NewFromConfig(deployed.Config), Name: deployed.Outputs["WidgetBucket"]}
 	made := 0
-	for _, folder := range []string{sdk, "widget/assets"} { // the folder whose upload can be refused comes first
+	for _, folder := range []string{sdk, "widget/assets"} { // this folder's upload can be rejected, so it comes first
 		err := fs.WalkDir(f.built, folder, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err
@@ -86,7 +86,7 @@ func (f files) put(ctx context.Context, bucket blob.Bucket, name string) (isNew 
 	if refused, ok := errors.AsType[smithy.APIError](err); !ok || refused.ErrorCode() != "PreconditionFailed" {
 		return err == nil, err
 	}
-	// Any compressed form is accepted, since another Node version compresses differently.
+	// Compressed files may differ, since each Node version compresses differently.
 	if !strings.HasPrefix(name, sdk+"/") || path.Ext(name) != ".js" {
 		return false, nil
 	}
@@ -107,9 +107,9 @@ func same(ctx context.Context, bucket blob.Bucket, name string, content []byte) 
 	return err
 }
 
-// setting reads a deployment setting of an environment from samconfig.toml. The value for the deploy command overrides
-// the one for all commands. It supports only TOML tables and strings in double quotes, the only forms in SAM's own
-// examples. Anything else yields an empty value.
+// setting reads an environment's deployment setting from samconfig.toml. A value for the deploy command overrides the
+// value for all commands. setting supports only TOML tables and double-quoted strings, as in SAM's own examples. For
+// any other syntax, it returns an empty value.
 func setting(config string, env environment, wanted string) string {
 	found := map[string]string{}
 	table := ""

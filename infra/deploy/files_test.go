@@ -20,7 +20,7 @@ const (
 	pinned = "sdk/" + built.Version + "/svc-widget.js"
 )
 
-// newWidget returns a project with a built widget. Its stack has a bucket or receives one in the deployment.
+// newWidget returns a project with a built widget. The project's stack has a bucket or receives one in the deployment.
 func newWidget(t *testing.T) (*project, *s3.Client) {
 	t.Helper()
 	p := newProject(t)
@@ -48,8 +48,8 @@ func held(t *testing.T, bucket *s3.Client) map[string]string {
 	return all
 }
 
-// TestDeployUploadsWidgetFilesBeforeStack covers the transition between two versions, during which either may respond.
-// If the deployment creates the bucket, the files are uploaded afterwards.
+// TestDeployUploadsWidgetFilesBeforeStack covers the transition between two versions, during which either version may
+// respond. If the deployment creates the bucket, the files are uploaded afterwards.
 func TestDeployUploadsWidgetFilesBeforeStack(t *testing.T) {
 	for made, after := range map[string]string{"": " after 1", "bucket": " after 2", "stack": " after 2"} {
 		t.Run("made "+made, func(t *testing.T) {
@@ -102,8 +102,8 @@ func TestDeployKeepsFilesOfOtherReleases(t *testing.T) {
 	}
 }
 
-// TestDeployRejectsChangedElementVersion protects customers' pages: one with an integrity attribute would reject
-// different bytes, and one without would not expect them.
+// TestDeployRejectsChangedElementVersion protects customers' pages: a page with an integrity attribute would reject
+// different bytes, and a page without the attribute would load unexpected code.
 func TestDeployRejectsChangedElementVersion(t *testing.T) {
 	p, bucket := newWidget(t)
 	_, _, err := p.deploy(t, "-env", "dev")

@@ -1,12 +1,13 @@
 // Command deploy builds and deploys an environment's stack (make deploy ENV=dev|staging|prod) with its parameters from
-// samconfig.toml, and prints the result and the next steps. AWS_ENDPOINT_URL redirects it, and the programs that it
-// starts, to LocalStack.
+// samconfig.toml, and prints the result and the next steps. AWS_ENDPOINT_URL redirects the command, and the programs
+// that it starts, to LocalStack.
 //
-// Before a deployment, it uploads the widget's files to the stack's bucket, so that the old and the new version can
-// both serve them during the transition (docs/adr/0035-the-widget.md). The first deployment creates the bucket, so it
-// uploads them afterwards.
+// Before a deployment, the command uploads the widget's files to the stack's bucket. The old and the new version can
+// then both serve the files during the transition (docs/adr/0035-the-widget.md). The first deployment creates the
+// bucket, so the command uploads the files afterwards.
 //
-// It refuses to deploy uncommitted changes to production, and protects staging and production from deletion.
+// The command refuses to deploy uncommitted changes to production. It protects the staging and production stacks from
+// deletion.
 package main
 
 import (
@@ -37,7 +38,7 @@ func main() {
 	}
 }
 
-// environment names a deployment environment of the service.
+// environment is the name of a deployment environment.
 type environment string
 
 const (
@@ -88,8 +89,8 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	return nil
 }
 
-// deliver deploys the build. It uploads the widget's files before the deployment, or afterwards if the deployment
-// creates their bucket.
+// deliver deploys the build. It uploads the widget's files before the deployment or, if the deployment creates the
+// files' bucket, afterwards.
 func deliver(ctx context.Context, env environment, stack string, deploy func() error,
 	out io.Writer,
 ) (target.Stack, error) {
@@ -114,16 +115,16 @@ func deliver(ctx context.Context, env environment, stack string, deploy func() e
 	return deployed, err
 }
 
-// deployment returns the arguments for sam deploy. Parameters on the command line replace all those in samconfig.toml,
-// so the result repeats them and adds the release. The release makes deployments distinct even if only a parameter's
-// value changes (docs/adr/0019-aliases-and-the-front.md).
+// deployment returns the arguments for sam deploy. Parameters on the command line replace all parameters in
+// samconfig.toml, so the result repeats the latter and adds the release. The release makes deployments distinct even if
+// only a parameter's value changes (docs/adr/0019-aliases-and-the-front.md).
 func deployment(config string, env environment, now time.Time) []string {
 	arguments := []string{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset", "--parameter-overrides"}
 	arguments = append(arguments, strings.Fields(setting(config, env, "parameter_overrides"))...)
 	return append(arguments, fmt.Sprintf("Release=%d", now.Unix()))
 }
 
-// ready checks a deployment's prerequisites before anything is built.
+// ready checks a deployment's prerequisites before the build starts.
 func ready(ctx context.Context, env environment) error {
 	if _, err := exec.LookPath("sam"); err != nil {
 		return errors.New("the SAM CLI is missing: install aws-sam-cli " +

@@ -29,7 +29,7 @@ stack_name = "staging-stack"
 stack_name = "prod-stack"
 `
 
-// project is a repository folder with a fake sam that records its calls, and fakes of CloudFormation and S3.
+// project is a repository folder with a fake sam that records its calls, and with fakes of CloudFormation and S3.
 type project struct {
 	calls   string            // arguments passed to sam
 	asked   []string          // requests to CloudFormation, in the form "Action StackName"
@@ -80,7 +80,7 @@ func newProject(t *testing.T) *project {
 	return p
 }
 
-// ServeHTTP simulates CloudFormation, whose stack is created by a deployment, and S3.
+// ServeHTTP simulates S3 and CloudFormation. The simulated stack is created by a deployment.
 func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	called, _ := os.ReadFile(p.calls)
 	if p.cloud.HandlesObject(r) {
@@ -118,7 +118,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// deploy runs the command and returns its output and the arguments passed to sam.
+// deploy runs the command and returns the command's output and the arguments passed to sam.
 func (p *project) deploy(t *testing.T, args ...string) (printed, calls string, err error) {
 	t.Helper()
 	var out bytes.Buffer

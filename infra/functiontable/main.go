@@ -1,6 +1,7 @@
-// Command functiontable writes the table of functions in docs/develop/architecture.md. It lists each function's routes
-// or triggers, the files in shared/ that its handler and wiring use, and the resources that its role may access. Routes
-// and roles come from template.yaml, methods from docs/openapi.yaml, and files from the source code.
+// Command functiontable writes the table of functions in docs/develop/architecture.md. The table lists each function's
+// routes or triggers, the files in shared/ that the function's handler and wiring use, and the resources that the
+// function's role may access. Routes and roles come from template.yaml, methods from docs/openapi.yaml, and files from
+// the source code.
 //
 //	functiontable [-o docs/develop/architecture.md]
 package main
@@ -42,7 +43,7 @@ func run(args []string) error {
 	return os.WriteFile(*file, text, 0o644) //nolint:gosec // a document, for everybody to read
 }
 
-// renew replaces the table of functions in a document with the one generated from the repository at root.
+// renew replaces the table of functions in a document with a table generated from the repository at root.
 func renew(text []byte, root string) ([]byte, error) {
 	return marked.Renew(text, func(name string) (string, error) {
 		if name != "functions" {

@@ -18,15 +18,15 @@ type source struct {
 	declared map[string]map[string]string // by folder: the file that declares each function and each type with methods
 }
 
-// plumbing lists folders and packages that most functions use and that are therefore omitted from the table.
+// plumbing lists the folders and packages that the table omits because most functions use them.
 var plumbing = []string{
 	"shared/words/", "shared/ui/", "shared/wiring/edge/", "shared/wiring/outbound/", "shared/wiring/ownurls/",
 	"shared/platform/lambdarun", "shared/platform/config",
 	"shared/adapters/httpapi", "shared/adapters/kms", "shared/adapters/queue", "shared/adapters/window",
 }
 
-// files returns the files that declare the functions and types used in a function's handler and wiring, as links from
-// docs/. The domain's files come first, then the adapters'.
+// files returns the files that declare the functions and types used in a function's handler and wiring, as links
+// relative to docs/develop. The domain's files precede the adapters' files.
 func (s *source) files(function string) ([]string, error) {
 	var domain, adapters []string
 	folders := []string{"functions/" + function, "functions/" + function + "/wiring"}
@@ -42,7 +42,7 @@ func (s *source) files(function string) ([]string, error) {
 			case !strings.HasPrefix(file, "shared/wiring/"):
 				domain = append(domain, file)
 			case !slices.Contains(folders, path.Dir(file)):
-				folders = append(folders, path.Dir(file)) // a folder that several wirings share
+				folders = append(folders, path.Dir(file)) // a folder that several functions share
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func (s *source) files(function string) ([]string, error) {
 	return links, nil
 }
 
-// used returns the files that declare the identifiers a folder uses from other packages.
+// used returns the files that declare the identifiers that a folder uses from other packages.
 func (s *source) used(folder string) ([]string, error) {
 	parsed, err := s.parse(folder)
 	if err != nil {
@@ -83,11 +83,12 @@ func (s *source) used(folder string) ([]string, error) {
 	return files, err
 }
 
-// imported maps a file's local names of packages in shared/ to their folders, omitting plumbing.
+// imported maps the local names of the shared/ packages that a file imports to the packages' folders, omitting
+// plumbing.
 func imported(f *ast.File) map[string]string {
 	folders := map[string]string{}
 	for _, spec := range f.Imports {
-		importPath, _ := strconv.Unquote(spec.Path.Value) // valid, since the parser has already accepted it
+		importPath, _ := strconv.Unquote(spec.Path.Value) // valid, since the parser has already accepted the path
 		folder, ours := strings.CutPrefix(importPath, "recordbridge/")
 		isPlumbing := func(prefix string) bool { return strings.HasPrefix(folder+"/", prefix) }
 		if !ours || !strings.HasPrefix(folder, "shared/") || slices.ContainsFunc(plumbing, isPlumbing) {
@@ -133,7 +134,7 @@ func (s *source) declarations(folder string) (map[string]string, error) {
 	return declared, nil
 }
 
-// addFunctions adds a file's functions, and those receiver types of its methods that have no file yet.
+// addFunctions adds a file's functions, and the file's methods' receiver types that do not yet have a file.
 func addFunctions(declared map[string]string, file string, f *ast.File) {
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
@@ -159,7 +160,7 @@ func receiver(fn *ast.FuncDecl) string {
 	return ""
 }
 
-// parse parses a folder's files except tests and returns them by their paths relative to root.
+// parse parses a folder's files except tests and returns the parsed files by path relative to root.
 func (s *source) parse(folder string) (map[string]*ast.File, error) {
 	names, err := filepath.Glob(filepath.Join(s.root, folder, "*.go"))
 	if err != nil {

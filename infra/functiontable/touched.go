@@ -16,10 +16,10 @@ var verbs = map[string]string{
 	"secretsmanager:GetSecretValue": "", "ssm:GetParameter": "", "ses:SendEmail": "send", "sqs:SendMessage": "send",
 }
 
-// ignored lists the services that every function may call and the actions that consuming a queue requires.
+// ignored lists the actions that every function may perform and the actions that consuming a queue requires.
 var ignored = []string{"logs:", "xray:", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 
-// namesOf maps each resource's ARN to its name in the template, without the suffix for its kind.
+// namesOf maps each resource's ARN to the resource's name in the template, without the suffix for the resource's kind.
 func namesOf(t *template.Template) map[string]string {
 	names := map[string]string{}
 	for _, r := range t.Tables {
@@ -40,7 +40,7 @@ func namesOf(t *template.Template) map[string]string {
 	return names
 }
 
-// touched lists the permissions of a function's role by resource, in the role's order.
+// touched lists the permissions of a function's role by resource, in the order in which the role lists the resources.
 func touched(f template.Function, names map[string]string) string {
 	var order []string
 	allowed := map[string][]string{}
@@ -79,8 +79,8 @@ func verbOf(action string) (verb string, shown bool) {
 	return verb, true
 }
 
-// resource returns the template's name for the resource that an ARN identifies or is part of, or the ARN's last part if
-// there is none.
+// resource returns the template's name for the resource that an ARN identifies or is part of. If the template has no
+// such resource, resource returns the ARN's last part.
 func resource(arn string, names map[string]string) string {
 	for whole := arn; whole != ""; {
 		if name, ok := names[whole]; ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// functionState and the following types hold those parts of the console's responses that the tests read.
+// functionState and the following types hold the parts of the console's responses that the tests read.
 type functionState struct {
 	ID          string `json:"id"`
 	Schedule    string `json:"schedule"`
@@ -63,8 +63,8 @@ func (s started) console(t *testing.T, path string, answer any) {
 	}
 }
 
-// settled waits until all invocations have ended and returns them: a function notifies the test before its invocation
-// has ended.
+// settled waits until all invocations have ended and returns these invocations. A function notifies the test before its
+// invocation has ended.
 func (s started) settled(t *testing.T) []invocationState {
 	t.Helper()
 	late := time.After(10 * time.Second)
@@ -132,14 +132,14 @@ func TestConsoleShowsAWSCallsOfInvocation(t *testing.T) {
 	s.do(t, "GET", "/v1/echo?secret=SENTINEL", "")
 	s.send(t, "local-WorkQueue", "a message")
 	<-reports
-	// once this returns, the process has been invoked twice
+	// once this request returns, the process has been invoked twice
 	s.do(t, "POST", "/_local/api/functions/WorkerFunction/fire", "")
 	<-reports
 
 	got := s.settled(t)
 	for i := range got {
 		s.console(t, "invocations/"+got[i].ID, &got[i])
-		got[i].ID, got[i].Cold = "", false // the scheduled one may have arrived while the other was running
+		got[i].ID, got[i].Cold = "", false // the scheduled invocation may have arrived while the other was running
 	}
 	call := []callState{{Service: "sqs", Operation: "GetQueueAttributes", Target: "local-WorkQueue"}}
 	want := []invocationState{

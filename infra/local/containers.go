@@ -61,7 +61,7 @@ func (s *stack) startContainers(ctx context.Context, address string, output *lin
 	return c, nil
 }
 
-// Invoke implements functions. It records no log lines or AWS calls for the invocation, since they bypass this process.
+// Invoke implements functions. It records no log lines or AWS calls for the invocation, since both bypass this process.
 func (c containers) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	trace := ids.Random()
 	c.observer.Requested(trace, function, payload)
@@ -71,7 +71,7 @@ func (c containers) Invoke(ctx context.Context, function string, payload []byte)
 	return answer, err
 }
 
-// Status returns only the functions' names, since nothing else is known about them.
+// Status returns only the functions' names, since the functions' state in containers is unknown.
 func (c containers) Status() []lambda.Status {
 	list := make([]lambda.Status, len(c.all))
 	for i, f := range c.all {
@@ -84,7 +84,7 @@ func (c containers) Status() []lambda.Status {
 func (containers) Kill(string) int { return 0 }
 
 // Batches implements functions. It returns 1 because the CLI has one container for each function, so waiting messages
-// are better left in the queue.
+// should stay in the queue.
 func (containers) Batches(template.QueueTrigger) int { return 1 }
 
 // Close implements functions.

@@ -19,13 +19,13 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// mostProcesses is the maximum number of processes for a function, and therefore of a queue's batches processed at
-// once, within the MaximumConcurrency of the template. It is high enough that a slow receiver or portal does not delay
-// other work, and low enough for a laptop's memory (each webhook worker takes 18 MB). A process handles one invocation
-// at a time, as on AWS.
+// mostProcesses is the maximum number of processes for a function. It therefore also limits how many of a queue's
+// batches are processed at once, within the template's MaximumConcurrency. The limit is high enough that a slow
+// receiver or portal does not delay other work, and low enough for a laptop's memory (each webhook worker takes 18 MB).
+// A process handles one invocation at a time, as on AWS.
 const mostProcesses = 10
 
-// idleLife is the time that an idle process is retained. AWS also retains idle instances for some minutes.
+// idleLife is how long an idle process is retained. AWS also retains idle instances for some minutes.
 const idleLife = 5 * time.Minute
 
 // functions invokes the stack's functions.
@@ -37,7 +37,7 @@ type functions interface {
 	Batches(q template.QueueTrigger) int // number of a queue's batches to process at once
 }
 
-// startFunctions prepares the functions for invocation. They call the service at address.
+// startFunctions prepares the functions for invocation. The functions call the service at address.
 func (s *stack) startFunctions(ctx context.Context, address string, output *lines) (functions, error) {
 	if s.where.engine == nil {
 		return processes{s.subprocesses(s.where.binaries, address, output)}, nil
@@ -77,7 +77,7 @@ func (processes) Batches(q template.QueueTrigger) int {
 	return mostProcesses
 }
 
-// newTriggers reads the queues and schedules from the template. Each queue is read with its function's permissions.
+// newTriggers reads the queues and schedules from the template. Each queue is polled with its function's permissions.
 func newTriggers(t *template.Template, cloud *aws.Cloud, invoker functions, log *slog.Logger) *triggers.Triggers {
 	o := triggers.Options{Invoker: invoker, Region: region, Account: account, NewID: ids.Random, Log: log}
 	for _, f := range t.Functions {
@@ -122,7 +122,7 @@ type permitted struct {
 	authority *iam.Authority
 }
 
-// Requested implements lambda.Observer. The timeline does not show invocations that it does not pass on.
+// Requested implements lambda.Observer. Only invocations that Requested passes on appear in the timeline.
 func (p permitted) Requested(trace, function string, payload []byte) {
 	if p.authority.MayTrace(function) {
 		p.Observer.Requested(trace, function, payload)

@@ -8,10 +8,11 @@ import (
 
 // guard protects the endpoints for programs and for this machine's user from web pages, which can send simple requests
 // to any URL. The console, the inbox, the Runtime API and the embedded AWS therefore reject changes requested by pages
-// of other origins. The API is exempt, since it is meant for browsers and authenticates its callers itself. Programs
-// send no origin and pass. GET requests from pages pass but reveal nothing, since no response allows their origin.
+// of other origins. The API is exempt, since it is meant for browsers and authenticates its callers itself. Requests
+// from programs have no origin and pass. GET requests from pages pass but reveal nothing, since no response allows the
+// pages' origin.
 //
-// It accepts only host names of this machine, and the additional host name for files.
+// guard accepts only host names of this machine and the additional host name for files.
 func guard(isAPI func(path string) bool, isHost func(host string) bool, next http.Handler) http.Handler {
 	guarded := http.NewCrossOriginProtection().Handler(next)
 	return ourHostOnly(isHost, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -19,13 +20,13 @@ func guard(isAPI func(path string) bool, isHost func(host string) bool, next htt
 			next.ServeHTTP(w, r)
 			return
 		}
-		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin") // prevents other sites' pages from embedding it
+		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin") // prevents other sites from embedding it
 		guarded.ServeHTTP(w, r)
 	}))
 }
 
 // ourHostOnly rejects requests that a browser sends here because a web site's name resolves to this machine (DNS
-// rebinding). Otherwise, the site's pages would count as our own origin.
+// rebinding). Without this check, the site's pages would have the same origin as this server.
 func ourHostOnly(isHost func(host string) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)

@@ -17,8 +17,8 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// pages returns request headers that browsers send for web pages of different origins. The last set looks like a
-// program's.
+// pages returns request headers that browsers send for web pages of different origins. The last set of headers looks
+// like a program's.
 func pages() map[string]http.Header {
 	return map[string]http.Header{
 		"a page of another site":          {"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}},
@@ -116,7 +116,7 @@ func TestGuardRejectsPagesOnProgramEndpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = echo.Body.Close()
-	files := echo.Header.Get("Files") // S3's URL for functions
+	files := echo.Header.Get("Files") // base URL of S3 for functions
 	if files == "" || files == s.url {
 		t.Fatalf("files have no port of their own: %q", files)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // listeners holds the open ports for the service, its files and the sandbox receiver, and the addresses at which
-// containers reach them.
+// containers reach these ports.
 type listeners struct {
 	service, objects, receiver net.Listener
 	// The inside listeners are nil unless containers reach this machine at a separate address.
@@ -81,7 +81,7 @@ func (l listeners) closeIf(err error) error {
 }
 
 // apart reports whether containers reach this machine at the address of one of its interfaces. An engine in a virtual
-// machine forwards to the loopback address instead.
+// machine instead forwards traffic to the loopback address.
 func (p place) apart() (bool, error) {
 	if p.engine == nil {
 		return false, nil
@@ -111,7 +111,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// listenBeside listens on the port after another listener's, or on any free port if that one is taken.
+// listenBeside listens on the port after another listener's port, or on any free port if that port is taken.
 func listenBeside(ctx context.Context, other net.Listener) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(other.Addr().String())
 	if err != nil {

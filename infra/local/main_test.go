@@ -75,7 +75,7 @@ func fail(format string, arguments ...any) int {
 
 // report reads the worker's queue and sends the function's input to the test.
 func report(ctx context.Context, event json.RawMessage) error {
-	_ = look(ctx) // permissions are tested elsewhere
+	_ = look(ctx) // other tests cover the permissions
 	response, err := http.Post(os.Getenv("REPORT_URL"), "application/json", strings.NewReader(string(event)))
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func report(ctx context.Context, event json.RawMessage) error {
 	return response.Body.Close()
 }
 
-// look reads the queue, which only the worker is allowed to do.
+// look reads the queue, which only the worker may read.
 func look(ctx context.Context) error {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func look(ctx context.Context) error {
 	return err
 }
 
-// project creates a folder in which a runner can start.
+// project creates a directory in which a runner can start.
 func project(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -121,7 +121,7 @@ func project(t *testing.T) string {
 	return dir
 }
 
-// started is a runner that has reported it is ready.
+// started is a runner that has reported that it is ready.
 type started struct {
 	*exec.Cmd
 
@@ -135,7 +135,7 @@ func start(t *testing.T, dir string, arguments ...string) started {
 	command := exec.CommandContext(t.Context(), runner,
 		append([]string{"-no-build", "-seed=false", "-addr", "127.0.0.1:0"}, arguments...)...)
 	command.Dir = dir
-	if !slices.Contains(arguments, "-sam") { // with -sam, functions can't use a folder on this machine
+	if !slices.Contains(arguments, "-sam") { // with -sam, functions can't use a directory on this machine
 		command.Env = append(os.Environ(), "SANDBOX_DATA_DIR=bundles")
 	}
 	command.Stderr = t.Output()

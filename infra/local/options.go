@@ -115,7 +115,7 @@ func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
 		if o.sam {
 			return nil, errDataDir
 		}
-		absolute, err := filepath.Abs(folder) // absolute, because a function runs in its own folder
+		absolute, err := filepath.Abs(folder) // absolute, because a function runs in its own directory
 		if err != nil {
 			return nil, fmt.Errorf("SANDBOX_DATA_DIR: %w", err)
 		}

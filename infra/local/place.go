@@ -19,10 +19,10 @@ import (
 type place struct {
 	engine   *engine.Engine
 	platform build.Platform // the functions' target platform
-	binaries string         // folder that contains <function>/bootstrap
+	binaries string         // directory that contains <function>/bootstrap
 }
 
-// findPlace determines from o where the functions run. Its error names what is missing.
+// findPlace determines from o where the functions run. If something is missing, the error names it.
 func findPlace(ctx context.Context, o options, progress io.Writer) (place, error) {
 	if !o.sam {
 		return place{binaries: o.binaries}, nil
@@ -35,7 +35,7 @@ func findPlace(ctx context.Context, o options, progress io.Writer) (place, error
 		return place{}, err
 	}
 	platform := build.Platform{OS: "linux", Architecture: found.Architecture}
-	binaries, err := filepath.Abs(platform.Folder(o.binaries)) // containers mount this folder
+	binaries, err := filepath.Abs(platform.Folder(o.binaries)) // containers mount this directory
 	if err != nil {
 		return place{}, fmt.Errorf("-bin: %w", err)
 	}
@@ -50,7 +50,7 @@ func (p place) name() string {
 	return runfile.SAMLocal
 }
 
-// host returns this machine's address for containers. It is invalid without an engine.
+// host returns this machine's address for containers. The address is invalid without an engine.
 func (p place) host() netip.Addr {
 	if p.engine == nil {
 		return netip.Addr{}
@@ -58,8 +58,8 @@ func (p place) host() netip.Addr {
 	return p.engine.Host
 }
 
-// public returns a listener's URL for all clients, inside and outside containers. localhost means this machine in both,
-// and http webhooks may use that name.
+// public returns a listener's URL for all clients, inside and outside containers. The name localhost refers to this
+// machine both inside and outside, and http webhooks may use that name.
 func (p place) public(listener string) string {
 	if p.engine == nil {
 		return listener

@@ -46,8 +46,8 @@ func withoutEchos(t *testing.T, dir, text string) {
 	}
 }
 
-// echosLines waits until the echo function has written the expected number of lines and returns their number. A line
-// may arrive after the response.
+// echosLines waits until the echo function has written the expected number of lines and returns the number of lines. A
+// line may arrive after the function's response.
 func (s started) echosLines(t *testing.T, want int) int {
 	t.Helper()
 	for late := time.After(5 * time.Second); ; {

@@ -21,8 +21,9 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// seeded returns the objects for trying out the stack. It creates them unless an earlier process has done so in the
-// same data. In that case, it reads that process's record, since keys are shown only once.
+// seeded returns the objects for trying out the stack. It creates the objects unless an earlier process has already
+// created them in the same data directory. In that case, it reads the earlier process's record, since keys are shown
+// only once.
 func seeded(ctx context.Context, s *stack, o options, progress io.Writer) (runfile.Run, error) {
 	kept := filepath.Join(o.data, "run.json")
 	run, err := earlier(o.data, kept)
@@ -52,7 +53,8 @@ func seeded(ctx context.Context, s *stack, o options, progress io.Writer) (runfi
 	return run, runfile.Write(kept, run)
 }
 
-// earlier reads the record of objects that an earlier process seeded in the same data. It is empty if there is none.
+// earlier reads the record of objects that an earlier process seeded in the same data directory. The record is empty if
+// no process has seeded objects.
 func earlier(data, kept string) (runfile.Run, error) {
 	if data == "" {
 		return runfile.Run{}, nil

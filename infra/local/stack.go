@@ -44,7 +44,7 @@ type stack struct {
 	log       *slog.Logger
 	where     place
 	url       string // URL of the embedded AWS, http://<address>
-	public    string // the same URL with the host name that functions can also use
+	public    string // the same URL with a host name that functions can also use
 	objects   string // host:port of S3 alone, for functions
 	filesURL  string // URL of S3 for clients
 	customer  string // URL of the inbox and the patients' return page, which are not part of the service
@@ -87,7 +87,7 @@ func start(ctx context.Context, o options, where place, log *slog.Logger, output
 		s.close(ctx)
 		return nil, errors.Join(err, at.close())
 	}
-	// When ctx is done, the stack shuts down in order, so background work must not stop by itself before that.
+	// When ctx is done, the stack shuts down in order, so background work must not stop by itself before then.
 	var background context.Context
 	background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.serve(background, at.service, handler)
@@ -116,7 +116,7 @@ func (s *stack) serve(ctx context.Context, listener net.Listener, handler http.H
 	})
 }
 
-// prepare creates everything that the handler needs. address is the one at which functions reach it.
+// prepare creates everything that the handler needs. address is the address at which functions reach the handler.
 func (s *stack) prepare(ctx context.Context, o options, address string, output *lines) error {
 	parameters, err := o.templateParameters(s.public+"/v1", named(s.public)+"/v1/dashboard",
 		s.filesURL+" http://"+s.objects, s.where.host())
@@ -152,7 +152,7 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 }
 
 // newCloud returns the embedded AWS, which enforces every function's statements. The timeline is the outermost
-// middleware, so it shows how the others affect a call.
+// middleware, so it shows how the other middleware affects a call.
 func (s *stack) newCloud(o options) (*aws.Cloud, error) {
 	var err error
 	if s.authority, err = iam.New(s.template); err != nil {
@@ -176,14 +176,14 @@ func (s *stack) newCloud(o options) (*aws.Cloud, error) {
 	return cloud, nil
 }
 
-// close shuts down every part of the stack, even after ctx is done. The order ensures that nothing waits for a stopped
+// close shuts down every part of the stack, even after ctx is done. The order ensures that no part waits for a stopped
 // part.
 func (s *stack) close(ctx context.Context) {
 	if s.stop != nil {
 		s.stop()
 	}
 	if s.functions != nil {
-		s.functions.Close(ctx) // also ends the functions' long polls, for which the server would wait
+		s.functions.Close(ctx) // also ends the functions' long polls, which would delay the server's shutdown
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
@@ -200,7 +200,7 @@ func (s *stack) close(ctx context.Context) {
 	}
 }
 
-// expire removes rows whose time to live has passed, at intervals like DynamoDB.
+// expire removes rows whose time to live has passed, at intervals, as DynamoDB does.
 func (s *stack) expire(ctx context.Context) {
 	ticker := time.NewTicker(expireEvery)
 	defer ticker.Stop()

@@ -19,8 +19,7 @@ const stackName = "recordbridge"
 // bucket is the bucket from which the functions are deployed.
 const bucket = "recordbridge-functions"
 
-// desktopRange is the address range of this machine under Docker Desktop, regardless of the address that containers
-// see.
+// desktopRange is this machine's address range under Docker Desktop. Containers may see a different address.
 const desktopRange = "192.168.65.0/24"
 
 // build builds the functions for the engine's architecture and uploads them to LocalStack in advance, so that a
@@ -40,8 +39,8 @@ func build(ctx context.Context, o options, host *engine.Engine, progress io.Writ
 		"--s3-bucket", bucket, "--output-template-file", o.packaged())
 }
 
-// built returns the folder for this run's build, since other runs may build concurrently. The SAM CLI stores its own
-// data in the parent folder.
+// built returns the folder for this run's build. Each run has a separate folder, since runs may build concurrently. The
+// SAM CLI stores its own data in the parent folder.
 func (o options) built() string {
 	return filepath.Join(strings.TrimSuffix(o.runFile, ".json")+".sam", "build")
 }
@@ -49,8 +48,8 @@ func (o options) built() string {
 // packaged returns the path of the template file that contains the functions' locations in the bucket.
 func (o options) packaged() string { return o.built() + ".yaml" }
 
-// makeBucket creates the bucket from which the functions are deployed. The SAM CLI would create it in a separate stack
-// and wait 15 seconds for that.
+// makeBucket creates the bucket from which the functions are deployed. The SAM CLI would create the bucket in a
+// separate stack and wait 15 seconds for that stack.
 func makeBucket(ctx context.Context, o options) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+o.aws+"/"+bucket, http.NoBody)
 	if err != nil {
@@ -66,7 +65,7 @@ func makeBucket(ctx context.Context, o options) error {
 	return errors.Join(err, response.Body.Close())
 }
 
-// deploy deploys the build with the template, as on AWS, updating the stack if it exists.
+// deploy deploys the build with the template, as on AWS. If the stack exists, deploy updates it.
 func deploy(ctx context.Context, o options, host *engine.Engine, progress io.Writer) error {
 	fmt.Fprintln(progress, "Deploying")
 	return o.do(ctx, o.source, o.toLocalStack(), "sam", "deploy", "--template-file", o.packaged(), "--stack-name",

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// asStrict returns a server that rejects requests that LocalStack does not support.
+// asStrict returns a server that rejects the requests that LocalStack does not support.
 func asStrict(next http.Handler) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 && (r.Method == http.MethodGet || r.Header.Get("Content-Type") != "application/json") {
@@ -19,8 +19,8 @@ func asStrict(next http.Handler) *httptest.Server {
 	}))
 }
 
-// TestRestoreStageUsesNewDeployment covers a stage that was removed with the old deployment, and an existing stage,
-// which must not change.
+// TestRestoreStageUsesNewDeployment covers a stage that was removed with the old deployment, and an existing stage that
+// must not change.
 func TestRestoreStageUsesNewDeployment(t *testing.T) {
 	t.Parallel()
 	for stages, want := range map[string]string{
@@ -55,8 +55,8 @@ func TestRestoreStageUsesNewDeployment(t *testing.T) {
 	}
 }
 
-// TestMoveAliasesUsesNewestVersion covers versions whose numeric order differs from their alphabetical order, and
-// several pages.
+// TestMoveAliasesUsesNewestVersion covers versions whose numeric order differs from their alphabetical order, and a
+// list of several pages.
 func TestMoveAliasesUsesNewestVersion(t *testing.T) {
 	t.Parallel()
 	moved := map[string]string{}

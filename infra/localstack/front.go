@@ -29,30 +29,30 @@ const (
 	returnPath = "/_local/return"
 )
 
-// front is the server at which people and functions reach the API and the inbox, both under localhost. LocalStack's own
-// URL for the API is known only after a deployment and changes with each one. front adds only two behaviours that AWS's
-// gateway has and LocalStack's lacks: it returns the template's response for an unknown path, and it renames the header
-// of an authentication challenge.
+// front is the server through which people and functions reach the API and the inbox at localhost. LocalStack's own URL
+// for the API is known only after a deployment and changes with each deployment. front adds only two behaviours of
+// AWS's gateway that LocalStack's gateway lacks. It returns the template's response for an unknown path, and it renames
+// an authentication challenge's header.
 type front struct {
 	inbox   *inbox.Inbox
 	nowhere http.Handler            // handles paths that are not in the API
 	api     atomic.Pointer[url.URL] // the API's URL at LocalStack; nil before it is deployed
 	aws     string                  // LocalStack's address on this machine
 	inside  netip.Addr              // this machine's address for containers
-	watch   atomic.Pointer[watch]   // state of an upgrade; nil without one
+	watch   atomic.Pointer[watch]   // state of an upgrade; nil if none runs
 	server  *http.Server
-	// receiver serves the inbox and the patients' return page on a separate port, since no customer's URL may point to the
-	// service.
+	// receiver serves the inbox and the patients' return page on a separate port, since a customer's URL must not point
+	// to the service.
 	receiver *http.Server
 	stopped  chan error
 }
 
-// publicURL returns the front's URL for all clients; inside a container, localhost also refers to this machine.
+// publicURL returns the front's URL for all clients. Inside a container, localhost also refers to this machine.
 func (o options) publicURL() string {
 	return "http://" + net.JoinHostPort("localhost", port(o.address))
 }
 
-// receiverPort returns the port that follows the API's.
+// receiverPort returns the port number that follows the API's port number.
 func (o options) receiverPort() string {
 	number, err := strconv.Atoi(port(o.address))
 	if err != nil || number == 0 {
@@ -92,7 +92,7 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	var listening net.ListenConfig
 	f.receiver = &http.Server{Handler: http.HandlerFunc(f.serveReceiver), ReadHeaderTimeout: 10 * time.Second}
 	for _, address := range addresses {
-		host, _, _ := net.SplitHostPort(address) // valid, since JoinHostPort or a listener created it
+		host, _, _ := net.SplitHostPort(address) // valid: JoinHostPort or a listener created it
 		for at, server := range map[string]*http.Server{
 			address:                                  f.server,
 			net.JoinHostPort(host, o.receiverPort()): f.receiver,
@@ -107,8 +107,8 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	return f, nil
 }
 
-// newNowhere returns API Gateway without routes, as in make run, to respond to paths that the template does not
-// declare.
+// newNowhere returns a simulated API Gateway without routes, as in make run, which responds to paths that the template
+// does not declare.
 func newNowhere(o options) (http.Handler, error) {
 	declared, err := template.Load(filepath.Join(o.source, "template.yaml"),
 		template.Options{BaseURL: o.publicURL(), StackName: stackName})
@@ -122,7 +122,8 @@ func newNowhere(o options) (http.Handler, error) {
 }
 
 // ofThisMachine reports whether one of this machine's interfaces has the address. If the engine is in a virtual
-// machine, none has the address that containers use, and their requests arrive at the loopback address.
+// machine, no interface has the address that containers use, and the containers' requests arrive at the loopback
+// address.
 func ofThisMachine(ip netip.Addr) bool {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
@@ -182,7 +183,7 @@ func (f *front) serveReceiver(w http.ResponseWriter, r *http.Request) {
 	f.ServeHTTP(w, r)
 }
 
-// serveAPI starts forwarding requests to the API with this ID.
+// serveAPI starts forwarding requests to the API with the given ID.
 func (f *front) serveAPI(id string) {
 	f.api.Store(&url.URL{Scheme: "http", Host: f.aws, Path: "/_aws/execute-api/" + id})
 }
@@ -190,7 +191,7 @@ func (f *front) serveAPI(id string) {
 // close closes both servers.
 func (f *front) close() error { return errors.Join(f.server.Close(), f.receiver.Close()) }
 
-// matchAWS changes a response from LocalStack to match AWS's.
+// matchAWS changes a response from LocalStack to match AWS's response.
 func (f *front) matchAWS(response *http.Response) error {
 	if response.StatusCode == http.StatusForbidden &&
 		response.Header.Get("X-Amzn-Errortype") == "MissingAuthenticationTokenException" {
@@ -209,7 +210,7 @@ func (f *front) matchAWS(response *http.Response) error {
 	return nil
 }
 
-// failed writes the error response if LocalStack does not respond.
+// failed writes the error response for a request to which LocalStack did not respond.
 func (f *front) failed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, errNowhere):
@@ -222,8 +223,8 @@ func (f *front) failed(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, "LocalStack does not respond.", http.StatusBadGateway)
 }
 
-// outside rewrites a redirect that points to LocalStack's container address to point to this machine, since functions
-// sign the URLs of files.
+// outside rewrites a redirect to LocalStack's container address so that it points to this machine. Functions sign the
+// URLs of files with the container address.
 func (f *front) outside(response *http.Response) {
 	location, err := response.Location()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// fronted returns a front for a fake LocalStack that echoes requests, redirects to requested URLs, and returns
-// requested errors.
+// fronted returns a front for a fake LocalStack. The fake echoes requests, redirects to a URL on request, and returns
+// an error on request.
 func fronted(t *testing.T) *front {
 	t.Helper()
 	localstack := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +59,7 @@ func asked(f *front, method, host, target string) *httptest.ResponseRecorder {
 	return recorder
 }
 
-// sent sends a POST request to the front, like a webhook worker, and returns the status.
+// sent sends a POST request to the front, like a webhook worker, and returns the response's status.
 func sent(f *front, target, body string) int {
 	request := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
 	request.Host = "localhost:4580"
@@ -107,8 +107,8 @@ func TestFrontForwardsRequestsToAPI(t *testing.T) {
 	}
 }
 
-// TestFrontRewritesFileURLsToThisMachine covers URLs that a function has signed for LocalStack's address as its
-// container sees it.
+// TestFrontRewritesFileURLsToThisMachine covers URLs that a function has signed for LocalStack's address inside a
+// container.
 func TestFrontRewritesFileURLsToThisMachine(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
@@ -125,8 +125,9 @@ func TestFrontRewritesFileURLsToThisMachine(t *testing.T) {
 	}
 }
 
-// TestFrontRespondsLikeAWS covers the differences in LocalStack's gateway: the template's response for an unknown path,
-// AWS's name for a challenge's header, and a temporarily missing API. A function's own refusal must not change.
+// TestFrontRespondsLikeAWS covers the differences between LocalStack's gateway and AWS's: the template's response for
+// an unknown path, AWS's name for a challenge's header, and a temporarily missing API. A function's own error response
+// must not change.
 func TestFrontRespondsLikeAWS(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	image = "localstack/localstack:4.14.0" // the last version that needs no token
+	image = "localstack/localstack:4.14.0" // the last version that requires no token
 	// insidePort is LocalStack's port inside its container.
 	insidePort = "4566"
 	startTime  = 3 * time.Minute
@@ -31,10 +31,11 @@ type instance struct {
 	ended   chan struct{} // closed when LocalStack has ended
 }
 
-// startLocalStack starts LocalStack and waits until it responds. On success, the caller must stop it.
+// startLocalStack starts LocalStack and waits until LocalStack responds. On success, the caller must stop the returned
+// instance.
 func startLocalStack(ctx context.Context, o options, host *engine.Engine, progress io.Writer) (*instance, error) {
 	i := &instance{name: "recordbridge-localstack-" + port(o.aws), ended: make(chan struct{})}
-	if err := i.removeContainers(ctx); err != nil { // containers of a killed instance
+	if err := i.removeContainers(ctx); err != nil { // left by an instance that was killed
 		return nil, err
 	}
 	log, err := o.openLog("localstack")
@@ -56,7 +57,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 		return nil, errors.Join(fmt.Errorf("start LocalStack: %w", err), log.Close())
 	}
 	go func() {
-		_ = errors.Join(i.command.Wait(), log.Close()) // only the fact that it has ended matters
+		_ = errors.Join(i.command.Wait(), log.Close()) // only the fact that LocalStack has ended matters
 		close(i.ended)
 	}()
 	if err = i.await(ctx, o); err != nil {
@@ -65,7 +66,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 	return i, nil
 }
 
-// settings returns LocalStack's configuration variables (its documentation, "Configuration").
+// settings returns LocalStack's configuration variables (LocalStack's documentation, "Configuration").
 func (o options) settings(name string, host *engine.Engine) []string {
 	return []string{
 		"GATEWAY_LISTEN=" + o.listenAt(host),
@@ -83,8 +84,8 @@ func (o options) settings(name string, host *engine.Engine) []string {
 	}
 }
 
-// listenAt returns LocalStack's listen address: all interfaces if it runs in a container, or else an address that this
-// machine and containers can reach.
+// listenAt returns the address on which LocalStack listens. If LocalStack runs in a container, listenAt returns all
+// interfaces; otherwise it returns an address that this machine and containers can reach.
 func (o options) listenAt(host *engine.Engine) string {
 	if len(o.command) == 0 {
 		return "0.0.0.0:" + insidePort
@@ -96,7 +97,7 @@ func (o options) listenAt(host *engine.Engine) string {
 }
 
 // container returns the command that runs LocalStack in a container. The container can access the engine's socket,
-// since LocalStack starts the functions' containers beside its own.
+// since LocalStack starts the functions' containers next to its own.
 func (o options) container(name string, settings []string) []string {
 	command := []string{
 		"docker", "run", "--rm", "--name", name, "--publish", o.aws + ":" + insidePort,
@@ -132,8 +133,9 @@ func (i *instance) await(ctx context.Context, o options) error {
 	}
 }
 
-// stop ends LocalStack and its functions' containers. It removes the containers first, since LocalStack would take five
-// seconds for each, and again afterwards, since LocalStack may have started more. It also works after ctx is done.
+// stop ends LocalStack and the functions' containers. It removes the containers first, since LocalStack would take five
+// seconds for each. It removes containers again afterwards, since LocalStack may have started more. stop also works
+// after ctx is done.
 func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	fmt.Fprintln(progress, "Stopping LocalStack")
 	i.stopIt()
@@ -144,7 +146,7 @@ func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	return errors.Join(err, i.removeContainers(ctx))
 }
 
-// removeContainers removes LocalStack's container and those of its functions.
+// removeContainers removes LocalStack's container and the functions' containers.
 func (i *instance) removeContainers(ctx context.Context) error {
 	list, err := engine.Run(ctx, "ps", "--all", "--quiet", "--filter", "name=^/?"+i.name+"(-lambda-.*)?$")
 	if err != nil {

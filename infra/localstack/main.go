@@ -1,8 +1,8 @@
 // Command localstack runs the complete service on LocalStack 4.14. It starts LocalStack in a container (or with
-// -command), builds the unchanged template and deploys it with the SAM CLI, seeds the stack by an operator's rules, and
-// serves the API and a webhook inbox at URLs that are the same inside and outside containers. Its output is the same as
-// make run's. With -upgrade-from, it first deploys another folder, and then upgrades that stack while an export runs
-// and a delivery is pending.
+// -command), builds the unchanged template and deploys the build with the SAM CLI. It then seeds the stack by an
+// operator's rules, and serves the API and a webhook inbox at URLs that are the same inside and outside containers. Its
+// output is the same as that of make run. With -upgrade-from, it first deploys the release in another folder, and then
+// upgrades that stack while an export runs and a delivery is pending.
 //
 //	go run ./infra/localstack [-addr HOST:PORT] [-aws HOST:PORT] [-source DIR] [-upgrade-from DIR] [-run-file FILE]
 //	  [-container-host IP] [-command "PROGRAM ARGUMENT ..."]
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// run runs the service until ctx is done. Only the run file and the logs remain afterwards.
+// run runs the service until ctx is done. Afterwards, only the run file and the logs remain.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err error) {
 	o, err := parse(arguments, stderr)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 type options struct {
 	address string // address of the API and the inbox
 	aws     string // address of LocalStack
-	// release names the release to deploy, so that an update creates a new version of every function. It is empty if there
-	// is only one release.
+	// release is the name of the release to deploy. It makes an update create a new version of every function. release
+	// is empty if only one release is deployed.
 	release string
 	source  string // folder of the release to deploy
-	// previous is the folder of the release to deploy first in an upgrade test, or empty without one.
+	// previous is the folder of the release that an upgrade test deploys first. It is empty outside upgrade tests.
 	previous string
 	runFile  string     // file that describes the running stack to other programs
 	host     netip.Addr // this machine's address for containers
@@ -61,5 +61,5 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// port returns the port in an address that parse has accepted.
+// port returns the port of an address that parse has accepted.
 func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }

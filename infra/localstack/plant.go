@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// deployed holds the stack after a deployment.
+// deployed describes the stack after a deployment.
 type deployed struct {
 	*wiring.Operator
 
@@ -26,7 +26,7 @@ type deployed struct {
 	outputs map[string]string
 }
 
-// open returns an operator's access to the deployed stack, and makes its API available to clients.
+// open returns an operator's access to the deployed stack, and makes the stack's API available to clients.
 func open(ctx context.Context, o options, f *front) (deployed, error) {
 	endpoint := "http://" + o.aws
 	d := deployed{config: aws.Config{
@@ -47,7 +47,7 @@ func open(ctx context.Context, o options, f *front) (deployed, error) {
 	return d, err
 }
 
-// seedStack seeds the stack by an operator's rules with objects for trying it out.
+// seedStack seeds the stack by an operator's rules with objects for trying out the service.
 func seedStack(ctx context.Context, o options, f *front, d deployed) (runfile.Run, error) {
 	run, err := seed.Apply(ctx, d.Operator, seed.Options{
 		BaseURL: o.publicURL() + "/" + stage, ReturnURL: o.receiverURL() + returnPath, InboxURL: o.receiverURL() + inboxPath,

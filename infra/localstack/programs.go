@@ -17,7 +17,8 @@ const (
 	region = "us-east-1"
 	// accessKey is the access key of LocalStack's only account. Every client of LocalStack has all permissions.
 	accessKey = "test"
-	// killAfter is the time that a program may take to end after being asked to; then it is killed.
+	// killAfter is the time that a program may take to end after a request to end. After killAfter, the program is
+	// killed.
 	killAfter = 30 * time.Second
 	// shownLines is the number of log lines included in an error.
 	shownLines = 15
@@ -61,8 +62,8 @@ func (o options) openLog(program string) (*os.File, error) {
 	return file, nil
 }
 
-// program returns a command that runs in a separate process group. Ctrl-C in the terminal therefore reaches only this
-// process, which ends the others in order.
+// program returns a command that runs in a separate process group. Ctrl-C in the terminal therefore reaches only the
+// current process, which then ends the other programs in order.
 func program(ctx context.Context, variables []string, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, arguments[0], arguments[1:]...) //nolint:gosec // ours, or the person's own
 	command.Env = append(withoutAWS(os.Environ()), variables...)
@@ -72,8 +73,8 @@ func program(ctx context.Context, variables []string, arguments ...string) *exec
 	return command
 }
 
-// withoutAWS removes environment variables that would direct a program to AWS, so that it receives none of the user's
-// credentials.
+// withoutAWS removes the environment variables that would direct a program to AWS, so that the program receives none of
+// the user's credentials.
 func withoutAWS(all []string) []string {
 	kept := []string{
 		"AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
@@ -87,7 +88,7 @@ func withoutAWS(all []string) []string {
 	return kept
 }
 
-// do runs a program to completion. Its error includes the end of the program's log.
+// do runs a program to completion. If the program fails, the error includes the end of the program's log.
 func (o options) do(ctx context.Context, folder string, variables []string, arguments ...string) error {
 	name := filepath.Base(arguments[0]) + "-" + arguments[1]
 	log, err := o.openLog(name)

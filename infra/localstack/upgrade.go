@@ -22,34 +22,35 @@ import (
 )
 
 const (
-	// oneByOne limits requests to a portal to one at a time. The portal slow delays each response by up to held until the
-	// upgrade is over, so that its export is still running when the functions are replaced. A client waits 30 s for a
-	// response.
+	// oneByOne limits requests to a portal to one at a time. Until the upgrade is over, the portal at slow delays each
+	// response by up to held. The portal's export is therefore still running when the functions are replaced. A client
+	// waits up to 30 s for a response.
 	oneByOne = "fhir: {rate: {in_flight: 1}}"
 	slow     = "/sandbox/with/slow:1s"
 	held     = 25 * time.Second
-	// refusals is the number of attempts of the pending delivery that the receiver rejects before the upgrade. The third
-	// attempt is due five minutes after the second or, if the receiver requests it, within ten (docs/guide/webhooks.md).
+	// refusals is the number of attempts of the pending delivery that the receiver rejects before the upgrade. The
+	// third attempt is due five minutes after the second attempt or, if the receiver requests a longer delay, within
+	// ten minutes (docs/guide/webhooks.md).
 	refusals            = 2
 	leastTime, mostTime = 5 * time.Minute, 10 * time.Minute
-	// workTime limits the waits before and after the upgrade. They include that third attempt and the time that an export
-	// loses when its worker is replaced.
+	// workTime limits each wait before and after the upgrade. The waits include the third delivery attempt and the time
+	// that an export loses when its worker is replaced.
 	workTime = 10 * time.Minute
 	exported = "patient.ehi_export_success"
 )
 
-// watch controls requests that pass through the front during an upgrade.
+// watch controls the requests that pass through the front during an upgrade.
 type watch struct {
 	receiver string        // path of the inbox whose first deliveries are rejected
-	lasts    time.Duration // delay after which they are retried
+	lasts    time.Duration // delay before a rejected delivery's retry
 	refused  atomic.Int32  // number of rejected deliveries
-	holds    atomic.Bool   // whether the portal is slow, which starts with the export
-	asked    atomic.Int32  // number of requests for its records since then
+	holds    atomic.Bool   // whether the portal is slow; set when the export starts
+	asked    atomic.Int32  // number of record requests while slow
 	over     chan struct{} // closed when the upgrade is over
 }
 
-// newWatch returns a watch for an upgrade. took is how long deploying the previous release took on this machine; an
-// upgrade takes twice as long.
+// newWatch returns a watch for an upgrade. took is the time that deploying the previous release took on this machine.
+// An upgrade is expected to take twice as long.
 func newWatch(took time.Duration) *watch {
 	return &watch{
 		receiver: inboxPath + "/birch", lasts: min(max(5*took/2, leastTime), mostTime),
@@ -72,10 +73,10 @@ func (w *watch) hold(r *http.Request) {
 	}
 }
 
-// retryAfter returns the value of Retry-After in the receiver's rejections.
+// retryAfter returns the value of the Retry-After header in the receiver's rejections.
 func (w *watch) retryAfter() string { return strconv.Itoa(int(w.lasts.Seconds())) }
 
-// refuses reports whether to reject a request because it is one of the first deliveries of an export's event.
+// refuses reports whether to reject a request because the request is one of the first deliveries of an export's event.
 func (w *watch) refuses(r *http.Request) bool {
 	if r.Method != http.MethodPost || r.URL.Path != w.receiver {
 		return false
@@ -85,8 +86,8 @@ func (w *watch) refuses(r *http.Request) bool {
 	return err == nil && bytes.Contains(body, []byte(exported)) && w.refused.Add(1) <= refusals
 }
 
-// upgrade deploys the previous release, starts a long export and a delivery that its receiver rejects, and upgrades the
-// stack. It returns nil if both complete with exactly one event each.
+// upgrade deploys the previous release, starts a long export and a delivery that the receiver rejects, and upgrades the
+// stack. It returns nil if the export and the delivery each complete with exactly one event.
 func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) error {
 	before := o
 	before.source, before.release, o.release = o.previous, "previous00", "thisrelease"
@@ -132,8 +133,8 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	return await(ctx, f.inbox, work, progress)
 }
 
-// beginPending starts an export for the last organisation at the default portal, and waits until delivery of its event
-// is rejected.
+// beginPending starts an export for the last organisation at the default portal, and waits until the receiver has
+// rejected the export's event.
 func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
@@ -148,7 +149,7 @@ func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, 
 	return task, until(ctx, "the event is refused", func() bool { return w.refused.Load() >= refusals })
 }
 
-// beginRunning starts an export for the first organisation at the slow portal, and waits until it is running.
+// beginRunning starts an export for the first organisation at the slow portal, and waits until the export is running.
 func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (task string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
@@ -168,7 +169,7 @@ func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (t
 	return task, until(ctx, "the export starts", func() bool { return w.asked.Load() > 0 })
 }
 
-// await waits until each event has arrived. It returns an error unless each arrived exactly once.
+// await waits until each event has arrived. It returns an error unless each event arrives exactly once.
 func await(ctx context.Context, from *inbox.Inbox, work []expectedEvent, progress io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
@@ -205,7 +206,7 @@ type expectedEvent struct {
 	task string
 }
 
-// among counts the deliveries of the event, and how many of them have a valid signature.
+// among returns the number of the event's deliveries, and the number of those deliveries that have a valid signature.
 func (t expectedEvent) among(all []inbox.Delivery) (came, genuine int) {
 	for _, d := range all {
 		var event struct {

@@ -17,8 +17,8 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// TestReceiverRejectsFirstAttemptsOfExportEvent also checks that other events, other receivers and the third attempt
-// pass.
+// TestReceiverRejectsFirstAttemptsOfExportEvent also checks that the receiver accepts other events and the third
+// attempt, and that other receivers accept all events.
 func TestReceiverRejectsFirstAttemptsOfExportEvent(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
@@ -45,8 +45,8 @@ func TestReceiverRejectsFirstAttemptsOfExportEvent(t *testing.T) {
 	}
 }
 
-// TestRetryAfterCoversSlowUpgrade also checks that, for a fast upgrade, no delivery waits longer than the schedule
-// requires.
+// TestRetryAfterCoversSlowUpgrade also checks that a fast upgrade does not make a delivery wait longer than the
+// schedule requires.
 func TestRetryAfterCoversSlowUpgrade(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -61,8 +61,8 @@ func TestRetryAfterCoversSlowUpgrade(t *testing.T) {
 	}
 }
 
-// TestSlowPortalIsDelayedUntilUpgradeEnds checks that every request to the slow portal is delayed, and no request to
-// another portal.
+// TestSlowPortalIsDelayedUntilUpgradeEnds checks that every request to the slow portal is delayed, and that requests to
+// other portals are not.
 func TestSlowPortalIsDelayedUntilUpgradeEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestAwaitRequiresEachSignedEventOnce(t *testing.T) {
 	}
 }
 
-// signed delivers a body with a signature like the service's.
+// signed delivers a body with a signature in the service's format.
 func signed(t *testing.T, to *inbox.Inbox, secret, body string) {
 	t.Helper()
 	signer, err := standardwebhooks.NewWebhook(secret)

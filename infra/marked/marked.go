@@ -1,5 +1,5 @@
-// Package marked regenerates generated tables in a Markdown document. Each table is between two lines, "<!-- table NAME
-// -->" and "<!-- end -->".
+// Package marked regenerates the generated tables in a Markdown document. Each table is between two lines, "<!-- table
+// NAME -->" and "<!-- end -->".
 package marked
 
 import (
@@ -13,8 +13,8 @@ const (
 	end   = "<!-- end -->"
 )
 
-// Renew replaces each table in a document with the result of tableOf for its name, including the line breaks. If
-// tableOf returns an empty string, the table stays unchanged.
+// Renew replaces each table in a document with the result of tableOf for the table's name. The result must end with a
+// line break. If tableOf returns an empty string, the table stays unchanged.
 func Renew(document []byte, tableOf func(name string) (string, error)) ([]byte, error) {
 	var out bytes.Buffer
 	for {

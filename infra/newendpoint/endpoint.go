@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// endpoint holds the requested endpoint's names in the forms that the templates use.
+// endpoint holds the requested endpoint's name in the forms that the templates use.
 type endpoint struct {
 	Folder  string // such as getsomething; the folder below functions/, and the name in documents and alarms
 	Logical string // such as GetSomething; the prefix of logical IDs
@@ -40,8 +40,8 @@ func newEndpoint(name, method, path, access string) (endpoint, error) {
 	return endpoint{Folder: strings.ToLower(name), Logical: logical(name), Path: path}, nil
 }
 
-// logical converts a name to the form of the template's logical IDs. Both getsomething and GetSomething become
-// GetSomething.
+// logical converts a name to the form of the template's logical IDs. For example, getsomething and GetSomething both
+// become GetSomething.
 func logical(name string) string {
 	if name != strings.ToLower(name) {
 		return strings.ToUpper(name[:1]) + name[1:]
@@ -56,5 +56,5 @@ func logical(name string) string {
 
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// errTaken means that the endpoint already exists. Nothing is written in that case.
+// errTaken means that the endpoint already exists. In that case, no file is written.
 var errTaken = errors.New("it exists")

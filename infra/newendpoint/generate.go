@@ -13,7 +13,7 @@ import (
 //go:embed parts
 var parts embed.FS
 
-// generate returns the files that adding an endpoint creates or changes, by path in the repository.
+// generate returns the files that adding an endpoint creates or changes, keyed by path in the repository.
 func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	t, err := template.ParseFS(parts, "parts/*.tmpl")
 	if err != nil {
@@ -34,7 +34,8 @@ func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	return w.files, w.err
 }
 
-// writer collects files. It stores the first error, so its methods can be called in sequence without checks.
+// writer collects files. It stores the first error, so callers can call its methods in sequence without checking for
+// errors.
 type writer struct {
 	repository fs.FS
 	parts      *template.Template
@@ -61,7 +62,7 @@ func (w *writer) part(name string) string {
 // add adds a Go file that contains the given part of the template.
 func (w *writer) add(file, part string) { w.put(file, w.part(part)) }
 
-// put stores the text of a file. It formats Go code, which sorts imports and aligns columns.
+// put stores the content of a file. It formats Go code, which sorts imports and aligns columns.
 func (w *writer) put(file, text string) {
 	if !strings.HasSuffix(file, ".go") {
 		w.files[file] = []byte(text)
@@ -74,7 +75,7 @@ func (w *writer) put(file, text string) {
 	w.files[file] = formatted
 }
 
-// read returns a file's current content, including changes made so far.
+// read returns a file's current content, including the changes made so far.
 func (w *writer) read(file string) string {
 	if text, ok := w.files[file]; ok {
 		return string(text)
@@ -86,13 +87,13 @@ func (w *writer) read(file string) string {
 	return string(text)
 }
 
-// before inserts text before the only line in a file that begins with anchor. after inserts it after that line.
+// before inserts text before the only line in a file that begins with anchor. after inserts text after that line.
 func (w *writer) before(file, anchor, text string) { w.replace(file, anchor, text+anchor) }
 
 func (w *writer) after(file, anchor, text string) { w.replace(file, anchor, anchor+text) }
 
-// replace replaces a text that must occur exactly once in a file. Otherwise the file's form has changed and this
-// program must be updated.
+// replace replaces a text that must occur exactly once in a file. If the text does not, the file's layout has changed
+// and this program must be updated.
 func (w *writer) replace(file, old, text string) {
 	all := w.read(file)
 	if n := strings.Count(all, old); n != 1 && w.err == nil {

@@ -33,7 +33,7 @@ func (l layered) Open(name string) (fs.File, error) {
 	return l.FS.Open(name)
 }
 
-// endpoints generates endpoints in sequence and returns all files that they create or change.
+// endpoints generates endpoints in sequence and returns all files that the endpoints create or change.
 func endpoints(t *testing.T, names ...string) map[string][]byte {
 	t.Helper()
 	repository := layered{os.DirFS(root), fstest.MapFS{}}
@@ -51,8 +51,8 @@ func endpoints(t *testing.T, names ...string) map[string][]byte {
 	return all
 }
 
-// TestGenerateWritesCodeThatPassesItsTests overlays the generated files for the go command, without writing them to the
-// repository.
+// TestGenerateWritesCodeThatPassesItsTests overlays the generated files for the go command and does not write them to
+// the repository.
 func TestGenerateWritesCodeThatPassesItsTests(t *testing.T) {
 	t.Parallel()
 	const name = "readsomething"
@@ -89,7 +89,7 @@ func execute(t *testing.T, folder, name string, arguments ...string) {
 	}
 }
 
-// TestGenerateFollowsHouseRules generates two endpoints. The first fills the alarms.
+// TestGenerateFollowsHouseRules generates two endpoints. The first endpoint fills the existing alarms.
 func TestGenerateFollowsHouseRules(t *testing.T) {
 	t.Parallel()
 	files := endpoints(t, "ReadSomething", "listthings")

@@ -13,7 +13,7 @@ const (
 	callsFile    = "infra/capacity/journey/calls.csv"
 )
 
-// template adds the function to template.yaml, with its role, log group, path and monitoring.
+// template adds the function to template.yaml, together with the function's role, log group, path and monitoring.
 func (w *writer) template() {
 	if strings.Contains(w.read(stackFile), "\n          "+w.endpoint.Path+":") {
 		w.failf("%s in %s: %w", w.endpoint.Path, stackFile, errTaken)
@@ -26,13 +26,13 @@ func (w *writer) template() {
 }
 
 // documents adds the endpoint to the OpenAPI description and a line to the changelog. It does not change
-// docs/develop/architecture.md, which make endpoint regenerates.
+// docs/develop/architecture.md, because make endpoint regenerates that file.
 func (w *writer) documents() {
 	w.before(apiFile, "  /bridge/org_connection/{orgConnectionId}:\n", w.part("openapi.yaml.tmpl"))
 	w.changelog()
 }
 
-// changelog adds a line under the API area of the unreleased additions, and any missing headings.
+// changelog adds a line under the API heading of the unreleased additions, and adds missing headings.
 func (w *writer) changelog() {
 	const (
 		file    = "CHANGELOG.md"
@@ -51,7 +51,7 @@ func (w *writer) changelog() {
 	}
 }
 
-// tests adds the function to the tests that start every function and to those that list permissions.
+// tests adds the function to the tests that start every function and to the tests that list permissions.
 func (w *writer) tests() {
 	name := w.endpoint.Folder
 	w.before(functionFile, "\tgetconnectionwiring ", "\t"+name+`wiring "recordbridge/functions/`+name+`/wiring"`+"\n")
@@ -63,8 +63,8 @@ func (w *writer) tests() {
 	w.coldStart()
 }
 
-// coldStart adds the secret that a new process reads to the cost table of calls, whose cold starts are in alphabetical
-// order.
+// coldStart adds a row for the secret that a new process reads to the cost table of calls. The table lists cold starts
+// in alphabetical order.
 func (w *writer) coldStart() {
 	lines := strings.SplitAfter(w.read(callsFile), "\n")
 	row := "cold start," + w.endpoint.Folder + ",secretsmanager,GetSecretValue,,1,0,0,0,0\n"

@@ -17,8 +17,8 @@ var (
 	comparison = regexp.MustCompile(`(?m)^      ComparisonOperator:`)
 )
 
-// watch adds the function to the alarms on errors, refusals and durations of functions that organisations call. If the
-// last alarms are full, it creates three new ones.
+// watch adds the function to the alarms on errors, throttles and durations of the functions that organisations call. If
+// the last alarms are full, watch creates three new alarms.
 func (w *writer) watch() {
 	all := alarms.FindAllStringSubmatch(w.read(stackFile), -1)
 	if len(all) == 0 {
@@ -30,7 +30,7 @@ func (w *writer) watch() {
 		next := fmt.Sprintf("Request%d", len(all)+1)
 		w.before(stackFile, "  BrowserErrorsAlarm:\n", strings.ReplaceAll(w.part("alarms.yaml.tmpl"), "RequestN", next))
 		for _, kind := range []string{"ErrorsAlarm", "ThrottlesAlarm", "DurationAlarm"} {
-			w.after(stackFile, `"${`+last+kind+`.Arn}"`, `,"${`+next+kind+`.Arn}"`) // the dashboard's list
+			w.after(stackFile, `"${`+last+kind+`.Arn}"`, `,"${`+next+kind+`.Arn}"`) // the dashboard's alarm list
 			w.after("docs/operate/monitoring.md", "| `Request"+kind+"`, ", "`"+next+kind+"`, ")
 		}
 		return
@@ -44,7 +44,7 @@ func (w *writer) watch() {
 		metric("Duration", "Maximum"))
 }
 
-// extend adds a metric to an alarm's expression and to its list of metrics.
+// extend adds a metric to an alarm's expression and to the alarm's list of metrics.
 func (w *writer) extend(alarm string, expression *regexp.Regexp, replacement, metric string) {
 	old := block(w.read(stackFile), alarm)
 	if len(expression.FindAllString(old, -1)) != 1 || len(comparison.FindAllString(old, -1)) != 1 {

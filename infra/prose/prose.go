@@ -1,5 +1,5 @@
 // Package prose extracts the sentences that people read from the repository's files: documents, comments, test names
-// and strings. The reading check samples them (infra/sample), and infra/test/policy rejects some patterns.
+// and strings. The reading check samples the sentences (infra/sample), and infra/test/policy rejects some patterns.
 package prose
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Groups of sentences, which have different readers.
+// Groups of sentences. Each group has different readers.
 const (
 	Comment   = "comment"
 	Test      = "test"
@@ -31,11 +31,11 @@ func Groups() []string {
 // Sentence is a sentence in a file, or a test name.
 type Sentence struct {
 	Group, Path, Text string
-	First, Last       int // first and last line of the passage that contains it
+	First, Last       int // first and last line of the sentence's passage
 }
 
-// Of returns the sentences in a file, given its path in the repository. It returns none for test data and for
-// unsupported kinds of files.
+// Of returns the sentences in a file, given the file's path in the repository. It returns no sentences for test data
+// and for unsupported kinds of files.
 func Of(file, content string) []Sentence {
 	switch {
 	case strings.Contains(file, "testdata/"):
@@ -53,7 +53,7 @@ func Of(file, content string) []Sentence {
 	}
 }
 
-// wordsOfSentence is the number of words that a passage needs to count as a sentence.
+// wordsOfSentence is the minimum number of words in a passage that counts as a sentence.
 const wordsOfSentence = 4
 
 var sentenceEnd = regexp.MustCompile(`([.!?][")'”]?)\s+([A-Z¿¡\x60*\[])`)
@@ -74,7 +74,7 @@ var (
 	startsNew = regexp.MustCompile(`^\s*([-*]|\d+\.|\||#+|>)\s`)
 )
 
-// ofMarkdown reads prose, list items and table cells, but not code.
+// ofMarkdown extracts prose, list items and table cells, but not code.
 func ofMarkdown(group, file, content string) []Sentence {
 	var all []Sentence
 	var passage []string
@@ -117,7 +117,7 @@ var (
 	aDirective = regexp.MustCompile(`^//(go:|nolint|lint:)`)
 )
 
-// ofGo reads comments, test names, and strings of several words, except in tests, where strings are mostly data.
+// ofGo extracts comments, test names, and strings of several words. It ignores strings in tests, which are mostly data.
 func ofGo(file, content string) []Sentence {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, file, content, parser.ParseComments)

@@ -1,10 +1,11 @@
 // Command sample prints random sentences from a change for a reader to judge (CONTRIBUTING.md, "Reading check"). It
-// draws them from documents, the changelog, comments, test names, and strings in Go and TypeScript. It prints each with
-// its group, file and line, without context, so that it is read alone.
+// draws the sentences from documents, the changelog, comments, test names, and strings in Go and TypeScript. It prints
+// each sentence with its group, file and line, without context, so that the reader judges the sentence alone.
 //
 //	sample [-n 30] [-base origin/main] [-seed 1] [-group comment]
 //
-// A sentence belongs to the change if one of its lines does. An empty base selects the whole repository.
+// A sentence belongs to the change if the change includes one of the sentence's lines. An empty base selects the whole
+// repository.
 package main
 
 import (
@@ -87,7 +88,8 @@ type lines map[int]bool
 // emptyTree is the ID of Git's empty tree, which exists in every repository.
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
-// changed returns the lines added since base, by file, as line numbers in the working tree. It ignores untracked files.
+// changed returns the lines added since base, by file, as line numbers in the working tree. Untracked files are
+// ignored.
 func changed(root, base string) (map[string]lines, error) {
 	if base == "" {
 		base = emptyTree

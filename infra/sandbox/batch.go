@@ -35,7 +35,7 @@ type (
 	}
 )
 
-// batch processes every request in a batch as if it had been sent alone.
+// batch processes every request in a batch as if the client had sent the request separately.
 func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	var asked batch
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxBatch))
@@ -66,7 +66,7 @@ func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	answerFault(w, http.StatusOK, fhirType, string(encoded))
 }
 
-// batched serves the request in one batch entry. It runs immediately, so switches neither delay nor count it.
+// batched serves the request in one batch entry. The switches neither delay nor count the request.
 func (s site) batched(r *http.Request, one batchEntry, at int) batchEntry {
 	refused := func(status int, code, text string) batchEntry {
 		return batchEntry{

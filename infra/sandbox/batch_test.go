@@ -20,7 +20,7 @@ type batchAnswer struct {
 	}
 }
 
-// askBatch sends several searches as one batch.
+// askBatch sends several searches as a single batch.
 func (p *portal) askBatch(access string, searches ...string) (answer, batchAnswer) {
 	p.t.Helper()
 	entries := make([]map[string]any, 0, len(searches))

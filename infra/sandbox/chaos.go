@@ -15,21 +15,22 @@ import (
 )
 
 const (
-	// chaosTries is the number of times that the same request may fail, so that a client that retries eventually succeeds.
+	// chaosTries is the number of times that the same request may fail. It is limited so that a client that retries
+	// eventually succeeds.
 	chaosTries = 3
-	// maxChaosBody exceeds the size of any form that a client sends, in bytes.
+	// maxChaosBody is the maximum size of a request body in bytes. It exceeds the size of any form that a client sends.
 	maxChaosBody = 64 << 10
 )
 
-// mishap is the fault that chaos injects into one request. The zero value is no fault.
+// mishap is the fault that chaos injects into one request. The zero value means no fault.
 type mishap struct {
 	status int // status sent instead of the operation's response
 	late   time.Duration
 	broken bool // truncate the body
 }
 
-// chaos derives a request's mishap from the seed, the request, and how often the same client has already sent it.
-// Concurrent requests therefore get the same mishaps in any order.
+// chaos derives a request's mishap from the seed, the request, and the number of times that the same client has sent
+// the request. Concurrent requests therefore get the same mishaps in any order.
 func (s site) chaos(r *http.Request) (mishap, error) {
 	seed := s.with.Number(switches.Chaos)
 	if seed == 0 {
@@ -69,8 +70,8 @@ func (s site) chaos(r *http.Request) (mishap, error) {
 	}
 }
 
-// before delays the operation or responds in its place, and returns true if it has responded. A POST then changes
-// nothing, so that chaos loses no token.
+// before delays the operation or responds instead of the operation. It returns true if it has responded. In that case,
+// a POST request changes nothing, so that chaos loses no token.
 func (m mishap) before(answer *captured, r *http.Request) bool {
 	wait(r, m.late)
 	if m.status == 0 {

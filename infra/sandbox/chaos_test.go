@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tryConnect is like connect, for a portal at which any step may fail. In that case, it returns no access token.
+// tryConnect works like connect but supports a portal at which any step may fail. If a step fails, tryConnect returns
+// no access token.
 func (p *oauthClient) tryConnect(personaID string) string {
 	p.t.Helper()
 	location, err := url.Parse(p.authorize("persona", personaID, "decision", "approve").header.Get("Location"))
@@ -27,7 +28,7 @@ func (p *oauthClient) tryConnect(personaID string) string {
 	return got.Access
 }
 
-// fates runs searches with a chaos seed and returns their results in the form "status valid seconds".
+// fates runs searches with a chaos seed and returns the searches' results in the form "status valid seconds".
 func fates(t *testing.T, seed string) (seen []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

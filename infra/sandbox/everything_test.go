@@ -41,7 +41,7 @@ func TestEverythingReturnsCompleteRecordInPages(t *testing.T) {
 	}
 }
 
-// operations returns the names of Patient's operations in the CapabilityStatement.
+// operations returns the names of the Patient operations in the CapabilityStatement.
 func (p *portal) operations() (names []string) {
 	p.t.Helper()
 	for _, r := range p.capability().Rest[0].Resource {

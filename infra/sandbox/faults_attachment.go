@@ -8,16 +8,16 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// mebibyte is the unit of the sizes in switches, in bytes.
+// mebibyte is the unit of the switches' sizes, in bytes.
 const mebibyte = 1 << 20
 
-// servesAttachments reports whether the portal serves attachments at separate URLs.
+// servesAttachments reports whether the portal serves attachments from separate URLs.
 func servesAttachments(with switches.Set) bool {
 	return with.Has(switches.AttachmentURLs) || with.Has(switches.AttachmentMissing) ||
 		with.Has(switches.AttachmentLarge) || with.Has(switches.AttachmentDrops)
 }
 
-// rewriteAttachments changes the URLs of Binaries in documents.
+// rewriteAttachments changes the URLs of Binary resources in documents.
 func (q fhirRequest) rewriteAttachments(node any) {
 	var base string
 	switch {
@@ -72,8 +72,8 @@ func (q fhirRequest) spoilAttachment(answer *captured) {
 	}
 }
 
-// writeText writes the given number of MiB of text that is valid in a JSON string, buffering only a small part of it.
-// It stops early if the client disconnects.
+// writeText writes the given number of MiB of text. The text is valid in a JSON string, and writeText buffers only a
+// small part of it. writeText stops early if the client disconnects.
 func writeText(w io.Writer, mebibytes int64) {
 	const line = "generated text of the sandbox 0123456789 abcdefghijklmnopqrstuv " // 64 bytes
 	block := strings.Repeat(line, 1024)                                             // 64 KiB

@@ -12,11 +12,11 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Hosts that a client must not send requests to. They do not resolve (RFC 2606) or are private.
+// Hosts that a client must not send requests to. The hosts do not resolve (RFC 2606) or are private.
 const (
 	foreignHost  = "foreign.example"
 	internalHost = "10.0.0.7:8080"
-	// insideBase is a FHIR base URL as a server behind a gateway sees it.
+	// insideBase is a FHIR base URL that a server behind a gateway uses for itself.
 	insideBase = "http://inside.example:8080/hapi/fhir"
 )
 
@@ -68,7 +68,7 @@ func (q fhirRequest) rewriteBundle(ctx context.Context, bundle map[string]any) e
 	return nil
 }
 
-// self returns the URL of a page from its links.
+// self returns the page's own URL from the page's links.
 func self(links []any) any {
 	for _, one := range links {
 		if link, _ := one.(map[string]any); link["relation"] == "self" {
@@ -112,8 +112,8 @@ func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, e
 	return next.String(), nil
 }
 
-// turnPage returns the request for the page that a next link refers to. A session link works once; a link at the base
-// works repeatedly.
+// turnPage returns the request for the page that a next link refers to. A session link works once; a next link at the
+// FHIR base works repeatedly.
 func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest, error) {
 	q.continued = q.query.Has("page")
 	if id := q.query.Get("sessionID"); id != "" && q.with.Has(switches.SessionNext) {
@@ -136,7 +136,7 @@ func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest
 	return q, nil
 }
 
-// rewriteReferences makes references absolute, with either a foreign host or this one.
+// rewriteReferences makes references absolute, with either a foreign host or the portal's own host.
 func (q fhirRequest) rewriteReferences(node any) {
 	foreign, absolute := q.with.Has(switches.ForeignReference), q.with.Has(switches.AbsoluteOwn)
 	if !foreign && !absolute {
@@ -163,7 +163,7 @@ func (q fhirRequest) rewriteReferences(node any) {
 	}
 }
 
-// rawBinary replaces the response with a Binary's content.
+// rawBinary replaces the response with the content of a Binary.
 func rawBinary(answer *captured) error {
 	var binary struct {
 		ContentType string `json:"contentType"`

@@ -13,13 +13,13 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Rate limit headers, as in athenahealth's sandbox.
+// Rate limit headers, as sent by athenahealth's sandbox.
 const (
 	rateLimit  = 500
 	retryAfter = 2 * time.Second
 )
 
-// fhirRequest is a read or search request to a portal with switches.
+// fhirRequest is a read or search request to a portal that has switches.
 type fhirRequest struct {
 	site
 
@@ -28,12 +28,12 @@ type fhirRequest struct {
 	resourceType string
 	query        url.Values
 	bearer       string
-	// continued reports whether this is a page after the first, since the portal never rejects the parameters of its own
-	// links. lost reports whether the page's search session has ended or never existed.
+	// continued reports whether the requested page follows the first page. The portal never rejects the parameters of
+	// its own links. lost reports whether the page's search session has ended or never existed.
 	continued, lost bool
 }
 
-// spoiledFHIR serves a read or a search, modified by the switches.
+// spoiledFHIR serves a read or search request, modified by the switches.
 func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation, args []string) error {
 	ctx := original.Context()
 	r := original.Clone(ctx)
@@ -74,7 +74,7 @@ func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation
 	return nil
 }
 
-// misreadIDs removes those IDs from a search for several that the portal can't parse.
+// misreadIDs changes a search for several IDs. It removes the IDs that the portal can't parse.
 func (q fhirRequest) misreadIDs(r *http.Request) {
 	query := r.URL.Query()
 	ids := strings.Split(query.Get("_id"), ",")
@@ -127,8 +127,8 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	}, nil
 }
 
-// leftAlone returns how long the portal will reject requests from now on, or 0 if it accepts them. A request within
-// that period restarts it.
+// leftAlone returns the period during which the portal will reject requests from now on, or 0 if the portal accepts the
+// request. Another request within that period restarts the period.
 func (q fhirRequest) leftAlone(ctx context.Context) (time.Duration, error) {
 	demanded := q.with.Duration(switches.LeaveAlone, 0)
 	if demanded == 0 {
@@ -162,7 +162,7 @@ func (q fhirRequest) breaksOff() bool {
 	return q.asksPage() && (q.with.Has(switches.TruncatedJSON) || q.with.Covers(switches.BrokenJSON, q.resourceType))
 }
 
-// outcome returns an OperationOutcome with a single issue.
+// outcome returns an OperationOutcome that has a single issue.
 func outcome(code, diagnostics string) string {
 	return `{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":` +
 		strconv.Quote(code) + `,"diagnostics":` + strconv.Quote(diagnostics) + `}]}`
@@ -186,7 +186,7 @@ func (q fhirRequest) rewrite(ctx context.Context, answer *captured) error {
 	}
 	var body map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(answer.body.Bytes()))
-	decoder.UseNumber() // decimals keep their digits
+	decoder.UseNumber() // preserves the digits of decimals
 	if err := decoder.Decode(&body); err != nil {
 		return errEncoding("decode", err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// largePageCount is the largest _count for which a page stays small.
+	// largePageCount is the largest _count that does not enlarge a page.
 	largePageCount = 25
 	// defaultPageCount is the default _count of a search.
 	defaultPageCount = 50
@@ -29,7 +29,7 @@ const (
 	markBytes     = "mark of bytes that are not UTF-8"
 )
 
-// addEntries adds entries to a page that a client must discard or must not process twice.
+// addEntries adds entries to a page. A client must discard these entries or must not process them twice.
 func (q fhirRequest) addEntries(bundle map[string]any) {
 	entries, _ := bundle["entry"].([]any)
 	if q.with.Has(switches.DuplicateEntries) {
@@ -90,7 +90,7 @@ func (q fhirRequest) addNarrative(bundle map[string]any) {
 }
 
 // sendPage replaces placeholders with content that encoding/json would not write. It writes large content directly to
-// the response, so that it is never buffered.
+// the response without buffering it.
 func (q fhirRequest) sendPage(answer *captured, raw []byte) {
 	if q.with.Has(switches.GzipBomb) {
 		answer.header.Set("Content-Encoding", "gzip")
@@ -111,8 +111,8 @@ func (q fhirRequest) sendPage(answer *captured, raw []byte) {
 	}
 }
 
-// writeBomb writes a Bundle that contains a 1 GiB string, compressed to about a megabyte. It consists of gzip members,
-// whose contents are concatenated (RFC 1952 section 2.2): one 1 MiB member is compressed once and repeated.
+// writeBomb writes a Bundle that contains a 1 GiB string, compressed to about a megabyte. The output consists of gzip
+// members, whose contents are concatenated (RFC 1952 section 2.2). One 1 MiB member is compressed once and repeated.
 func writeBomb(w io.Writer) {
 	head, err := packed([]byte(`{"resourceType":"Bundle","type":"searchset","language":"`))
 	if err != nil {
@@ -135,7 +135,7 @@ func writeBomb(w io.Writer) {
 	_, _ = w.Write(tail)
 }
 
-// packed returns plain compressed as one complete gzip member.
+// packed returns plain, compressed as one complete gzip member.
 func packed(plain []byte) ([]byte, error) {
 	var out bytes.Buffer
 	writer := gzip.NewWriter(&out)

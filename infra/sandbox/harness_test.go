@@ -32,7 +32,7 @@ const (
 	allScopes    = "launch/patient offline_access patient/*.rs"
 )
 
-// wire sends requests to a sandbox behind a real HTTP server. Its clock can be set.
+// wire sends requests to a sandbox behind a real HTTP server. The sandbox's clock can be set.
 type wire struct {
 	t      *testing.T
 	base   string // URL of the mount point
@@ -44,7 +44,7 @@ type wire struct {
 // oauthClient is a client of the sandbox's authorization server.
 type oauthClient struct{ wire }
 
-// portal is a sandbox with its records, from an application's point of view.
+// portal is a sandbox with its records, as seen by an application.
 type portal struct{ oauthClient }
 
 func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
@@ -70,7 +70,7 @@ func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
 	return &portal{oauthClient{wire{t: t, base: base, fhir: base + "/fhir", clock: clock, client: client}}}
 }
 
-// usual returns a test sandbox's default dependencies.
+// usual returns the default dependencies of a test sandbox.
 func usual(base string, now func() time.Time) sandbox.Deps {
 	return sandbox.Deps{
 		BaseURL: base, Personas: persona.Builtin(),
@@ -171,7 +171,7 @@ func (p *wire) post(path string, form url.Values, headers ...string) answer {
 }
 
 // authorizeQuery returns the parameters of a valid authorization request. pairs alternates names and values that
-// override them; an empty value removes a parameter.
+// override parameters; an empty value removes a parameter.
 func (p *oauthClient) authorizeQuery(pairs ...string) url.Values {
 	sum := sha256.Sum256([]byte(verifier))
 	query := url.Values{
@@ -195,7 +195,7 @@ func (p *oauthClient) authorize(pairs ...string) answer {
 	return p.get(p.base + "/oauth/authorize?" + p.authorizeQuery(pairs...).Encode())
 }
 
-// landing returns the query parameters with which the browser returns to the client.
+// landing returns the query parameters of the URL at which the browser returns to the client.
 func (p *oauthClient) landing(a answer) url.Values {
 	p.t.Helper()
 	location, err := url.Parse(a.header.Get("Location"))
@@ -216,7 +216,7 @@ func (p *oauthClient) code(personaID string, pairs ...string) string {
 	return code
 }
 
-// exchangeForm returns the form of a valid code exchange. pairs changes it as in authorizeQuery.
+// exchangeForm returns the form of a valid code exchange. pairs changes the form in the same way as in authorizeQuery.
 func exchangeForm(code string, pairs ...string) url.Values {
 	form := url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {redirectURI},
@@ -269,7 +269,7 @@ func (p *oauthClient) refresh(token string, pairs ...string) answer {
 	return p.post("/oauth/token", form)
 }
 
-// wantError checks that a response is an OAuth error.
+// wantError checks that a response is an OAuth error response.
 func wantError(t *testing.T, a answer, status int, code string) {
 	t.Helper()
 	if got := a.json(t)["error"]; a.status != status || got != code {
@@ -277,7 +277,7 @@ func wantError(t *testing.T, a answer, status int, code string) {
 	}
 }
 
-// wantOutcome checks that a response is a FHIR error.
+// wantOutcome checks that a response is a FHIR error response.
 func wantOutcome(t *testing.T, a answer, status int, code string) {
 	t.Helper()
 	var got struct {
@@ -308,7 +308,7 @@ func (h inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// newInProcess is like newPortal, without sockets and with the real clock, for tests in a synctest bubble.
+// newInProcess is like newPortal, but without sockets and with the real clock, for tests in a synctest bubble.
 func newInProcess(t *testing.T) *portal {
 	t.Helper()
 	deps := usual("http://ehr.example/sandbox", time.Now)

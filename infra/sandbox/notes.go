@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/sandbox/oauth"
 )
 
-// notesLast is the time that a counter or a search session is stored.
+// notesLast is the period for which a counter or a search session is stored.
 const notesLast = 24 * time.Hour
 
 var (
@@ -22,8 +22,8 @@ var (
 	errNoRandom = errors.New("no session id could be made")
 )
 
-// portalState stores a misbehaving portal's counters and open search sessions. They are in the sandbox's store, since a
-// client's requests reach many processes.
+// portalState stores a misbehaving portal's counters and open search sessions. The sandbox's store holds this data,
+// since a client's requests reach many processes.
 type portalState struct {
 	store  oauth.Store
 	now    func() time.Time
@@ -37,7 +37,7 @@ func (n portalState) key(kind string, parts []string) string {
 	return kind + hex.EncodeToString(sum[:])
 }
 
-// count increments a counter and returns its new value.
+// count increments a counter and returns the counter's new value.
 func (n portalState) count(ctx context.Context, parts ...string) (int64, error) {
 	key := n.key("COUNT#", parts)
 	for range 100 {
@@ -65,7 +65,7 @@ func (n portalState) count(ctx context.Context, parts ...string) (int64, error) 
 	return 0, errBusy
 }
 
-// counted returns a counter's value without changing it.
+// counted returns a counter's value and does not change the counter.
 func (n portalState) counted(ctx context.Context, parts ...string) (int64, error) {
 	raw, found, err := n.store.Get(ctx, n.key("COUNT#", parts))
 	if err != nil || !found {
@@ -94,7 +94,7 @@ func (n portalState) setMoment(ctx context.Context, at time.Time, parts ...strin
 	return errCounter("put", n.store.Put(ctx, n.key("MOMENT#", parts), raw, n.now().Add(notesLast)))
 }
 
-// errCounter adds the failed operation to err, or returns nil if err is nil.
+// errCounter adds the name of the failed operation to err. It returns nil if err is nil.
 func errCounter(what string, err error) error {
 	if err == nil {
 		return nil
@@ -103,8 +103,8 @@ func errCounter(what string, err error) error {
 	return fmt.Errorf("%s counter: %w", what, err)
 }
 
-// every reports whether this is the n-th, 2n-th… event of its kind, where n is period. If n is 0, it returns false and
-// counts nothing.
+// every reports whether the current event is the n-th, 2n-th… event of its kind, where n is period. If n is 0, every
+// returns false and does not count the event.
 func (n portalState) every(ctx context.Context, period int64, parts ...string) (bool, error) {
 	if period <= 0 {
 		return false, nil
@@ -114,7 +114,7 @@ func (n portalState) every(ctx context.Context, period int64, parts ...string) (
 	return err == nil && counted%period == 0, err
 }
 
-// openSession stores the query for a next page and returns the ID with which it can be fetched once.
+// openSession stores a next page's query and returns the session ID with which a client can fetch the page once.
 func (n portalState) openSession(ctx context.Context, query string) (string, error) {
 	raw := make([]byte, 16)
 	if _, err := io.ReadFull(n.random, raw); err != nil {
@@ -128,8 +128,7 @@ func (n portalState) openSession(ctx context.Context, query string) (string, err
 	return id, nil
 }
 
-// session returns a session's query without closing the session. It returns false if there is no open session with this
-// ID.
+// session returns a session's query without closing the session. It returns false if no open session has the given ID.
 func (n portalState) session(ctx context.Context, id string) (string, bool, error) {
 	query, found, err := n.store.Get(ctx, n.key("SESSION#", []string{id}))
 	if err != nil {
@@ -139,8 +138,7 @@ func (n portalState) session(ctx context.Context, id string) (string, bool, erro
 	return string(query), found, nil
 }
 
-// takeSession returns a session's query and closes the session. It returns false if there is no open session with this
-// ID.
+// takeSession returns a session's query and closes the session. It returns false if no open session has the given ID.
 func (n portalState) takeSession(ctx context.Context, id string) (string, bool, error) {
 	key := n.key("SESSION#", []string{id})
 	query, found, err := n.store.Get(ctx, key)

@@ -23,8 +23,8 @@ const (
 	opRead
 	opSearch
 	opEverything
-	opPage  // a later page of a search or a complete record, at the base
-	opBatch // a POST to the base
+	opPage  // a later page of a search or a complete record, at the base URL
+	opBatch // a POST to the base URL
 	opAttachment
 	opAuthorize
 	opAsset
@@ -37,15 +37,15 @@ const (
 	opNetwork // an operation of the UDAP server
 )
 
-// handler selects the portal for a path: the default portal at the mount point, or one with switches in its path. The
-// identity provider does not belong to a portal; its only switches are those on its page.
+// handler selects the portal for a path: either the default portal at the mount point or a portal with switches in the
+// path. The identity provider does not belong to a portal; its only switches are the switches on its page.
 type handler struct {
 	mount    string // path of the base URL
 	provider *identity.Server
 	site     site
 }
 
-// ServeHTTP forwards the request to its portal.
+// ServeHTTP forwards the request to the portal that the path selects.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := h.relative(r.URL.Path)
 	if below, ok := strings.CutPrefix(path, strings.TrimPrefix(people.Issuer, "/")+"/"); ok {
@@ -62,7 +62,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.serveWith(w, r, strings.TrimPrefix(below, "/"))
 }
 
-// site is one portal: an authorization server and a FHIR server below one base URL, with their misbehaviours.
+// site is one portal: an authorization server and a FHIR server below one base URL, with the portal's misbehaviours.
 type site struct {
 	base        string
 	portal      *oauth.Server
@@ -73,7 +73,7 @@ type site struct {
 	network     *udap.Server
 	// tokenMoved reports whether the token endpoint is at its second URL.
 	tokenMoved bool
-	// inBatch reports whether a request is part of a batch, which was authorised as a whole.
+	// inBatch reports whether a request is part of a batch. A batch is authorised as a whole.
 	inBatch bool
 }
 
@@ -144,7 +144,7 @@ func (s site) call(w http.ResponseWriter, r *http.Request, op operation, args []
 }
 
 // relative removes the mount point from the path. API Gateway passes the path without the stage, and a custom domain
-// may map a different one, so every suffix of the mount's path is accepted: /v1/sandbox, /sandbox.
+// may map a different stage. relative therefore accepts every suffix of the mount point's path: /v1/sandbox, /sandbox.
 func (h *handler) relative(path string) string {
 	for mount := h.mount; mount != ""; {
 		if rest, ok := strings.CutPrefix(path, mount+"/"); ok {
@@ -160,7 +160,7 @@ func (h *handler) relative(path string) string {
 	return strings.TrimPrefix(path, "/")
 }
 
-// route returns the operation for a path below the mount point, with the resource type and ID for FHIR.
+// route returns the operation for a path below the mount point and, for FHIR, the resource type and ID.
 func route(path string) (op operation, args []string) {
 	switch path {
 	case "fhir/.well-known/smart-configuration":

@@ -1,14 +1,15 @@
-// Package sandbox is a synthetic patient portal (SMART on FHIR, FHIR R4) with invented personas. The Lambda ANY
-// /sandbox/{proxy+} (functions/sandboxehr) serves it in test mode only; make run and tests also use it.
+// Package sandbox is a synthetic patient portal (SMART on FHIR, FHIR R4) with invented personas. The Lambda function
+// for ANY /sandbox/{proxy+} (functions/sandboxehr) serves the portal in test mode only; make run and tests also use the
+// package.
 //
-// Auth: its own, as in a portal: OAuth with PKCE in package oauth, bearer tokens in package fhirserver. It never
-// responds with the service's error envelope, because it simulates an external server. Callers: the patient's browser
-// (authorize), callback (token), exportworker and refreshworker (FHIR, refresh), deleteconnection (revoke).
+// Auth: its own, as in a portal: OAuth with PKCE in package oauth, bearer tokens in package fhirserver. The sandbox
+// never responds with the service's error envelope, because it simulates an external server. Callers: the patient's
+// browser (authorize), callback (token), exportworker and refreshworker (FHIR, refresh), deleteconnection (revoke).
 //
 // This package determines the operation for a path and applies the wire-level faults. A FHIR base URL with switches in
 // its path, /sandbox/with/outcome-entry,access:5s/fhir, is a separate portal that misbehaves accordingly. Package
-// switches defines the switches, and GET /sandbox/with returns their list. Package persona owns the records. The
-// simulated identity provider for TEFCA mode, package identity, runs beside the portal.
+// switches defines the switches, and GET /sandbox/with returns the list of switches. Package persona owns the records.
+// The simulated identity provider for TEFCA mode, package identity, runs next to the portal.
 package sandbox
 
 import (
@@ -55,8 +56,8 @@ type Deps struct {
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
-	// Identities provides the keys of the identity providers that the portal trusts (package udap). By default, it trusts
-	// the simulated one that runs beside it.
+	// Identities provides the keys of the identity providers that the portal trusts (package udap). By default, the
+	// portal trusts the simulated identity provider that runs next to it.
 	Identities udap.Issuers
 }
 
@@ -98,8 +99,8 @@ func New(d Deps) (http.Handler, error) {
 	}}, nil
 }
 
-// unlisted returns the patients for TEFCA mode. The portal holds their records as a network facility, but they can't
-// sign in themselves.
+// unlisted returns the patients for TEFCA mode. The portal holds these patients' records as a network facility, but the
+// patients can't sign in themselves.
 func unlisted() []persona.Persona {
 	all := people.All()
 	known := make([]persona.Persona, 0, len(all))

@@ -51,7 +51,7 @@ func (p *portal) searchset(a answer) searchset {
 	return got
 }
 
-// pages returns a search's pages, following next links to the end.
+// pages returns a search's pages, following next links to the last page.
 func (p *portal) pages(token, search string) []searchset {
 	p.t.Helper()
 	var all []searchset
@@ -67,7 +67,7 @@ func (p *portal) pages(token, search string) []searchset {
 	return all
 }
 
-// recordOf returns the IDs in a generated record, by type.
+// recordOf returns the IDs in a generated record, keyed by type.
 func recordOf(t *testing.T, personaID string) map[string][]string {
 	t.Helper()
 	ids := map[string][]string{}

@@ -24,7 +24,7 @@ import (
 
 const memberURI = "https://app.example/udap#T-IAS"
 
-// rsaKeys returns two keys, one for the identity provider and one for another party.
+// rsaKeys returns two keys: one for the identity provider and one for another party.
 var rsaKeys = sync.OnceValue(func() [2]*rsa.PrivateKey {
 	var keys [2]*rsa.PrivateKey
 	for i := range keys {
@@ -47,7 +47,7 @@ func (issuers) Keys(_ context.Context, issuer string) (jose.JSONWebKeySet, error
 
 func withIdentities(d *sandbox.Deps) { d.Identities = issuers{} }
 
-// communityMember is a client in a portal's trust community, implemented from the specification alone.
+// communityMember is a client in a portal's trust community. It is implemented from the specification alone.
 type communityMember struct {
 	*portal
 
@@ -78,7 +78,7 @@ func (p *portal) join(key *rsa.PrivateKey, uri string) *communityMember {
 
 func (p *wire) seconds(d time.Duration) int64 { return p.clock.Load() + int64(d.Seconds()) }
 
-// signed returns a JWT signed by the member, with its certificate.
+// signed returns a JWT that is signed by the member and contains the member's certificate.
 func (m *communityMember) signed(claims map[string]any) string {
 	return sign(m.t, jose.SigningKey{Algorithm: jose.RS256, Key: m.key}, claims, "x5c", m.chain)
 }
@@ -105,7 +105,7 @@ func sign(t *testing.T, key jose.SigningKey, claims map[string]any, header strin
 	return token
 }
 
-// statement returns the claims of a software statement. changes overrides claims; nil removes one.
+// statement returns the claims of a software statement. changes overrides claims; a nil value removes a claim.
 func (m *communityMember) statement(jti string, changes map[string]any) map[string]any {
 	return changed(map[string]any{
 		"iss": memberURI, "sub": memberURI, "aud": m.base + "/udap/register", "iat": m.seconds(0),
@@ -132,7 +132,7 @@ func (m *communityMember) register(statement string) answer {
 	return m.do(m.request(http.MethodPost, m.base+"/udap/register", bytes.NewReader(body)))
 }
 
-// registered registers the member and returns its client ID at the portal.
+// registered registers the member with the portal and returns the member's client ID.
 func (m *communityMember) registered(jti string) string {
 	m.t.Helper()
 	id, _ := m.register(m.signed(m.statement(jti, nil))).json(m.t)["client_id"].(string)
@@ -189,7 +189,7 @@ func (m *communityMember) ask(assertion string, headers ...string) answer {
 	}, headers...)
 }
 
-// unsigned returns a token whose header declares that it has no signature.
+// unsigned returns a token whose header declares that the token has no signature.
 func unsigned(t *testing.T, claims map[string]any, chain []string) string {
 	t.Helper()
 	header, err := json.Marshal(map[string]any{"alg": "none", "x5c": chain})

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// tokenUses is the name of the counter for requests to a token URL before the URL moves.
+// tokenUses is the name of the counter for requests to a token URL before the token URL moves.
 const tokenUses = "token uses"
 
 // switchList is the response of GET /sandbox/with, and the body of the 404 for an unknown switch.
@@ -22,7 +22,7 @@ type switchList struct {
 	Known    []switches.Switch `json:"switches"`
 }
 
-// serveWith serves the paths below /with/: the list of switches, or the portal that the first segment describes.
+// serveWith serves the paths below /with/: the list of switches, or the portal that the first path segment describes.
 func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string) {
 	spec, path, isPortal := strings.Cut(below, "/")
 	list := switchList{
@@ -56,8 +56,8 @@ func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string
 	there.serve(w, r, path)
 }
 
-// at returns the portal with the switches in spec. It needs only a few small copies, and no state unless its token URL
-// moves.
+// at returns the portal that has the switches in spec. It makes only a few small copies. It needs no stored state
+// unless the portal's token URL moves.
 func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, error) {
 	there := h.site
 	there.portalState.site = spec

@@ -80,7 +80,7 @@ func keySet(t *testing.T, public any) []byte {
 	return toJSON(t, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: public, KeyID: "k1"}}})
 }
 
-// assertion signs a client assertion. Without changes, it is valid for the token URL.
+// assertion signs a client assertion. Without changes, the assertion is valid for the token URL.
 func (s signer) assertion(t *testing.T, p *portal, client string, header, change map[string]any) string {
 	t.Helper()
 	head := map[string]any{"alg": s.algorithm, "kid": "k1", "typ": "JWT"}
@@ -211,7 +211,7 @@ func TestBasicSecretIsDecodedUnlessRawSwitch(t *testing.T) {
 	} {
 		there := p.with(t, spec)
 		for _, secret := range []string{"hush%3Dx", "hush=x"} {
-			// The equals sign is unaffected by decoding, so the raw form works in both cases.
+			// Decoding does not change an equals sign, so the raw form works in both cases.
 			basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(clientID+":"+secret))
 			a := there.post("/oauth/token", exchangeForm(there.code("alder-maple"), "client_id", ""), "Authorization", basic)
 			if accepted := a.status == http.StatusOK; accepted != (secret == sent || secret == "hush=x") {
@@ -252,7 +252,7 @@ func TestIDTokensAreSignedOrFlawedBySwitch(t *testing.T) {
 	}
 }
 
-// idToken returns an id_token's claims, and whether the portal's published key verifies its signature.
+// idToken returns an id_token's claims, and reports whether the portal's published key verifies the token's signature.
 func (p *oauthClient) idToken(token string) (claims map[string]any, signed bool) {
 	p.t.Helper()
 	var set jose.JSONWebKeySet

@@ -16,7 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// attachmentURL returns the content URL of a record's first document. It must be the same in a read and in a search.
+// attachmentURL returns the content URL of a record's first document. The URL must be the same in a read and in a
+// search.
 func (p *portal) attachmentURL(access string) string {
 	p.t.Helper()
 	type document struct {
@@ -105,7 +106,7 @@ func (s *sink) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// count requests a path below a portal's FHIR base URL in process, discarding the response.
+// count sends an in-process request for a path below a portal's FHIR base URL. It discards the response.
 func (p *portal) count(access, path string) *sink {
 	p.t.Helper()
 	request := p.request(http.MethodGet, p.fhir+"/"+path, nil)
@@ -193,7 +194,7 @@ func TestGzipBombDecompressesToBundle(t *testing.T) {
 	}
 }
 
-// member decompresses the first of several gzip members and returns the rest unchanged.
+// member decompresses the first of several gzip members and returns the remaining members unchanged.
 func member(t *testing.T, raw []byte) (plain, behind []byte) {
 	t.Helper()
 	source := bytes.NewReader(raw)

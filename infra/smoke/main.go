@@ -1,12 +1,13 @@
-// Command smoke checks a running stack from outside, safely even on one that serves patients (package check):
+// Command smoke checks a running stack from outside. The check is safe even on a stack that serves patients (package
+// check):
 //
 //	smoke -base-url https://api.example.org/v1 -stack recordbridge   # creates an organisation, and deletes it
 //	smoke -base-url https://api.example.org/v1                       # as the organisation of SMOKE_PUBLIC_ID
 //	smoke                                                            # the stack that make run has started
 //
-// It reads a credential from SMOKE_PUBLIC_ID, SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI, and its webhook's secret from
-// SMOKE_WEBHOOK_SECRET. Secrets are not flags, which other users of the machine could see. The exit code is 0 for
-// success, 1 if a step failed, and 2 if nothing was tried.
+// The command reads a credential from SMOKE_PUBLIC_ID, SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI, and the secret of the
+// credential's webhook from SMOKE_WEBHOOK_SECRET. Secrets are not flags, because other users of the machine could read
+// flags. The exit code is 0 for success, 1 if a step failed, and 2 if no step was run.
 package main
 
 import (
@@ -39,7 +40,7 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// unusableError means that the run was rejected before anything was tried.
+// unusableError means that the run was rejected before any step was run.
 type unusableError struct{ cause error }
 
 func (u *unusableError) Error() string { return u.cause.Error() }
@@ -56,7 +57,8 @@ func exitCode(err error) int {
 	return 1
 }
 
-// requestTimeout limits one request, including cold starts of the called container and of one that it calls in turn.
+// requestTimeout limits the duration of one request. It allows for a cold start of the called container and of another
+// container that the first one calls in turn.
 const requestTimeout = 40 * time.Second
 
 // wanted holds the settings from the command line and the environment.
@@ -139,7 +141,7 @@ func checkAddress(baseURL string) error {
 	return nil
 }
 
-// running returns the stack started by make run, if it is the selected one.
+// running returns the stack that make run started, if that stack is the selected one.
 func (w wanted) running(ctx context.Context) (target.Stack, error) {
 	const advice = "name the stack (-stack, make smoke STACK=…), or set a test mode credential (SMOKE_PUBLIC_ID, " +
 		"SMOKE_PRIVATE_KEY, SMOKE_REDIRECT_URI)"

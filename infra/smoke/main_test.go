@@ -23,7 +23,7 @@ type environment map[string]string
 
 func (e environment) get(name string) string { return e[name] }
 
-// credential returns the environment for a complete credential with this public ID.
+// credential returns the environment variables of a complete credential with the given public ID.
 func credential(publicID string) environment {
 	return environment{
 		"SMOKE_PUBLIC_ID": publicID, "SMOKE_PRIVATE_KEY": "secret-of-the-test",
@@ -41,7 +41,7 @@ func TestSmokeUsageErrorExitsWith2(t *testing.T) {
 	listening := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(listening.Close)
 	for name, test := range map[string]struct {
-		local string // base URL in the local run file; "" for no file
+		local string // base URL in the local run file; "" without a file
 		args  []string
 		env   environment
 		want  string

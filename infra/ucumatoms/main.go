@@ -1,5 +1,5 @@
-// Command ucumatoms generates shared/fhir/ccda/ucum/atoms.go from UCUM's published table, ucum-essence.xml. Several
-// registry packages contain the table (docs/reference/ccda.md, "Units"):
+// Command ucumatoms generates shared/fhir/ccda/ucum/atoms.go from ucum-essence.xml, the table of units that UCUM
+// publishes. Several registry packages contain the table (docs/reference/ccda.md, "Units"):
 //
 //	go run ./infra/ucumatoms ucum-essence.xml > shared/fhir/ccda/ucum/atoms.go
 package main
@@ -52,7 +52,7 @@ type symbol struct {
 	Metric string `xml:"isMetric,attr"`
 }
 
-// atoms returns the Go source for the symbol lookups.
+// atoms returns the Go source code of the symbol lookups.
 func atoms(content []byte) ([]byte, error) {
 	var table essence
 	decoder := xml.NewDecoder(bytes.NewReader(content)) //nolint:gosec // a published table

@@ -16,12 +16,12 @@ import (
 
 var errStuck = errors.New("nothing can be stored")
 
-// fakeTasks holds one task and its objects in the bucket. Calls listed in failing return an error.
+// fakeTasks holds one task and its objects in the bucket. Calls named in failing return an error.
 type fakeTasks struct {
 	task    export.Task
 	objects []string
 	failing map[string]error
-	done    []string // calls in the order received
+	done    []string // recorded calls, in order
 }
 
 func (c *fakeTasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
@@ -83,7 +83,7 @@ func TestDeleteExpiresFilesThenDeletesTaskObjects(t *testing.T) {
 		after time.Duration
 		done  []string
 	}{
-		// A run that lost its task may keep writing for a while. The sweeper waits until it no longer can.
+		// A run that lost its task may keep writing for a while. The sweeper waits until the run can no longer write.
 		"a success of a minute ago": {keptTask(export.Success), time.Minute, []string{"expire, look after 20m0s"}},
 		"a success of an hour ago":  {keptTask(export.Success), time.Hour, []string{"expire, look after 1h0m0s"}},
 		"one whose time is over":    {keptTask(export.Success), 8 * 24 * time.Hour, nil},
@@ -92,7 +92,7 @@ func TestDeleteExpiresFilesThenDeletesTaskObjects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCupboard(e.task)
-			for range 2 { // a repetition has no further effect
+			for range 2 { // repeating the call has no further effect
 				got, err := c.delete(t, e.after)
 				if err != nil || got.ID != taskID || got.Status != e.task.Status {
 					t.Errorf("got %s, %s (%v), want the task", got.ID, got.Status, err)

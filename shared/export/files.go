@@ -26,7 +26,7 @@ type FileSummary struct {
 	SHA256     string `json:"sha256"`
 }
 
-// Summaries returns the summaries of the task's files, in link order.
+// Summaries returns the summaries of the task's files, in the order of their links.
 func (t Task) Summaries() []FileSummary {
 	list := make([]FileSummary, 0, len(t.Files))
 	for _, f := range t.Files {
@@ -35,19 +35,19 @@ func (t Task) Summaries() []FileSummary {
 	return list
 }
 
-// Files stores objects. A Writer's object exists once Close has returned nil, and never after Abort.
+// Files stores objects. A Writer's object exists once Close has returned nil. After Abort, the object never exists.
 type Files interface {
 	Create(ctx context.Context, key, contentType string) (Writer, error)
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
-	// Compose concatenates existing objects, in the given order, into one.
+	// Compose joins existing objects into one object, in the given order.
 	Compose(ctx context.Context, key, contentType string, parts []string) error
 	Delete(ctx context.Context, key string) error
 }
 
-// Writer writes one object in bounded memory.
+// Writer writes one object, using bounded memory.
 type Writer interface {
 	io.Writer
-	// Mark records the current end of the object. Rewind discards everything written since the last Mark.
+	// Mark records the object's current end. Rewind discards everything written since the last Mark.
 	Mark()
 	Rewind(ctx context.Context) error
 	Close(ctx context.Context) error
@@ -55,18 +55,17 @@ type Writer interface {
 }
 
 // objectGrace is the time after a task's failure during which a run may still be writing. It exceeds the maximum
-// duration of a function.
+// duration of a function invocation.
 const objectGrace = 20 * time.Minute
 
-// SegmentKey returns the key of the object for the data that the task's current run collects. Every object key contains
-// the run's generation, so no run overwrites another run's objects. Parts in other formats are named after their
-// segment.
+// SegmentKey returns the object key for the data that the task's current run collects. Every object key contains the
+// run's generation, so no run overwrites another run's objects. Parts in other formats are named after their segment.
 func (t Task) SegmentKey() string { return t.generationKey("segment", ".ndjson") }
 
 // CheckpointKey returns the key of the current run's checkpoint.
 func (t Task) CheckpointKey() string { return t.generationKey("checkpoint", ".json") }
 
-// FileKey returns the key of the file that the segments are joined into.
+// FileKey returns the key of the file that joins the segments.
 func (t Task) FileKey(f Format) string { return t.generationKey("export", f.Suffix()) }
 
 // PartKey returns the key of a segment's rendering in another format.
@@ -76,13 +75,13 @@ func (t Task) generationKey(name, suffix string) string {
 	return t.objectKey(name + "-" + strconv.FormatInt(t.Generation, 10) + suffix)
 }
 
-// objectKey returns the key of one of the task's objects. It begins with the tenant, so access can be granted and data
-// deleted by prefix.
+// objectKey returns the key of one of the task's objects. The key begins with the tenant, so access can be granted and
+// data deleted by prefix.
 func (t Task) objectKey(name string) string {
 	return string(t.Tenant.Mode) + "/" + t.Tenant.OrgID + "/" + t.ID + "/" + name
 }
 
-// Objects returns the keys of all objects that the task's runs may have written, including its files.
+// Objects returns the keys of all objects that the task's runs may have written, including the task's files.
 func (t Task) Objects() []string {
 	var keys []string
 	for _, f := range t.Files {

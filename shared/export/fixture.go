@@ -11,7 +11,7 @@ import (
 // test mode.
 func fixtures() []string { return []string{"alder.xml", "birch.xml"} }
 
-// ParseFixture validates the name of a fixture (fixtures.tefca_ccda of a request) for a credential's mode. Errors are
+// ParseFixture validates a fixture's name (fixtures.tefca_ccda of a request) for a credential's mode. Errors are
 // fault.Invalid and never repeat the input. Register verifies that the connection is a TEFCA connection.
 func ParseFixture(mode org.Mode, name string) (string, error) {
 	switch {

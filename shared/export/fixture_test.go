@@ -37,8 +37,8 @@ func TestParseFixtureAcceptsOnlyKnownNamesInTestMode(t *testing.T) {
 	}
 }
 
-// TestRegisterRejectsFixtureForNonTEFCAConnection proves that a fixture is refused both if a task is pending and if a
-// new task could not be opened.
+// TestRegisterRejectsFixtureForNonTEFCAConnection proves that Register refuses a fixture, both if a task is pending and
+// if Register could not open a new task.
 func TestRegisterRejectsFixtureForNonTEFCAConnection(t *testing.T) {
 	t.Parallel()
 	for _, status := range []connection.Status{connection.Authorized, connection.Revoked} {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// finishedTask returns an export whose file expires at until.
+// finishedTask returns a finished export whose file expires at until.
 func finishedTask(until time.Time) export.Task {
 	return export.Task{
 		ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Success,
@@ -186,7 +186,7 @@ func firstLink(links export.Links, task export.Task) (string, error) {
 	return list[0].URL, nil
 }
 
-// withoutFirst returns the keyring after version 1 was removed.
+// withoutFirst returns the keyring after the removal of key version 1.
 func withoutFirst(t *testing.T) secret.Keyring {
 	t.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"2","2":"` + strings.Repeat("b", 43) + `"}`))
@@ -196,7 +196,7 @@ func withoutFirst(t *testing.T) secret.Keyring {
 	return ring
 }
 
-// successOf returns the success event of a task with these links, surrounded by text that a JSON encoder escapes.
+// successOf returns a task's success event with these links, surrounded by text that a JSON encoder escapes.
 func successOf(t *testing.T, task export.Task, links []webhook.DownloadLink) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(task.Tenant, webhook.ExportSucceeded, task.ID, 0, aMoment(), webhook.ExportSuccess{
@@ -226,7 +226,7 @@ func TestStoredEventHasNoTokensAndIsSentUnchangedAfterRotation(t *testing.T) {
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%s: sent (%v)\n%s\nwant\n%s", name, err, got, want)
 		}
-		old := successOf(t, task, whole) // form in which links were stored with their tokens
+		old := successOf(t, task, whole) // earlier format, in which stored links contained their tokens
 		if got, err = old.Wire(links); err != nil || string(got) != string(want) {
 			t.Errorf("%s: of an old row was sent (%v)\n%s\nwant\n%s", name, err, got, want)
 		}

@@ -9,21 +9,21 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Options narrows an export and selects its formats. Its fields are extensions of POST ehi-export. The zero value means
-// the complete record as NDJSON.
+// Options narrows an export and selects its formats. The fields are extensions of POST ehi-export. The zero value
+// selects the complete record as NDJSON.
 type Options struct {
-	Since time.Time `json:"since,omitzero"` // only resources changed since then; zero for all
-	// requested resource types, sorted; empty for all. The Patient is always included
+	Since time.Time `json:"since,omitzero"` // only resources changed since this time; zero for all
+	// requested resource types, sorted; empty for all types. The Patient is always included.
 	Types   []string `json:"types,omitempty"`
-	Formats []Format `json:"formats,omitempty"` // in the order of formats(); empty for JSONLines alone
-	// synthetic record delivered instead of the connection's record; empty for none
+	Formats []Format `json:"formats,omitempty"` // formats in the order of formats(); empty for JSONLines alone
+	// synthetic record delivered instead of the connection's record; empty if there is no such record
 	Fixture string `json:"fixture,omitempty"`
 }
 
-// Format is an export format, the export_type of a download link (docs/guide/webhook-reference.md, "Body").
+// Format is an export format, which is the export_type of a download link (docs/guide/webhook-reference.md, "Body").
 type Format string
 
-// Export formats. The first is the default; the others are extensions (docs/reference/deviations.md).
+// Export formats. The first format is the default; the other formats are extensions (docs/reference/deviations.md).
 const (
 	JSONLines Format = "jsonl"       // NDJSON, one resource per line
 	Gzipped   Format = "jsonl_gz"    // gzip-compressed NDJSON
@@ -31,7 +31,7 @@ const (
 	Report    Format = "outcome"     // outcome report: the request, its outcome and the losses, by resource type
 )
 
-// formats returns all formats in link order.
+// formats returns all formats, in the order of the links.
 func formats() []Format { return []Format{JSONLines, Gzipped, OneBundle, Report} }
 
 // Suffix returns the format's file name suffix.
@@ -48,8 +48,8 @@ func (f Format) Suffix() string {
 	return ".jsonl"
 }
 
-// ContentType returns the MIME type of a file in this format for a FHIR version. An unknown version is treated as R4,
-// for which the specification uses no version parameter (FHIR http.html#version-parameter).
+// ContentType returns the MIME type of a file in this format for a FHIR version. An unknown version is treated as R4.
+// For R4, the specification uses no version parameter (FHIR http.html#version-parameter).
 func (f Format) ContentType(fhirVersion string) string {
 	version := ""
 	switch {
@@ -73,8 +73,8 @@ func (f Format) ContentType(fhirVersion string) string {
 
 const maxTypes = 100
 
-// ParseOptions parses the options of a request: resource types, formats, and since, which is an RFC 3339 time, a date,
-// or empty for none. Errors are fault.Invalid and never repeat the input.
+// ParseOptions parses a request's options: resource types, formats, and since. The value of since is an RFC 3339 time,
+// a date, or empty for no limit. Errors are fault.Invalid and never repeat the input.
 func ParseOptions(since string, resourceTypes, formatNames []string, now time.Time) (Options, error) {
 	var o Options
 	var err error
@@ -149,7 +149,7 @@ func parseFormats(list []string) ([]Format, error) {
 	return chosen, nil
 }
 
-// Chosen returns the formats to deliver.
+// Chosen returns the formats in which to deliver the export.
 func (o Options) Chosen() []Format {
 	if len(o.Formats) == 0 {
 		return []Format{JSONLines}
@@ -162,8 +162,8 @@ func (o Options) Wants(resourceType string) bool {
 	return len(o.Types) == 0 || resourceType == "Patient" || slices.Contains(o.Types, resourceType)
 }
 
-// Changed reports whether to export a resource with the given meta.lastUpdated. A resource is omitted only if it is
-// known to be old, so one without a usable time is exported.
+// Changed reports whether to export a resource with the given meta.lastUpdated. Changed omits a resource only if the
+// resource is known to be old. A resource without a usable time is exported.
 func (o Options) Changed(lastUpdated string) bool {
 	if o.Since.IsZero() {
 		return true
@@ -172,7 +172,7 @@ func (o Options) Changed(lastUpdated string) bool {
 	return err != nil || !at.Before(o.Since)
 }
 
-// equal reports whether the same export satisfies requests with either options.
+// equal reports whether the same export satisfies requests with either set of options.
 func (o Options) equal(other Options) bool {
 	return o.Since.Equal(other.Since) && slices.Equal(o.Types, other.Types) && slices.Equal(o.Formats, other.Formats) &&
 		o.Fixture == other.Fixture

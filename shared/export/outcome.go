@@ -12,8 +12,8 @@ type TypeOutcome struct {
 	Result  Outcome `json:"result"`
 	Count   int     `json:"count"`
 	Missing int     `json:"missing,omitempty"`     // known resources that could not be read
-	LeftOut int     `json:"left_out,omitempty"`    // resources found that name another patient
-	OnlyBy  string  `json:"only_by,omitempty"`     // parameter that narrowed the search, see plan.Query.OnlyBy
+	LeftOut int     `json:"left_out,omitempty"`    // resources found that name a different patient
+	OnlyBy  string  `json:"only_by,omitempty"`     // parameter that narrowed the search; see plan.Query.OnlyBy
 	Status  int     `json:"http_status,omitempty"` // HTTP status of the response that best explains the loss
 
 	// why resources are missing or were not requested; otherwise empty
@@ -23,42 +23,42 @@ type TypeOutcome struct {
 // Outcome classifies a TypeOutcome.
 type Outcome string
 
-// Outcomes of a resource type.
+// Outcomes of collecting a resource type.
 const (
 	OutcomeOK          Outcome = "ok"
 	OutcomeEmpty       Outcome = "empty"
 	OutcomeDenied      Outcome = "denied"
 	OutcomeUnsupported Outcome = "unsupported"
-	OutcomeTruncated   Outcome = "truncated" // a later page, or some resources, could not be read
+	OutcomeTruncated   Outcome = "truncated" // a later page or some of the resources could not be read
 	OutcomeFailed      Outcome = "failed"
 )
 
-// LossReason classifies why resources of a type are missing from the file. The set is closed;
-// docs/guide/incomplete-records.md lists it.
+// LossReason classifies why resources of a type are missing from the file. The set of reasons is closed, and
+// docs/guide/incomplete-records.md lists them.
 type LossReason string
 
-// Loss reasons, mildest first. The first two are not losses: the file contains everything that the portal has and the
-// patient shares.
+// Loss reasons, mildest first. The first two reasons do not denote losses: the file contains everything that the portal
+// has and the patient shares.
 const (
-	// the portal offers no search for the type; for documents, their kind is not exported
+	// the portal offers no search for the type, or documents of this kind are not exported
 	LossUnsupported LossReason = "unsupported"
-	// the patient's authorization does not cover the type, although it was requested
+	// the patient's authorization does not cover the requested type
 	LossNotGranted LossReason = "not_granted"
 	// document parts that FHIR cannot represent or whose values are invalid
 	LossConversion   LossReason = "not_converted"
 	LossNotRequested LossReason = "not_requested" // our authorization request did not name the type
 	// the portal does not list the type, and a trial search was not possible
 	LossNotAdvertised LossReason = "not_advertised"
-	LossElsewhere     LossReason = "other_server" // the record references it on another server, which gets no requests
-	// the record references it, but the portal responds that it does not exist
+	LossElsewhere     LossReason = "other_server" // referenced resources on another server, which gets no requests
+	// referenced resources that do not exist according to the portal
 	LossNotFound LossReason = "not_found"
 	// the portal lists the type but refuses every request without giving a reason
 	LossRejected    LossReason = "rejected"
-	LossRefused     LossReason = "refused"         // the portal refuses access
-	LossLimit       LossReason = "limit"           // beyond the limits of a single export
+	LossRefused     LossReason = "refused"         // the portal refuses access to the type
+	LossLimit       LossReason = "limit"           // data beyond the limits of a single export
 	LossForeignLink LossReason = "foreign_link"    // the next-page link points to a server other than the portal's
-	LossTooLarge    LossReason = "too_large"       // larger than the limit for one document or attachment
-	LossUnavailable LossReason = "unavailable"     // server errors, rate limits, no response
+	LossTooLarge    LossReason = "too_large"       // data larger than the limit for one document or attachment
+	LossUnavailable LossReason = "unavailable"     // server errors, rate limits, or no response
 	LossContent     LossReason = "invalid_content" // responses that are truncated or not FHIR JSON
 	LossOther       LossReason = "other_person"    // documents about another person, or without a subject
 )
@@ -77,9 +77,9 @@ func (l LossReason) Worse(other LossReason) bool {
 	return slices.Index(order, l) > slices.Index(order, other)
 }
 
-// Shortfall returns the losses of a finished task: data missing from its files although the patient has granted access
-// and the portal has it (docs/guide/incomplete-records.md). Types that the portal searches only by listed values
-// (TypeOutcome.OnlyBy) are not known losses. Resources of other patients are not losses either.
+// Shortfall returns a finished task's losses: data missing from the task's files although the patient has granted
+// access and the portal has the data (docs/guide/incomplete-records.md). Types that the portal searches only by listed
+// values (TypeOutcome.OnlyBy) are not known losses. Resources of other patients are also not losses.
 func (t Task) Shortfall() webhook.Shortfall {
 	missing := map[string]string{}
 	for _, o := range t.Outcome {

@@ -29,9 +29,9 @@ type ledger struct {
 
 	mu         sync.Mutex
 	connection connection.Connection
-	enqueued   []string      // ids of tasks and events
-	conflicts  int           // number of times OpenTask returns fault.Conflict
-	onConflict func(*ledger) // simulates a concurrent change
+	enqueued   []string      // number of task and event ids
+	conflicts  int           // number of OpenTask calls that return fault.Conflict
+	onConflict func(*ledger) // function that simulates a concurrent change
 	broken     string        // name of the method that returns an error
 }
 
@@ -91,7 +91,7 @@ func (l *ledger) enqueue(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.enqueued = append(l.enqueued, id)
-	return errTrouble // losing a message changes nothing
+	return errTrouble // losing a message has no effect on the result
 }
 
 // newRegistrar returns a Registrar with its ledger. It must be called inside a synctest bubble.
@@ -111,7 +111,7 @@ func register(t *testing.T, r export.Registrar, refresh bool) export.Task {
 	return task
 }
 
-// end ends the newest task immediately.
+// end immediately ends the newest task.
 func (l *ledger) end(t *testing.T, status export.Status) export.Task {
 	t.Helper()
 	task := l.Get(tenant, l.latest(t))
@@ -151,7 +151,7 @@ func TestRegisterOpensTaskForFirstRequest(t *testing.T) {
 func TestRegisterReusesOrOpensTask(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		end     export.Status // result of the first task; empty to leave it pending
+		end     export.Status // first task's result; empty to leave the task pending
 		later   time.Duration
 		refresh bool
 		forget  bool // whether the first task's row has expired

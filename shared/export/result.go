@@ -2,14 +2,14 @@ package export
 
 import "time"
 
-// Result is the outcome of a step or an entire run of an export. The zero value means that the step is done. A Result
-// describes failures of the remote side; internal failures are errors.
+// Result is the outcome of a step, or of an entire run, of an export. The zero value means that the step is done. A
+// Result describes failures of the remote side; internal failures are returned as errors.
 type Result struct {
 	Kind          Kind
 	Reason        Reason        // for Retryable and Fatal: the failure reason if the task fails
 	Wait          time.Duration // for Yield and Retryable: minimum wait before the next run
 	Tried         int           // for Yield: attempts so far at the request that has to wait
-	TokensRefused bool          // for Fatal: the tokens can no longer be used
+	TokensRefused bool          // for Fatal: whether the tokens are no longer usable
 	// for Yield, Retryable and Fatal: the cause to log, which may carry a fault.Spot
 	Cause error
 }
@@ -17,7 +17,7 @@ type Result struct {
 // Kind classifies a Result.
 type Kind int
 
-// Kinds of results.
+// Kinds of Result.
 const (
 	Done       Kind = iota // the step is complete
 	Save                   // save a checkpoint and continue in this run

@@ -10,10 +10,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Status is the state of a task (docs/reference/deviations.md, "Exports").
+// Status is a task's state (docs/reference/deviations.md, "Exports").
 type Status string
 
-// Task states.
+// States of a task.
 const (
 	Pending Status = "pending"
 	Success Status = "success"
@@ -34,9 +34,10 @@ const (
 )
 
 const (
-	// Budget is the time that a task may stay pending before it fails, excluding its waits in line.
+	// Budget is how long a task may stay pending before it fails, excluding the task's waits in line.
 	Budget = 6 * time.Hour
-	// maxFailures is the number of consecutive transient failures after which the task fails with their reason.
+	// maxFailures is the number of consecutive transient failures after which the task fails with the reason of those
+	// failures.
 	maxFailures = 5
 )
 
@@ -45,25 +46,25 @@ type Task struct {
 	ID            string // 32 hex digits
 	Tenant        org.Tenant
 	ConnectionID  string
-	Previous      string // id of the connection's previous task; empty for the first
+	Previous      string // connection's previous task; empty for its first task
 	Status        Status
 	FailureReason Reason
 	Stats         webhook.Stats
 	Options       Options
 	Outcome       []TypeOutcome
-	Scope         Scope     // set on success
-	Files         []File    // in link order; set on success
-	FilesUntil    time.Time // time at which the files and all other objects of the runs are deleted
+	Scope         Scope     // set if the task succeeds
+	Files         []File    // in the order of the links; set on success
+	FilesUntil    time.Time // when the files and all other objects of the runs are deleted
 	CreatedAt     time.Time
 	FinishedAt    time.Time
 	SentAt        time.Time // creation time of the latest success event
 	Resends       int64     // number of success events after the first
-	Generation    int64     // incremented by every claim, to fence off writes by earlier workers
-	Failures      int       // consecutive transient failures
+	Generation    int64     // incremented by every claim, to fence off earlier workers' writes
+	Failures      int       // number of consecutive transient failures
 	// earliest time of the next claim: the expiry of the worker's lease, or the end of the deferral
 	LeaseUntil   time.Time
 	Deferred     bool          // whether the task is deferred, rather than leased, until LeaseUntil
-	WaitingSince time.Time     // time the task joined its tenant's line (package share); zero if it is not waiting
+	WaitingSince time.Time     // when the task joined its tenant's line (package share); zero if not waiting
 	Waited       time.Duration // total time of earlier waits in line
 	Progress     webhook.Progress
 	ProgressAt   time.Time // creation time of the latest progress event
@@ -71,8 +72,8 @@ type Task struct {
 	Checkpoint   string    // key of the checkpoint object; empty before the first checkpoint
 }
 
-// Scope holds the requested and granted scopes of the patient's authorization, space-separated. A field is empty if
-// unknown.
+// Scope holds the requested and granted scopes of the patient's authorization. Each field is a space-separated list, or
+// empty if unknown.
 type Scope struct {
 	Asked   string `json:"asked,omitempty"`
 	Granted string `json:"granted,omitempty"`
@@ -81,16 +82,17 @@ type Scope struct {
 // CanFailAgain reports whether the task may be retried after another transient failure.
 func (t Task) CanFailAgain() bool { return t.Failures+1 < maxFailures }
 
-// Began returns the start of the task's time budget: its creation time plus its waits in line, which do not count.
+// Began returns the start of the task's time budget: the task's creation time plus its waits in line, which do not
+// count.
 func (t Task) Began() time.Time { return t.CreatedAt.Add(t.Waited) }
 
-// Ends returns the end of the task's time budget, at which a pending task fails.
+// Ends returns the end of the task's time budget. A task that is still pending at that time fails.
 func (t Task) Ends() time.Time { return t.Began().Add(Budget) }
 
 // Missing returns the error for a task that does not exist in the tenant.
 func Missing() error { return fault.Missing("Export not found.").About("task_id") }
 
-// Downloadable returns the task's file with the given name if it can be downloaded at now. Otherwise it returns
+// Downloadable returns the task's file with the given name if the file can be downloaded at now. Otherwise it returns
 // Missing, or fault.Gone with svc_export_expired.
 func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
 	at := slices.IndexFunc(t.Files, func(f File) bool { return f.Name == fileName })
@@ -110,8 +112,8 @@ type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Fail returns the task as failed at the given time, with its failure event (docs/guide/webhook-reference.md, "Body").
-// The only possible error is from encoding the event.
+// Fail returns the task with the status failed at the given time, and the task's failure event
+// (docs/guide/webhook-reference.md, "Body"). The only possible error comes from encoding the event.
 func (t Task) Fail(reason Reason, at time.Time) (Task, webhook.Event, error) {
 	t.Status, t.FailureReason, t.FinishedAt, t.FilesUntil = Failed, reason, at, at.Add(objectGrace)
 	event, err := webhook.NewEvent(t.Tenant, webhook.ExportFailed, t.ID, 0, at, webhook.ExportFailure{

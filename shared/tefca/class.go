@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// ClassOf returns the class of a network error for a log line. This is the class of the error's cause (fault.ClassOf)
-// if it has one, or else that of the tefca error that it wraps.
+// ClassOf returns the class of a network error for a log line. The result is the class of the error's cause
+// (fault.ClassOf) if the cause has a class, or else the class of the tefca error that the error wraps.
 func ClassOf(err error) string {
 	if class := fault.ClassOf(err); class != "" {
 		return class

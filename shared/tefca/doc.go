@@ -2,7 +2,7 @@
 // the network facilities that hold the person's records, and the interface to a network (ADR 38).
 //
 // The packages in this directory import words, fhir, catalog, webhook, connect and export, and safehttp from platform.
-// Only ihe, facilitated and identity/oidc use HTTP. They are:
+// Only ihe, facilitated and identity/oidc use HTTP. The packages are:
 //
 //   - attempt runs a verification, and locates and connects records with the verified identity; attempt/view renders
 //     attempts.

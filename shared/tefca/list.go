@@ -1,6 +1,6 @@
 package tefca
 
-// ListError reports that a facility's list of documents is incomplete. It is returned along with the remaining
+// ListError reports that a facility's list of documents is incomplete. It is returned together with the remaining
 // documents.
 type ListError struct{ Lost []Loss }
 

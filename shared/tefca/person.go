@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Is reports whether a facility's patient is this person. Call it before using any of the patient's data. The family
+// Is reports whether a facility's patient is this person. Call Is before using any of the patient's data. The family
 // name, the first given name and the complete birth date (YYYY-MM-DD) must match (RCE, SOP "Exchange Purpose
 // Implementation: Individual Access Services" v3.0, 4.7 (a)). If both sides state further given names or a sex, these
 // must not contradict each other, because twins may differ in nothing else. given contains all given names, in order.
@@ -17,7 +17,7 @@ func (p Person) Is(given, family, birthDate, sex string) bool {
 		sameGiven(p.Given+" "+p.Middle, given) && !isOtherSex(p.Sex, sex)
 }
 
-// isOtherSex reports whether one value means female and the other male. Any other combination does not rule out a
+// isOtherSex reports whether one value means female and the other means male. Any other combination does not rule out a
 // match.
 func isOtherSex(a, b string) bool {
 	a, b = sexOf(a), sexOf(b)
@@ -36,8 +36,8 @@ func sexOf(word string) string {
 	return ""
 }
 
-// sameGiven reports whether the first given names match and the others do not contradict each other. A hyphenated name
-// equals the sequence of its parts.
+// sameGiven reports whether the first given names match and the remaining given names do not contradict each other. A
+// hyphenated name equals the sequence of its parts.
 func sameGiven(a, b string) bool {
 	if sameName(a, b) {
 		return true
@@ -65,8 +65,8 @@ func parts(names string) []string {
 	return list
 }
 
-// isWithin reports whether each name in the shorter list matches a name in the longer one, in any order. An initial
-// matches any name that starts with it.
+// isWithin reports whether each name in the shorter list matches a name in the longer list, in any order. An initial
+// matches any name that starts with that initial.
 func isWithin(a, b []string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -99,7 +99,7 @@ func sameName(a, b string) bool {
 }
 
 // letters returns a name's letters in lower case. It removes accents from Latin letters, because many records omit
-// them.
+// accents.
 func letters(name string) string {
 	plain := strings.Fields("aàáâãäåāăą cçćč dďđ eèéêëēęě gğ iìíîïī lł nñńň oòóôõöøōő rř sśšş tťţ uùúûüūůű yýÿ zźżž")
 	return strings.Map(func(r rune) rune {

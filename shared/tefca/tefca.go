@@ -13,9 +13,9 @@ import (
 // Scope is the scope of every TEFCA connection (docs/guide/webhook-reference.md).
 const Scope = "patient/*.read"
 
-// Person holds a person's attributes as verified by an identity provider, and no others, because networks must not be
-// queried with anything else (RCE, SOP "Individual Access Services Provider Requirements"). Attributes missing from the
-// token are empty.
+// Person holds the attributes of a person that an identity provider has verified. It holds no other attributes, because
+// networks must not be queried with unverified attributes (RCE, SOP "Individual Access Services Provider
+// Requirements"). Attributes missing from the token are empty.
 type Person struct {
 	Given, Middle, Family string
 	BirthDate             string // YYYY-MM-DD
@@ -24,13 +24,13 @@ type Person struct {
 	Phone, Email          string
 }
 
-// Address is one of a person's current or former addresses. The current address comes first in Person.
+// Address is one of a person's current or former addresses. A Person's current address comes first.
 type Address struct {
 	Street, City, State, PostalCode, Country string
 }
 
-// Assertion is a verified identity with which networks can be queried. It is never logged, and is stored only encrypted
-// and no longer than ExpiresAt.
+// Assertion is a verified identity with which networks can be queried. It is never logged, and is stored only in
+// encrypted form and no longer than ExpiresAt.
 type Assertion struct {
 	Provider  string // configured ID of the identity provider
 	Issuer    string
@@ -49,14 +49,14 @@ type Facility struct {
 	City   string
 	State  string // two-letter code
 	Match  Match
-	Local  secret.Text // the facility's identifier of the person; meaningful only to its network
+	Local  secret.Text // the facility's identifier for the person; meaningful only to its network
 	Access Access
 }
 
 // Match is the result of looking for a person at a facility.
 type Match string
 
-// Results of a match. Only a Found facility can be connected.
+// Results of a match. Only a facility that reports Found can be connected.
 const (
 	Found      Match = "found"
 	Ambiguous  Match = "ambiguous"  // several people match; the facility needs more data and discloses nothing
@@ -69,7 +69,7 @@ type Access string
 // Methods of access.
 const (
 	Documents Access = "documents" // C-CDA documents, listed and retrieved while the assertion is valid
-	FHIR      Access = "fhir"      // FHIR server (facilitated FHIR), read by the export engine with a token of its own
+	FHIR      Access = "fhir"      // FHIR server (facilitated FHIR), read by the export engine with a separate token
 )
 
 // Document is an entry in a facility's list of a person's documents.
@@ -77,11 +77,11 @@ type Document struct {
 	ID      string // unique within the facility
 	Type    string // media type; empty if unknown
 	Made    time.Time
-	Size    int64       // in bytes; 0 if unknown
+	Size    int64       // size in bytes; 0 if unknown
 	Locator secret.Text // opaque data that the network needs to retrieve the document
 }
 
-// Errors of networks and facilities. They are returned wrapped and contain no data about the person.
+// Errors of networks and facilities. Networks return these errors wrapped and without any data about the person.
 var (
 	ErrIdentity    = errors.New("tefca: the assertion is not accepted, or no longer")
 	ErrRefused     = errors.New("tefca: the facility refuses")
@@ -92,8 +92,8 @@ var (
 
 	// ErrDemographics is an ErrIdentity. It means that the identity lacks verified attributes that a query requires.
 	ErrDemographics = fmt.Errorf("%w: demographics are missing", ErrIdentity)
-	// ErrOtherPerson is an ErrContent. It means that a response is about a different person and so can't be used, like an
-	// unreadable response.
+	// ErrOtherPerson is an ErrContent. It means that a response is about a different person and therefore can't be
+	// used, like an unreadable response.
 	ErrOtherPerson = fmt.Errorf("%w: another person's", ErrContent)
 )
 
@@ -101,13 +101,13 @@ var (
 // XCA) and tefca/facilitated (FHIR). All methods return when ctx ends, are safe for concurrent use, and return errors
 // that wrap one of the errors above.
 type Network interface {
-	// Locate finds the facilities that have records of the person. It calls found for each facility as soon as it
-	// responds, one call at a time and in no particular order, and finally for each Unanswered facility. A facility may be
-	// reported several times; the last report counts. The error is found's, or means that the network could not be queried
-	// at all.
+	// Locate finds the facilities that have records of the person. It calls found for each facility as soon as the
+	// facility responds, one call at a time and in no particular order, and finally for each Unanswered facility. A
+	// facility may be reported several times; the last report counts. Locate returns found's error, or an error if the
+	// network could not be queried at all.
 	Locate(ctx context.Context, who Assertion, found func(Facility) error) error
-	// Documents returns the list of documents at a facility whose Access is Documents. An empty list is not an error. An
-	// incomplete list is returned along with a ListError.
+	// Documents returns the list of documents at a facility whose Access is Documents. An empty list is not an error.
+	// If the list is incomplete, Documents returns it together with a ListError.
 	Documents(ctx context.Context, who Assertion, at Facility) ([]Document, error)
 	// Retrieve returns the content of a listed document, which may be at most limit bytes long.
 	Retrieve(ctx context.Context, who Assertion, at Facility, document Document, limit int64) ([]byte, error)

@@ -1,9 +1,9 @@
 // Package wiring groups code that several functions' wiring packages share. Each package links only the AWS clients
 // that its functions use.
 //
-// It may import any shared package except ui. Its packages:
+// The wiring packages may import any shared package except ui. The packages are:
 //
-//   - dashboard wires the dashboard functions that send e-mails.
+//   - dashboard wires the dashboard functions that send emails.
 //   - directory wires the facilities of TEFCA networks.
 //   - disconnector wires the ending of connections.
 //   - edge wires HTTP endpoints: rate limits, authentication, sessions.

@@ -1,6 +1,6 @@
 // Package words groups the vocabulary that all other packages share.
 //
-// It imports no AWS or HTTP package and none of this module's other packages. Its packages:
+// The packages import no AWS or HTTP package and no other package of this module. The packages are:
 //
 //   - cache provides an in-memory cache with a maximum size and age.
 //   - cursor encrypts list positions and ties them to a tenant and a use.

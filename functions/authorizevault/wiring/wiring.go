@@ -1,5 +1,5 @@
-// Package wiring assembles the authorizevault function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the authorizevault function from its adapters. The authorizevault function links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -23,7 +23,7 @@ type Environment struct {
 	TEFCAQueueURL string `env:"TEFCA_QUEUE_URL,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets.
+// Build returns the authorizevault function's handler. Build is called once per cold start and reads secrets.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "authorizevault")
 	if err != nil {

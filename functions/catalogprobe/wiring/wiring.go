@@ -1,5 +1,5 @@
-// Package wiring assembles the catalogprobe function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the catalogprobe function from its adapters. The catalogprobe function links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -30,7 +30,7 @@ type Environment struct {
 	EndpointProbes   string `env:"ENDPOINT_PROBES,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads a parameter.
+// Build returns the catalogprobe function's handler. Build is called once per cold start and reads a parameter.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.ScheduleHandler, error) {
 	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the createattempt function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the createattempt function from its adapters. The createattempt function links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -21,7 +21,8 @@ type Environment struct {
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets and a parameter.
+// Build returns the createattempt function's handler. Build is called once per cold start and reads secrets and a
+// parameter.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p.Process, "createattempt")
 	if err != nil {

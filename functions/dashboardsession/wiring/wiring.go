@@ -1,5 +1,5 @@
-// Package wiring assembles the dashboardsession function from its adapters. The function links only the adapters
-// imported here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the dashboardsession function from its adapters. The dashboardsession function links only
+// the adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -29,13 +29,14 @@ type Environment struct {
 
 	AuditTable string `env:"AUDIT_TABLE,required"`
 	SecretsKey string `env:"SECRETS_KEY,required"`
-	// hashes recovery codes, which are as long-lived as private keys
+	// This secret hashes recovery codes, which are as long-lived as private keys.
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
 	RequestsPerHour  int    `env:"REQUESTS_PER_HOUR,required"` // limit on code requests per client address
 	CodesPerHour     int    `env:"CODES_PER_HOUR,required"`    // limit on codes per mailbox
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets and a parameter.
+// Build returns the dashboardsession function's handler. Build is called once per cold start and reads secrets and a
+// parameter.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := dashboard.New(ctx, env.Env, p)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the downloadexport function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the downloadexport function from its adapters. The downloadexport function links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -24,7 +24,7 @@ type Environment struct {
 	ExportsBucket  string `env:"EXPORTS_BUCKET,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets.
+// Build returns the downloadexport function's handler. Build is called once per cold start and reads secrets.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
 	if err != nil {

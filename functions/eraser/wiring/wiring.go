@@ -1,5 +1,5 @@
-// Package wiring assembles the eraser function from its adapters. The function links only the adapters imported here.
-// Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the eraser function from its adapters. The eraser function links only the adapters that this
+// package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -37,7 +37,7 @@ type Environment struct {
 	ExportsBucket    string `env:"EXPORTS_BUCKET,required"`
 }
 
-// Build returns the function's handler.
+// Build returns the eraser function's handler.
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
 	db, keys := store.NewClient(p.AWS), awskms.NewFromConfig(p.AWS)
 	connections, work := store.Connections{DB: db, Table: env.ConnectionTable}, store.Work{DB: db, Table: env.WorkTable}

@@ -1,5 +1,5 @@
-// Package wiring assembles the exportcatalog function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the exportcatalog function from its adapters. The exportcatalog function links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -30,7 +30,8 @@ type Environment struct {
 	ExportsPerHour   int    `env:"EXPORTS_PER_HOUR,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets and the public URL.
+// Build returns the exportcatalog function's handler. Build is called once per cold start and reads secrets and the
+// public URL.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the exportworker function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the exportworker function from its adapters. The exportworker function links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -58,7 +58,8 @@ type Environment struct {
 	AddMetaSource    bool          `env:"ADD_META_SOURCE,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads a secret and a parameter.
+// Build returns the exportworker function's handler. Build is called once per cold start and reads a secret and a
+// parameter.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	db := store.NewClient(p.AWS)
 	signing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.DownloadSecret)

@@ -1,5 +1,5 @@
-// Package wiring assembles the getexport function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the getexport function from its adapters. The getexport function links only the adapters
+// that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -22,7 +22,8 @@ type Environment struct {
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets and a parameter.
+// Build returns the getexport function's handler. Build is called once per cold start and reads secrets and a
+// parameter.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
 	if err != nil {

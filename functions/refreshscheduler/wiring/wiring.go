@@ -1,5 +1,5 @@
-// Package wiring assembles the refreshscheduler function from its adapters. The function links only the adapters
-// imported here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the refreshscheduler function from its adapters. The refreshscheduler function links only
+// the adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -20,7 +20,7 @@ type Environment struct {
 	RefreshQueueURL string `env:"REFRESH_QUEUE_URL,required"`
 }
 
-// Build returns the function's handler.
+// Build returns the refreshscheduler function's handler.
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
 	connections := due.NewSweep(
 		store.Timers{DB: store.NewClient(p.AWS), Table: env.ConnectionTable},

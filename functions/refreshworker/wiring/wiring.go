@@ -1,5 +1,5 @@
-// Package wiring assembles the refreshworker function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the refreshworker function from its adapters. The refreshworker function links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// maxWait is the time that a refresh waits for a slot at its token endpoint before it is deferred.
+	// maxWait is the time that a refresh waits for a slot at its token endpoint before the refresh is deferred.
 	maxWait = 10 * time.Second
 	// concurrency equals the batch size, so that a slow token endpoint does not delay other messages.
 	concurrency = 10
@@ -42,7 +42,7 @@ type Environment struct {
 	FlowTable string `env:"FLOW_TABLE,required"`
 }
 
-// Build returns the function's handler.
+// Build returns the refreshworker function's handler.
 func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	db, keys := store.NewClient(p.AWS), awskms.NewFromConfig(p.AWS)
 	portals, state := portal.New(env.ClientEnv, p, db, keys), store.EndpointState{DB: db, Table: env.FlowTable}

@@ -1,5 +1,5 @@
-// Package wiring assembles the requestsupport function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the requestsupport function from its adapters. The requestsupport function links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -15,7 +15,7 @@ type Environment struct {
 	recorder.Env
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets.
+// Build returns the requestsupport function's handler. Build is called once per cold start and reads secrets.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, inquiries, err := recorder.New(ctx, env.Env, p, "requestsupport")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the sendcode function from its adapters. The function links only the adapters imported here.
-// Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the sendcode function from its adapters. The sendcode function links only the adapters that
+// this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -23,10 +23,10 @@ type Environment struct {
 	edge.HourlyEnv
 
 	CodesPerHour int    `env:"CODES_PER_HOUR,required"` // limit on codes per mailbox
-	MailFrom     string `env:"MAIL_FROM"`               // if empty, no e-mails are sent
+	MailFrom     string `env:"MAIL_FROM"`               // if empty, no emails are sent
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets.
+// Build returns the sendcode function's handler. Build is called once per cold start and reads secrets.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewHourly(ctx, env.HourlyEnv, p, "sendcode")
 	if err != nil {

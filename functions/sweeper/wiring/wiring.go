@@ -1,5 +1,5 @@
-// Package wiring assembles the sweeper function from its adapters. The function links only the adapters imported here.
-// Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the sweeper function from its adapters. The sweeper function links only the adapters that
+// this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -25,7 +25,7 @@ type Environment struct {
 	ExportsBucket    string `env:"EXPORTS_BUCKET,required"`
 }
 
-// Build returns the function's handler.
+// Build returns the sweeper function's handler.
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
 	db := store.NewClient(p.AWS)
 	client := sqs.NewFromConfig(p.AWS)

@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// membership holds a network's credentials, all in PEM: the service's certificate with its chain, its private key, and
+// membership holds a network's PEM-encoded credentials: the service's certificate with its chain, its private key, and
 // the network's trust anchors.
 type membership struct {
 	Certificate string `json:"certificate"`
@@ -30,9 +30,9 @@ type membership struct {
 	Anchors     string `json:"anchors"`
 }
 
-// networks returns each mode's combined network. It consists of the configured networks and, in test mode, the
-// simulated one if the sandbox is deployed. The secret is read only if a network is configured. Errors never quote the
-// secret.
+// networks returns each mode's combined network. A combined network consists of the configured networks and, in test
+// mode, the simulated network if the sandbox is deployed. The secret is read only if a network is configured. Errors
+// never quote the secret.
 func networks(ctx context.Context, env Environment, p outbound.Process) (map[org.Mode]tefca.Network, error) {
 	members := map[org.Mode][]joint.Member{org.Test: nil, org.Live: nil}
 	if env.EnableSandbox {
@@ -118,7 +118,7 @@ func gateways(c setting.Network, as membership, env Environment, p outbound.Proc
 	return joint.Member{Name: c.Name, Network: network, Places: led}, nil
 }
 
-// servers returns the joint.Member for a network of facilities with FHIR servers.
+// servers returns the joint.Member for a network whose facilities run FHIR servers.
 func servers(c setting.Network, as membership, p outbound.Process) (joint.Member, error) {
 	var config facilitated.Config
 	if json.Unmarshal(c.Config, &config) != nil {
@@ -126,7 +126,7 @@ func servers(c setting.Network, as membership, p outbound.Process) (joint.Member
 	}
 	config.Certificates, config.Anchors = as.Certificate, as.Anchors
 	network, err := facilitated.New(config, secret.New(as.Key), facilitated.Deps{
-		// This Portal refreshes no tokens, so it needs no client.
+		// This Portal does not refresh tokens, so it needs no client.
 		Doer: p.HTTP, Portals: smart.NewPortal(p.HTTP, nil, nil, p.Now), Now: p.Now, NewID: ids.Random,
 	})
 	if err != nil {

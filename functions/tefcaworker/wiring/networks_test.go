@@ -28,10 +28,10 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// nobody is an HTTP client that reaches no server.
+// nobody is an HTTP client that can't reach any server.
 type nobody struct{}
 
-// Do implements the client's interface. It always fails.
+// Do implements the client's interface. Do always returns an error.
 func (nobody) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
 // TestBuildRejectsIncompleteNetwork also checks that the error names the network but quotes neither the configuration
@@ -65,7 +65,7 @@ func TestBuildRejectsIncompleteNetwork(t *testing.T) {
 // text matches JSON members whose value is a string or a list that begins with a string.
 var text = regexp.MustCompile(`"(\w+)":(\[?)"[^"]*"`)
 
-// TestBuildErrorDoesNotQuoteConfiguration checks every text member, because a key may have been put in the wrong
+// TestBuildErrorDoesNotQuoteConfiguration checks every text member, because an operator may have put a key in the wrong
 // document by mistake.
 func TestBuildErrorDoesNotQuoteConfiguration(t *testing.T) {
 	t.Parallel()
@@ -102,7 +102,8 @@ func TestBuildErrorDoesNotQuoteConfiguration(t *testing.T) {
 	}
 }
 
-// build builds the worker with a configuration and, if held is not empty, a secret named "held" with that content.
+// build builds the worker with a configuration. If held is not empty, build adds a secret named "held" with that
+// content.
 func build(t *testing.T, document, held, secret string) error {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{URL: "http://127.0.0.1"})
@@ -137,10 +138,10 @@ func build(t *testing.T, document, held, secret string) error {
 	return err
 }
 
-// memberURI is the URI contained in the certificate of membership.
+// memberURI is the URI in the membership certificate.
 const memberURI = "https://us.example/udap#T-IAS"
 
-// membership returns a secret with the credentials of the only member of a trust community.
+// membership returns a secret that contains the credentials of a trust community's only member.
 func membership(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -1,5 +1,5 @@
-// Package wiring assembles the tefcaworker function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the tefcaworker function from its adapters. The tefcaworker function links only the adapters
+// that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -41,12 +41,12 @@ type Environment struct {
 	TokensKey        string `env:"TOKENS_KEY,required"`
 	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
-	// TEFCASecret names the secret that contains the configured networks' keys and certificates. It is empty if there are
-	// no networks.
+	// TEFCASecret names the secret that contains the configured networks' keys and certificates. It is empty if no
+	// networks are configured.
 	TEFCASecret string `env:"TEFCA_SECRET"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets.
+// Build returns the tefcaworker function's handler. Build is called once per cold start and reads secrets.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	hashing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.KeyHashingSecret)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the usagecounter function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the usagecounter function from its adapters. The usagecounter function links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -17,7 +17,7 @@ type Environment struct {
 	WorkTable    string `env:"WORK_TABLE,required"`
 }
 
-// Build returns the function's handler.
+// Build returns the usagecounter function's handler.
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
 	db := store.NewClient(p.AWS)
 	meter := usage.Meter{

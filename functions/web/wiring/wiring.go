@@ -1,5 +1,5 @@
-// Package wiring assembles the web function from its adapters. The function links only the adapters imported here.
-// Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the web function from its adapters. The web function links only the adapters that this
+// package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -29,10 +29,11 @@ type Environment struct {
 	WidgetBucket string `env:"WIDGET_BUCKET,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets, a parameter and the pages.
+// Build returns the web function's handler. Build is called once per cold start and reads secrets, a parameter and the
+// pages.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	built, err := pages.Load(os.DirFS(filepath.Join(p.Root, env.UIDir)))
-	// a build without pages is allowed; its page routes respond with an error
+	// A build without pages is allowed; its page routes respond with an error.
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

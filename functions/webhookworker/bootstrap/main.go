@@ -8,9 +8,8 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// garbage is the GOGC value in percent. A delivery allocates half a megabyte and retains nothing. At Go's default of
-// 100, garbage collection took an eighth of the time, although the function has much more memory than the few megabytes
-// it uses.
+// garbage is the GOGC value in percent. A delivery allocates half a megabyte and retains nothing. With Go's default of
+// 100, garbage collection took an eighth of the running time. The function uses only a few megabytes of its memory.
 const garbage = 400
 
 func main() {

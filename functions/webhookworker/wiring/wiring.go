@@ -1,5 +1,5 @@
-// Package wiring assembles the webhookworker function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the webhookworker function from its adapters. The webhookworker function links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -38,12 +38,12 @@ type Environment struct {
 	LimitSecret      string        `env:"LIMIT_SECRET,required"`
 	DeliveryQueueURL string        `env:"DELIVERY_QUEUE_URL,required"`
 	WorkerLease      time.Duration `env:"WORKER_LEASE,required"`
-	MailFrom         string        `env:"MAIL_FROM"`    // if empty, no e-mails are sent
+	MailFrom         string        `env:"MAIL_FROM"`    // if empty, no emails are sent
 	SupportMail      string        `env:"SUPPORT_MAIL"` // if empty, support tickets are only listed
 	DashboardURL     string        `env:"DASHBOARD_URL,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets.
+// Build returns the webhookworker function's handler. Build is called once per cold start and reads secrets.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	signing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.DownloadSecret)
 	if err != nil {

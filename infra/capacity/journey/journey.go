@@ -1,6 +1,6 @@
-// Package journey owns the cost table of the product's journeys: each function's calls to AWS, the DynamoDB units that
-// they consume, and the bytes and waiting time involved. The figures are counted, not estimated: infra/test/e2e
-// performs the journeys and fails if the table disagrees.
+// Package journey owns the cost table of the product's journeys. The table lists each function's calls to AWS, the
+// DynamoDB units that the calls consume, the bytes transferred and the waiting time. All figures are counted, not
+// estimated: infra/test/e2e performs the journeys and fails if the table disagrees.
 package journey
 
 import (
@@ -14,7 +14,7 @@ import (
 //go:embed calls.csv
 var calls []byte
 
-// Values of Cost.Service that are not service names of wire.Call.
+// Values of Cost.Service in addition to the service names of wire.Call.
 const (
 	// Lambda rows count function invocations.
 	Lambda = "lambda"
@@ -24,21 +24,21 @@ const (
 	Outside = "outside"
 )
 
-// Cost is one row of the table: the share of a journey's cost that one operation causes.
+// Cost is one row of the table: one operation's share of a journey's cost.
 type Cost struct {
 	Journey   string
 	Function  string // the function's folder; empty in Outside and Logs rows
 	Service   string // a service as in wire.Call, or one of the constants
 	Operation string
-	// On is the operation's target: the kind of a table's rows ("Work EVENT"), one of its indexes ("Work byDue"), or a
-	// queue.
+	// On is the operation's target: a table and the kind of its rows ("Work EVENT"), a table's index ("Work byDue"), or
+	// a queue.
 	On     string
 	Calls  int
 	Reads  float64 // DynamoDB read units consumed
 	Writes float64 // DynamoDB write units consumed
 	Bytes  int     // bytes sent to S3, logged, or received from outside
-	// Waits, on a Lambda row, is the invocation time in seconds, assuming that each outside server takes one second to
-	// respond and AWS no time. It counts the responses awaited in sequence.
+	// Waits is a Lambda row's invocation time in seconds. It assumes that AWS takes no time and that each outside
+	// server takes one second to respond. Only responses awaited in sequence are counted.
 	Waits float64
 }
 

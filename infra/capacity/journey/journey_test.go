@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// row is one journey in the table in docs/operate/scaling.md.
+// row is a journey's row in the table in docs/operate/scaling.md.
 type row struct {
 	Invocations, Calls int
 	Reads, Writes      float64

@@ -1,8 +1,9 @@
 // Package us generates a synthetic institution list as large and as untidy as all lists that vendors publish in the
-// United States combined. It reproduces the shares of rows per vendor and per server, of duplicate rows, of names in
-// capitals or with a legal form, degree or state, and of rows with a ZIP code. All data is invented: proper names,
-// towns and customer numbers are built from syllables, and server names end in us.example (RFC 2606). Only the health
-// care vocabulary and the first three digits of ZIP codes are real. The list is the same on every run.
+// United States combined. It reproduces each vendor's and each server's share of the rows. It also reproduces the
+// shares of duplicate rows, rows with a ZIP code, names in capitals, and names that contain a legal form, degree or
+// state. All data is invented: proper names, towns and customer numbers are built from syllables, and server names end
+// in us.example (RFC 2606). Only the health care vocabulary and the first three digits of ZIP codes are real. The list
+// is the same on every run.
 package us
 
 import (
@@ -16,14 +17,14 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-// Name and ID of the list as a catalogue source.
+// ID, name and license of the list as a catalogue source.
 const (
 	Source  = "us-synthetic"
 	Name    = "Synthetic: a made-up list the size of the United States"
 	License = "Synthetic: contains no real institution, person or address. Apache-2.0, like the whole repository"
 )
 
-// List is the list in the format lantern-ndjson. It generates rows as it is read.
+// List generates the list in the format lantern-ndjson, row by row as it is read.
 type List struct {
 	random  *rand.Rand
 	invent  inventor
@@ -33,7 +34,7 @@ type List struct {
 	unread  bytes.Buffer
 }
 
-// NewList returns a list positioned at its first row.
+// NewList returns a List positioned at its first row.
 func NewList() *List {
 	random := rand.New(rand.NewPCG(2026, 47_650)) //nolint:gosec // G404: chance that can be had again, and no secret
 	return &List{random: random, invent: newInventor(random), vendors: vendors()}
@@ -62,12 +63,12 @@ func (l *List) Read(into []byte) (int, error) {
 	return l.unread.Read(into)
 }
 
-// institution holds the data of one institution that several vendors may list.
+// institution holds the data of an institution, which several vendors may list.
 type institution struct {
 	name, town, state, zip, number, host string
 }
 
-// row is a list row in the form that shared/catalog/listing reads.
+// row is a list row in the format that shared/catalog/listing reads.
 type row struct {
 	List string `json:"list"`
 	Name string `json:"name"`
@@ -76,8 +77,8 @@ type row struct {
 	ZIP  string `json:"zip"`
 }
 
-// next returns the institution for the vendor's next row: a new one or, for the collector, one that another vendor also
-// lists.
+// next returns the institution for the vendor's next row. The institution is new or, for the collector, may be a copy
+// of another vendor's institution.
 func (l *List) next(v vendor) institution {
 	if v.copies > 0 && len(l.copied) > 0 && l.chance(v.copies) {
 		at, last := l.random.IntN(len(l.copied)), len(l.copied)-1
@@ -101,7 +102,7 @@ func (l *List) next(v vendor) institution {
 	return i
 }
 
-// rows returns a vendor's rows for an institution, one for each of its addresses.
+// rows returns a vendor's rows for an institution, one for each base URL.
 func (l *List) rows(v vendor, i institution) []row {
 	r := row{List: v.label, Name: i.name}
 	switch {
@@ -126,7 +127,7 @@ func (l *List) rows(v vendor, i institution) []row {
 	return rows
 }
 
-// place returns a random state with one of its ZIP codes.
+// place returns a random ZIP code and its state.
 func (l *List) place() (state, zip string) {
 	for state == "" {
 		zip = fmt.Sprintf("%05d", l.random.IntN(100_000))
@@ -135,7 +136,7 @@ func (l *List) place() (state, zip string) {
 	return state, zip
 }
 
-// number returns a random customer number in the vendor's format.
+// number returns a random customer number.
 func (l *List) number() string {
 	const digits = "ABCDEFGHJKLMNPQRSTUVWXYZ0123456789"
 	text := make([]byte, 14)

@@ -65,7 +65,7 @@ func (n inventor) name() string {
 	return n.fill(n.pick("names"))
 }
 
-// fill replaces each placeholder in pattern with a word of its kind.
+// fill replaces each placeholder in pattern with a word of the placeholder's kind.
 func (n inventor) fill(pattern string) string {
 	words := strings.Fields(pattern)
 	for i, word := range words {
@@ -94,10 +94,10 @@ func (n inventor) proper(end string) string { return n.pick("begin") + n.pick("m
 // town returns an invented town name.
 func (n inventor) town() string { return n.proper("end") + n.pick("town") }
 
-// form returns a legal form as it appears after a name, such as a suffix after a comma.
+// form returns a legal form with its separator, such as a comma, ready to append to a name.
 func (n inventor) form() string { return n.pick("comma") + n.pick("form") }
 
-// otherwise returns a variant of a name, as another list might write it.
+// otherwise returns a spelling variant of name, as another vendor's list might contain it.
 func (n inventor) otherwise(name string) string {
 	for _, pair := range [][2]string{
 		{"Center", "Ctr"},

@@ -22,10 +22,10 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// realList is the path of the vendors' published list, which is stored beside the project but not part of it.
+// realList is the path of the vendors' published list, which is stored next to the project but is not part of it.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-// row is a list row with its name as the catalogue reads it.
+// row is a list row with the institution's name as the catalogue reads it.
 type row struct {
 	List, Name, URL, NPI, ZIP string
 
@@ -94,7 +94,7 @@ var (
 	letters    = regexp.MustCompile(`[A-Za-z]`)
 )
 
-// statistics returns the characteristics of a list: counts, and shares of rows.
+// statistics returns a list's characteristics: counts, and shares of rows.
 func statistics(rows []row) map[string]float64 {
 	lists, servers, said := map[string]float64{}, map[string]float64{}, map[string]float64{}
 	states := map[string]map[string]bool{}
@@ -146,7 +146,7 @@ func statistics(rows []row) map[string]float64 {
 	return s
 }
 
-// within is the permitted relative deviation of the synthetic list from the real one.
+// within is the permitted relative deviation of the synthetic list from the real list.
 var within = map[string]float64{
 	"rows": 0.001, "lists": 0.05, "largest list": 0.01, "servers": 0.03, "largest server": 0.01, "alone at a server": 0.04,
 	"with a ZIP code": 0.05, "with an NPI": 0.2,

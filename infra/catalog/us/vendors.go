@@ -2,21 +2,21 @@ package us
 
 import "slices"
 
-// vendor is an invented list publisher with the statistics of a real one.
+// vendor is an invented list publisher with a real publisher's statistics.
 type vendor struct {
 	label string
 	rows  int
-	// base URLs of its servers; "#" stands for the institution's number, "@" for its own host; otherwise shared
+	// base URLs of the vendor's servers; "#" stands for an institution's number, "@" for its host name
 	bases []string
 
-	// Shares of rows with the respective property.
+	// Shares of rows that have the named property.
 	zip, npi, capitals, legal, stateFirst, townLast, noise float64
 
 	isCopied bool    // the collector also lists some of this vendor's rows
 	copies   float64 // for the collector: the share of rows copied from other vendors
 }
 
-// vendors returns all vendors, with the collector last.
+// vendors returns all vendors; the collector is last.
 func vendors() []vendor {
 	return append(slices.Concat(largeVendors(), smallVendors(), synthetic()), vendor{
 		label: "Allfound", rows: 6808, bases: []string{"fhir.hallow.us.example/FHIRServer/fhir/#"}, zip: 0.82, capitals: 0.02,
@@ -99,7 +99,7 @@ func smallVendors() []vendor {
 	}
 }
 
-// synthetic returns the many publishers of only a few rows each.
+// synthetic returns the many publishers that have only a few rows each.
 func synthetic() []vendor {
 	names := []string{
 		"Alba", "Brio", "Cirra", "Dova", "Ember", "Folia", "Gala", "Helio", "Iris", "Juno", "Kite", "Lumen", "Mira", "Nova",
@@ -117,5 +117,5 @@ func synthetic() []vendor {
 	return all
 }
 
-// onehall is the URL of the server that two lists share. It is by far the largest server.
+// onehall is the URL of the server that two lists share. The server is by far the largest.
 const onehall = "api.platform.onehall.us.example/fhir/r4"

@@ -1,7 +1,7 @@
 package us
 
-// tables holds name parts by kind, each followed by "=" and its relative frequency. A word in a pattern that is itself
-// a kind is replaced with a text of that kind.
+// tables holds the name parts of each kind. A part may end in "=" and its relative frequency. If a word in a pattern is
+// itself a kind, it is replaced with a text of that kind.
 var tables = map[string]string{
 	"names": "First I Surname, Degree=90|First I Surname Degree=30|First Surname, Degree=60|Surname, First Degree=20|Dr " +
 		"First Surname=18|First Surname=42|" +

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// Difference holds the changes that turn one set of facts into another.
+// Difference holds the changes between two sets of facts.
 type Difference struct {
 	Added   []Fact   `json:"added"`
 	Removed []Fact   `json:"removed"`
 	Changed []Change `json:"changed"`
 }
 
-// Change is a fact that both sets contain with different values.
+// Change is a fact that has different values in the two sets.
 type Change struct {
 	Fact // the fact before the change
 
-	Parts map[string]Sides `json:"parts"` // the differing values by element path
+	Parts map[string]Sides `json:"parts"` // differing values by element path
 }
 
-// Sides holds the values of one element before and after.
+// Sides holds one element's values before and after the change.
 type Sides struct {
 	Before []string `json:"before,omitempty"`
 	After  []string `json:"after,omitempty"`
@@ -28,8 +28,8 @@ type Sides struct {
 // Equal reports whether the two sets contain the same facts.
 func (d Difference) Equal() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
 
-// Compare pairs identical facts first, then facts with the same type, code and time, then facts with the same type and
-// code. The remaining facts count as added or removed.
+// Compare pairs facts in three rounds: identical facts, facts with the same type, code and time, and facts with the
+// same type and code. Unpaired facts count as added or removed.
 func Compare(before, after []Fact) Difference {
 	d := Difference{Added: []Fact{}, Removed: []Fact{}, Changed: []Change{}}
 	removed, added := slices.Clone(before), slices.Clone(after)
@@ -57,7 +57,7 @@ func Compare(before, after []Fact) Difference {
 // named reports whether two facts have the same type and code.
 func (f Fact) named(other Fact) bool { return f.Type == other.Type && f.Code == other.Code }
 
-// parts returns the elements in which two facts differ, by path.
+// parts returns the differing elements of two facts by path.
 func parts(before, after Fact) map[string]Sides {
 	differ := map[string]Sides{}
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(before.parts)), slices.Collect(maps.Keys(after.parts))) {

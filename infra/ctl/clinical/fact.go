@@ -1,5 +1,6 @@
-// Package clinical compares two sets of a patient's FHIR resources fact by fact: type, code, time, value and status. It
-// ignores IDs, narratives and order, so two conversions of the same document are equal regardless of the converter.
+// Package clinical compares two sets of a patient's FHIR resources fact by fact: type, code, time, value and status.
+// The comparison ignores IDs, narratives and order, so equivalent conversions of a document are equal regardless of the
+// converter.
 package clinical
 
 import (
@@ -18,19 +19,19 @@ import (
 type Fact struct {
 	Type string `json:"type"`           // resourceType
 	Code string `json:"code,omitempty"` // the subject's code as system|code, or its text if it has no code
-	Time string `json:"time,omitempty"` // time at which it applied or was done
+	Time string `json:"time,omitempty"` // time at which the fact applied or occurred
 
 	parts map[string][]string // all other elements by path
 }
 
-// contextTypes lists resource types that are not facts themselves. Facts refer to them for persons, locations and
-// provenance.
+// contextTypes lists resource types that are not facts themselves. Facts refer to resources of these types for persons,
+// locations and provenance.
 var contextTypes = []string{
 	"Binary", "Composition", "Location", "Medication", "Organization", "Practitioner",
 	"PractitionerRole", "Provenance",
 }
 
-// Read returns the facts in resources, which holds one JSON object a line, in order.
+// Read returns the facts in resources, in order. resources holds one JSON object per line.
 func Read(resources []byte) ([]Fact, error) {
 	var all []map[string]any
 	known := map[string]map[string]any{}
@@ -71,8 +72,8 @@ func Read(resources []byte) ([]Fact, error) {
 	return facts, nil
 }
 
-// flatten adds a value to parts under its path. It replaces a reference with a label of its target, since IDs are not
-// facts.
+// flatten adds a value to parts under the value's path. It replaces a reference with its target's label, because IDs
+// are not facts.
 func flatten(parts map[string][]string, path string, value any, known map[string]map[string]any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -92,7 +93,7 @@ func flatten(parts map[string][]string, path string, value any, known map[string
 	}
 }
 
-// label returns a label for a reference's target: its type with its code, number or name.
+// label returns a label for a reference's target: the target's type with its code, number or name.
 func label(reference string, known map[string]map[string]any) string {
 	resource, ok := known[reference]
 	if !ok {
@@ -116,7 +117,7 @@ func number(resource map[string]any) string {
 	return ""
 }
 
-// subject returns the subject of a resource, taken from the first subject element that is present.
+// subject returns a resource's subject, taken from the first subject element that is present.
 func subject(resource map[string]any, known map[string]map[string]any) string {
 	if medication, ok := resource["medicationReference"].(map[string]any); ok {
 		if product, ok := known[text(medication, "reference")]; ok {
@@ -134,7 +135,7 @@ func subject(resource map[string]any, known map[string]map[string]any) string {
 	return text(resource, "name")
 }
 
-// concept returns a CodeableConcept, or the first of several, as a string.
+// concept returns a CodeableConcept as a string. If value lists several concepts, concept uses only the first concept.
 func concept(value any) string {
 	if list, ok := value.([]any); ok && len(list) > 0 {
 		value = list[0]

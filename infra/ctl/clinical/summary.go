@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kinds of differences between two conversions of a document.
+// These constants are the kinds of differences between two conversions of a document.
 const (
 	FactAdded    = "fact added"
 	FactRemoved  = "fact removed"
@@ -15,17 +15,17 @@ const (
 	ValueChanged = "value changed"
 )
 
-// Kind counts the differences of one kind at one element of one resource type.
+// Kind counts one kind of difference in one element of one resource type.
 type Kind struct {
 	Difference string `json:"difference"`
 	Type       string `json:"type"`
 	Path       string `json:"path,omitempty"` // element path within the resource
 	Count      int    `json:"count"`
 	Documents  int    `json:"documents"` // number of documents with this difference
-	Example    string `json:"example"`   // an example: its document, fact and values
+	Example    string `json:"example"`   // example with its document, fact and values
 }
 
-// Summary counts the differences between many pairs of conversions, by kind.
+// Summary counts the differences between many pairs of conversions by kind.
 type Summary struct {
 	Documents  int      `json:"documents"`
 	Different  int      `json:"different"` // number of documents with a difference
@@ -82,7 +82,7 @@ func (s *Summary) Add(document string, d Difference) {
 	})
 }
 
-// kind returns the counter for a kind of difference, creating it on first use.
+// kind returns the counter for a kind of difference. It creates the counter on first use.
 func (s *Summary) kind(difference, kind, path string) *Kind {
 	at := slices.IndexFunc(s.Kinds, func(k *Kind) bool {
 		return k.Difference == difference && k.Type == kind && k.Path == path
@@ -94,7 +94,7 @@ func (s *Summary) kind(difference, kind, path string) *Kind {
 	return s.Kinds[at]
 }
 
-// short joins values into one text of at most 60 characters.
+// short joins values into a string of at most 60 characters.
 func short(values []string) string {
 	text := []rune(strings.Join(values, ", "))
 	if len(text) > 60 {

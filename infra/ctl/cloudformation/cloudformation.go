@@ -1,6 +1,6 @@
-// Package cloudformation reads a deployed stack's outputs and resources for operators' programs and protects the stack
-// from deletion. It replaces the SDK's CloudFormation client, which has 3.7 MB of source code and requires a core
-// version different from the functions'.
+// Package cloudformation lets operators' programs read a deployed stack's outputs and resources and protect the stack
+// from deletion. It replaces the SDK's CloudFormation client, which has 3.7 MB of source code and requires a different
+// core version from the functions.
 package cloudformation
 
 import (
@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/platform/config/awscall"
 )
 
-// version is the API version sent with every request.
+// version is the API version that every request sends.
 const version = "2010-05-15"
 
 // Outputs returns the outputs of the stack with the given name or ARN (AWS CloudFormation API Reference,
@@ -57,7 +57,7 @@ func PhysicalID(ctx context.Context, cfg aws.Config, now func() time.Time, stack
 	return described.ID, err
 }
 
-// Protect enables termination protection: the stack can't be deleted until it is disabled
+// Protect enables termination protection: the stack can't be deleted until the protection is disabled
 // (UpdateTerminationProtection).
 func Protect(ctx context.Context, cfg aws.Config, now func() time.Time, stack string) error {
 	var protected struct{}

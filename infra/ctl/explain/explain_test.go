@@ -91,7 +91,8 @@ func TestExplainChoosesBestMatchingRow(t *testing.T) {
 	}
 }
 
-// TestExplainChoosesFirstOfEqualRows covers rows with equal scores. Tests with the real document cover other rows.
+// TestExplainChoosesFirstOfEqualRows covers rows with equal scores. The tests that use the real document cover the
+// other rows.
 func TestExplainChoosesFirstOfEqualRows(t *testing.T) {
 	t.Parallel()
 	table, err := explain.NewTable("| Failure | Line | Fields | What to do |\n|---|---|---|---|\n" +

@@ -10,19 +10,19 @@ import (
 
 // Line is one log line.
 type Line struct {
-	Function string            // function that wrote the line, if the prefix names it
+	Function string            // function that wrote the line, if the prefix names one
 	Fields   map[string]string // empty if the text is not a function's log line
 }
 
-// errBroken means that a line looks like JSON but can't be parsed. It does not repeat the text, whose content is
-// unknown.
+// errBroken means that a line looks like JSON but can't be parsed. The error does not repeat the line, because its
+// content is unknown.
 var errBroken = errors.New("a line looks like JSON but is invalid")
 
 // announced matches the prefix that make run prints before a function's line.
 var announced = regexp.MustCompile(`^([0-9A-Za-z]+) \| $`)
 
-// ReadLine parses a line as a function writes it, as make run prints it, or as CloudWatch shows it with a prefix. Text
-// without JSON, such as Lambda's own messages, yields no fields. Empty and redacted values count as absent.
+// ReadLine parses a log line as written by a function, as printed by make run, or as shown by CloudWatch with a prefix.
+// Text without JSON, such as Lambda's own messages, yields no fields. Empty and redacted values count as absent.
 func ReadLine(text string) (Line, error) {
 	line := Line{Fields: map[string]string{}}
 	begin := strings.IndexByte(text, '{')
@@ -44,7 +44,7 @@ func ReadLine(text string) (Line, error) {
 	return line, nil
 }
 
-// scalar returns a string, number or boolean as text, and "" for any other value.
+// scalar returns a string, number or boolean as text. It returns "" for any other value.
 func scalar(value json.RawMessage) string {
 	var text string
 	switch {
@@ -56,7 +56,7 @@ func scalar(value json.RawMessage) string {
 	return string(value)
 }
 
-// Failed reports whether the line reports a failure, even one that resolves itself.
+// Failed reports whether the line reports a failure, even a failure that resolves itself.
 func (l Line) Failed() bool {
 	f := l.Fields
 	return f["msg"] != "" && (slices.Contains([]string{"failed", "partial", "put_off"}, f["result"]) ||
@@ -64,7 +64,7 @@ func (l Line) Failed() bool {
 		f["limiter_failed"] == "true" || f["level"] == "ERROR")
 }
 
-// Agrees reports whether a field of the line matches the documented value from the table.
+// Agrees reports whether a field of the line matches the value that the table documents.
 func (l Line) Agrees(name, documented string) bool {
 	value := l.Fields[name]
 	inner := strings.Trim(documented, "…")

@@ -1,6 +1,7 @@
-// Package explain explains the log line of a failure: the failure's name, owner, location, cause and remedy, and the
-// ctl commands for it. It reads lines in the form that functions write them. All its knowledge of failures comes from
-// docs/operate/failures.md, which people also read. It queries no stack and prints only known fields of a line.
+// Package explain explains log lines that report failures. An explanation contains the failure's name, owner, location,
+// cause and remedy, and relevant ctl commands. The package reads lines in the form that functions write. All
+// information about failures comes from docs/operate/failures.md, which operators also read. The package queries no
+// stack and prints only a line's known fields.
 package explain
 
 import (
@@ -10,7 +11,7 @@ import (
 	"strings"
 )
 
-// Failure is a row of the failures table.
+// Failure is a row in the failures table.
 type Failure struct {
 	Name string
 	// Fields holds the line's expected fields, including msg. "" stands for any value, "-" for no value, and text between
@@ -67,7 +68,7 @@ var (
 	link   = regexp.MustCompile(`\[[^\]]+\]\(([^)]+)\)`)
 )
 
-// fields parses a row's field cell and adds the fields that every line has, unless the row overrides them.
+// fields parses a row's field cell and adds the fields that every log line has. Fields in the row take precedence.
 func fields(message, cell string) map[string]string {
 	all := map[string]string{"msg": strings.Trim(message, "`"), "result": "failed", "org_id": "", "mode": ""}
 	for _, field := range marked.FindAllStringSubmatch(cell, -1) {
@@ -77,7 +78,7 @@ func fields(message, cell string) map[string]string {
 	return all
 }
 
-// advice replaces links with document paths, since links can't be clicked in a terminal.
+// advice replaces links with document paths, because terminals can't follow the links.
 func advice(cell string) string {
 	return link.ReplaceAllStringFunc(cell,
 		func(l string) string { return path.Join("docs/operate", link.FindStringSubmatch(l)[1]) })

@@ -13,11 +13,12 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// signInTimeout limits the search for credentials, which may try an unreachable network.
+// signInTimeout limits the search for credentials, which may try to reach an unavailable network.
 const signInTimeout = 15 * time.Second
 
 // signedIn loads the region and credentials from the same sources as AWS's own tools: environment variables, profiles
-// and single sign-on. It reports missing ones itself, since the SDK's error concerns only the last source it tried.
+// and single sign-on. It reports missing credentials itself, because the SDK's error concerns only the last source
+// tried.
 func signedIn(ctx context.Context) (aws.Config, error) {
 	cfg, err := awsconfig.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -32,7 +33,7 @@ func signedIn(ctx context.Context) (aws.Config, error) {
 	if _, err = cfg.Credentials.Retrieve(ctx); err != nil {
 		missing := "no AWS credentials found: set AWS_PROFILE to a signed-in profile, or set AWS_ACCESS_KEY_ID and " +
 			"AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN for temporary credentials (" + variables() + ")"
-		// The SDK tries the metadata service of an EC2 instance last; this machine may not be an EC2 instance.
+		// The SDK's last credential source is EC2 instance metadata, which is unavailable on other machines.
 		if failed, ok := errors.AsType[*smithy.OperationError](err); ok && failed.ServiceID == "ec2imds" {
 			return aws.Config{}, errors.New(missing)
 		}
@@ -41,13 +42,14 @@ func signedIn(ctx context.Context) (aws.Config, error) {
 	return cfg, nil
 }
 
-// Reachable returns an error that names what is missing to call AWS. Call it before any other operation.
+// Reachable returns an error that names any setting missing for calls to AWS. Call Reachable before any other
+// operation.
 func Reachable(ctx context.Context) error {
 	_, err := signedIn(ctx)
 	return err
 }
 
-// variables reports which relevant environment variables are set, without their values.
+// variables reports which relevant environment variables are set, without revealing their values.
 func variables() string {
 	var set []string
 	for _, name := range []string{

@@ -1,6 +1,6 @@
-// Package target locates a running stack and the means to access it, either on AWS by name or from a file with its
-// outputs, such as .local/run.json. It owns the errors for a stack that can't be found. The operator's command line and
-// the checks of running stacks use it; no Lambda links it.
+// Package target locates a running stack and the credentials to access it. The package finds a stack on AWS by name or
+// reads the stack's outputs from a file such as .local/run.json. It defines the errors for a stack that can't be found.
+// The operator's command line and the checks of running stacks use this package; no Lambda links it.
 package target
 
 import (
@@ -23,16 +23,15 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Stack describes a stack and how to access it.
+// Stack describes a stack and the means to access it.
 type Stack struct {
 	Name    string // display name
 	Config  aws.Config
 	Outputs map[string]string
-	Run     runfile.Run // other content of the file, if it is a run file
+	Run     runfile.Run // the file's other content, if it is a run file
 }
 
-// Options returns the options for an operator on this machine, read from the environment. actor is recorded in audit
-// rows.
+// Options returns the options for an operator on this machine, read from the environment. Audit rows record actor.
 func (s Stack) Options(actor string) wiring.Options {
 	return wiring.Options{
 		Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: actor,
@@ -45,7 +44,7 @@ func (s Stack) Open(ctx context.Context, actor string) (*wiring.Operator, error)
 	return wiring.Open(ctx, s.Config, s.Outputs, s.Options(actor))
 }
 
-// Named returns the stack with this name or ARN on AWS, or on the AWS_ENDPOINT_URL that replaces it.
+// Named returns the stack with the given name or ARN. It looks up the stack on AWS or at AWS_ENDPOINT_URL, if set.
 func Named(ctx context.Context, name string) (Stack, error) {
 	cfg, err := signedIn(ctx)
 	if err != nil {
@@ -58,7 +57,7 @@ func Named(ctx context.Context, name string) (Stack, error) {
 	return Stack{Name: "stack " + name + " in " + cfg.Region, Config: cfg, Outputs: outputs}, nil
 }
 
-// Protect makes CloudFormation refuse to delete a stack until an operator removes the protection.
+// Protect makes CloudFormation refuse to delete the stack until an operator removes the protection.
 func Protect(ctx context.Context, name string) error {
 	cfg, err := signedIn(ctx)
 	if err != nil {
@@ -70,7 +69,7 @@ func Protect(ctx context.Context, name string) error {
 	return nil
 }
 
-// FromFile returns the stack that a file describes. The outputs and credentials in a run file of make run take
+// FromFile returns the stack that a file describes. If make run wrote the file, the file's outputs and credentials take
 // precedence over the environment's.
 func FromFile(ctx context.Context, file string) (Stack, error) {
 	body, err := os.ReadFile(file) //nolint:gosec // the operator names the file
@@ -98,10 +97,10 @@ func FromFile(ctx context.Context, file string) (Stack, error) {
 	return Stack{Name: "stack of " + file + " in " + cfg.Region, Config: cfg, Outputs: outputs}, err
 }
 
-// answerTimeout limits how long a local run may take to respond.
+// answerTimeout limits the time that a local run may take to respond.
 const answerTimeout = 2 * time.Second
 
-// checkRunning checks that the local run described by a file still responds.
+// checkRunning checks that the stack of the local run described by a file still responds.
 func checkRunning(ctx context.Context, file, address string) error {
 	at, err := url.Parse(address)
 	if err != nil {
@@ -115,7 +114,7 @@ func checkRunning(ctx context.Context, file, address string) error {
 	return connection.Close()
 }
 
-// readOutputs parses a stack's outputs, either as CloudFormation lists them or as one JSON object.
+// readOutputs parses a stack's outputs, either as a CloudFormation list or as one JSON object.
 func readOutputs(body []byte) (map[string]string, error) {
 	outputs := map[string]string{}
 	if json.Unmarshal(body, &outputs) == nil {

@@ -1,6 +1,6 @@
-// Package wiring opens the operator's rules (shared/manage/operator) on a running stack, whether on a laptop,
-// LocalStack or AWS. It selects their adapters by the outputs of template.yaml, as a function's wiring does. The
-// command line, the runner that seeds a new stack, and tests use it; no Lambda links it.
+// Package wiring opens the operator's rules (shared/manage/operator) on a running stack on a laptop, LocalStack or AWS.
+// Like a function's wiring, it selects adapters by the outputs of template.yaml. The command line, the runner that
+// seeds a new stack, and tests use the package; no Lambda links it.
 package wiring
 
 import (
@@ -30,22 +30,22 @@ import (
 const (
 	// getTimeout limits the duration of a request to the service.
 	getTimeout = 20 * time.Second
-	// maxDocument limits the size of its response in bytes. A set of four RSA keys is smaller than 2 KiB.
+	// maxDocument limits the size of the service's response in bytes. A set of four RSA keys is smaller than 2 KiB.
 	maxDocument = 64 << 10
 )
 
-// Options holds an operator's clock, sources of randomness, name and network.
+// Options holds an operator's clock, sources of randomness, name and network settings.
 type Options struct {
 	Now    func() time.Time
 	NewID  ids.Source
 	Random io.Reader
-	Actor  string // the actor recorded in audit rows
-	// HTTP sends requests to health systems, with the same network guard as in the functions. It is nil for an operator
-	// that sends none.
+	Actor  string // actor recorded in audit rows
+	// HTTP sends requests to health systems through the same network guard as in the functions. It is nil if the
+	// operator sends no such requests.
 	HTTP smart.Doer
 }
 
-// Open opens the operator's rules on the stack with these outputs (see Outputs in template.yaml).
+// Open opens the operator's rules on the stack with the given outputs (see Outputs in template.yaml).
 func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Options) (*Operator, error) {
 	for _, name := range []string{
 		"ControlTable", "WorkTable", "AuditTable", "ConnectionTable", "CatalogTable", "CatalogBucket", "KeyHashingSecret",
@@ -55,7 +55,8 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 			return nil, fmt.Errorf("the stack has no output %s", name)
 		}
 	}
-	// Requests are signed with this machine's time, like every other AWS call, regardless of the clock that the rules use.
+	// Like all other AWS calls, these requests are signed with this machine's time, regardless of the clock that the
+	// rules use.
 	hashing, err := awssecret.Keyring(ctx, cfg, time.Now, outputs["KeyHashingSecret"])
 	if err != nil {
 		return nil, fmt.Errorf("open stack: %w", err)
@@ -71,11 +72,11 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 	return newOperator(newAdapters(cfg, outputs, o, own, hashing), parts), nil
 }
 
-// OwnURLs returns the hosts that belong to the stack with these outputs.
+// OwnURLs returns the URLs that belong to the stack with the given outputs.
 func OwnURLs(outputs map[string]string) (weburl.Own, error) { return weburl.NewOwn(outputs["OwnUrls"]) }
 
-// Members returns the member administration for the stack with these outputs. Without a sender address for e-mails, it
-// can't invite anybody.
+// Members returns the member administration for the stack with the given outputs. If the stack has no email sender
+// address, invitations fail.
 func Members(cfg aws.Config, outputs map[string]string, o Options) members.Service {
 	made := members.Service{
 		Rows: store.Accounts{DB: store.NewClient(cfg), Table: outputs["ControlTable"]}, Audit: AuditLog(cfg, outputs),
@@ -88,8 +89,8 @@ func Members(cfg aws.Config, outputs map[string]string, o Options) members.Servi
 	return made
 }
 
-// inbox returns the service for replying to inquiries to the stack with these outputs. Without a sender address for
-// e-mails, it can't reply.
+// inbox returns the service that replies to inquiries on the stack with the given outputs. If the stack has no email
+// sender address, replies fail.
 func inbox(cfg aws.Config, outputs map[string]string, o Options) inquiry.Inbox {
 	made := inquiry.Inbox{
 		Rows: store.Inquiries{DB: store.NewClient(cfg), Table: outputs["WorkTable"]}, Support: outputs["SupportMail"],
@@ -101,13 +102,13 @@ func inbox(cfg aws.Config, outputs map[string]string, o Options) inquiry.Inbox {
 	return made
 }
 
-// AuditLog returns the audit log reader for the stack with these outputs.
+// AuditLog returns the audit log reader for the stack with the given outputs.
 func AuditLog(cfg aws.Config, outputs map[string]string) audit.Log {
 	return audit.Log{Rows: store.Audit{DB: store.NewClient(cfg), Table: outputs["AuditTable"]}}
 }
 
-// PrivateRanges returns the private address ranges in which the stack's health systems and webhooks may be. Only a
-// stack on this machine has any (AllowedPrivateRanges of make run).
+// PrivateRanges returns the private address ranges that the stack's health systems and webhooks may use. Only a local
+// stack has such ranges (AllowedPrivateRanges of make run).
 func PrivateRanges(outputs map[string]string) []netip.Prefix {
 	base, err := url.Parse(outputs["BaseUrl"])
 	if err != nil || base.Scheme != "http" {

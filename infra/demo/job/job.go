@@ -1,5 +1,5 @@
-// Package job performs the main job against a running stack as an application, its patient and its webhook receiver: it
-// connects, requests the export, receives the webhook and downloads the file.
+// Package job performs the main job against a running stack, acting as an application, the application's patient and
+// its webhook receiver. The job connects the patient, requests the export, receives the webhook and downloads the file.
 package job
 
 import (
@@ -32,8 +32,9 @@ type Job struct {
 	cookies map[string]*http.Cookie
 }
 
-// New returns a job for a persona's record, by default that of the sandbox's third persona. The job writes its progress
-// to out. The error names anything that the stack lacks.
+// New returns a job that exports a persona's record. If persona is empty, the job uses the sandbox's third persona. The
+// job writes its progress to out. If the stack lacks its seed data or the persona, New returns an error that names what
+// is missing.
 func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 	if len(stack.Organisations) == 0 || len(stack.Sandbox.Personas) < 3 {
 		return nil, errors.New("the stack was started without its seed")
@@ -53,7 +54,7 @@ func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 	return j, nil
 }
 
-// Through makes the job send its requests through client, which follows no redirects.
+// Through makes the job send its requests through client, which must not follow redirects.
 func (j *Job) Through(client *http.Client) { j.client = client }
 
 // Perform runs the main job step by step.
@@ -75,8 +76,8 @@ func (j *Job) Perform(ctx context.Context) error {
 	return j.Finish(ctx, taskID)
 }
 
-// Finish waits for the event that ends an export and downloads the file that it refers to. If the organisation has no
-// webhook, Finish polls the API instead.
+// Finish waits for the event that ends an export and downloads the file that the event refers to. If the organisation
+// has no webhook, Finish polls the API instead.
 func (j *Job) Finish(ctx context.Context, taskID string) error {
 	j.sayf("3. Waiting for the webhook")
 	hook, err := j.await(ctx, taskID)
@@ -95,7 +96,7 @@ func (j *Job) Finish(ctx context.Context, taskID string) error {
 	return j.download(ctx, hook.Data.Links[0].URL, hook.Data.Stats.Total)
 }
 
-// Connect follows the patient's browser through the flow, consents, and returns the connection's ID.
+// Connect follows the connect flow like the patient's browser, consents, and returns the connection's ID.
 func (j *Job) Connect(ctx context.Context) (string, error) {
 	address := j.stack.BaseURL + "/bridge/connect?" + url.Values{
 		"public_id": {j.org.PublicID}, "endpoint_id": {j.stack.Sandbox.EndpointID}, "redirect_uri": {j.org.RedirectURI},
@@ -128,7 +129,7 @@ func (j *Job) Connect(ctx context.Context) (string, error) {
 	return "", errors.New("too many redirects")
 }
 
-// Request requests a connection's export and returns the task's ID.
+// Request requests an export of a connection and returns the task's ID.
 func (j *Job) Request(ctx context.Context, connectionID string) (string, error) {
 	body, err := json.Marshal(map[string]string{"org_connection_id": connectionID})
 	if err != nil {
@@ -185,14 +186,14 @@ func (j *Job) get(ctx context.Context, address string) (*http.Response, error) {
 // succeeded is the type of the event for a successful export.
 const succeeded = "patient.ehi_export_success"
 
-// event is a webhook's body.
+// event is the body of a webhook request.
 type event struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
 	Data result `json:"data"`
 }
 
-// result is the outcome of an export.
+// result holds an export's outcome.
 type result struct {
 	TaskID        string `json:"task_id"`
 	FailureReason string `json:"failure_reason"`
@@ -211,7 +212,7 @@ const (
 	askEvery  = time.Second          // polling interval of the API, which is rate-limited
 )
 
-// await polls the inbox, which receives the webhook, and verifies the messages about the task.
+// await polls the inbox, which receives the webhook's messages, and verifies the messages about the task.
 func (j *Job) await(ctx context.Context, taskID string) (event, error) {
 	look, every := j.ask, askEvery
 	if j.org.WebhookURL != "" {
@@ -265,7 +266,7 @@ func (j *Job) look(ctx context.Context, taskID string, verifier *standardwebhook
 	return event{}, nil
 }
 
-// shownLines and shownWidth limit how much of the file the job prints.
+// shownLines and shownWidth limit the part of the file that the job prints.
 const (
 	shownLines = 5
 	shownWidth = 110

@@ -1,9 +1,9 @@
 // Package aws assembles the embedded AWS. It serves all services from one HTTP handler, which identifies each call,
-// verifies its signature, runs the middleware and writes the journal. It emulates no service itself; each service is a
-// package beside this one, and they share package wire.
+// verifies its signature, runs the middleware and writes the journal. Package aws emulates no service itself; each
+// service has its own package beside this one, and all services share package wire.
 //
-// The same Cloud serves a loopback port (ServeHTTP) and SDK clients in the same process (Do, Config). The latter opens
-// no socket, so it works under the virtual clock of testing/synctest.
+// The same Cloud serves a loopback port (ServeHTTP) and SDK clients in the same process (Do, Config). Calls within the
+// process open no socket, so they work under the virtual clock of testing/synctest.
 package aws
 
 import (
@@ -31,32 +31,32 @@ import (
 )
 
 const (
-	// An IP address instead of a name makes the SDKs put the S3 bucket into the path.
+	// If the host is an IP address instead of a name, the SDKs put the S3 bucket in the path.
 	defaultURL    = "http://127.0.0.1:4566"
 	region        = "us-east-1"
 	defaultSecret = "local"
 )
 
-// Options configures New. The zero value is an empty AWS in memory.
+// Options configures New. The zero value configures an empty AWS in memory.
 type Options struct {
-	URL string // base URL of the cloud and its queue URLs; "" means http://127.0.0.1:4566
-	Dir string // folder of the journal and S3's objects; "" stores everything in memory
-	// SecretKey is the secret key for every access key, so its holder may use any access key ID. "" means "local", for
-	// tests. A cloud that listens on a port needs a confidential one.
+	URL string // base URL of the cloud and its queues; "" means http://127.0.0.1:4566
+	Dir string // directory for the journal and S3's objects; "" stores everything in memory
+	// SecretKey is the secret key for every access key, so its holder may use any access key ID. An empty SecretKey
+	// means "local", for tests. A cloud that listens on a port needs a confidential secret key.
 	SecretKey  string
-	Middleware []wire.Middleware // wraps every call; the first is outermost
-	// Skew returns how far the cloud's clock is ahead of the clock of the caller who signs. It affects signatures and the
-	// Date header. If Skew is nil, the clocks agree.
+	Middleware []wire.Middleware // middleware for every call; the first element is outermost
+	// Skew returns how far the cloud's clock is ahead of the signing caller's clock. The skew affects signatures and
+	// the Date header. If Skew is nil, the clocks agree.
 	Skew func(caller string) time.Duration
 }
 
-// Cloud is one AWS account in one region, us-east-1. It is safe for concurrent use.
+// Cloud is one AWS account in one region, us-east-1. A Cloud is safe for concurrent use.
 type Cloud struct {
 	url        string
 	secretKey  string
 	skew       func(caller string) time.Duration
 	signatures *sigv4.Verifier
-	journal    *journal.Log // nil if the cloud is only in memory
+	journal    *journal.Log // nil if the cloud exists only in memory
 	services   map[string]wire.Service
 	handlers   map[string]wire.Handler // each service's handler, wrapped in the middleware
 
@@ -114,7 +114,7 @@ func build(o Options) (*Cloud, error) {
 	return c, nil
 }
 
-// Close closes the journal. If the Cloud has a directory, later calls that change state fail.
+// Close closes the journal. If the Cloud has a directory, any later call that changes state fails.
 func (c *Cloud) Close() error {
 	if c.journal == nil {
 		return nil
@@ -122,7 +122,7 @@ func (c *Cloud) Close() error {
 	return c.journal.Close()
 }
 
-// DynamoDB returns the DynamoDB service, for the console and for the caller that removes expired rows.
+// DynamoDB returns the DynamoDB service, for the console and for the component that removes expired rows.
 func (c *Cloud) DynamoDB() *ddb.Server { return c.dynamodb }
 
 // SES returns the mail service.
@@ -131,8 +131,8 @@ func (c *Cloud) SES() *ses.Server { return c.ses }
 // SQS returns the queue service.
 func (c *Cloud) SQS() *sqs.Server { return c.sqs }
 
-// Config returns an SDK configuration whose clients call this cloud without a socket. caller is their access key, which
-// middleware receives as Call.Caller. The other settings are those of config.LoadDefaultConfig.
+// Config returns an SDK configuration whose clients call this cloud without a socket. caller is the clients' access
+// key, which middleware receives as Call.Caller. All other settings are those of config.LoadDefaultConfig.
 func (c *Cloud) Config(caller string) awssdk.Config {
 	return awssdk.Config{
 		Region:                     region,
@@ -152,8 +152,8 @@ func (c *Cloud) replay(name string, record json.RawMessage) error {
 	return service.Replay(record)
 }
 
-// dump emits the complete state of the services for a start. It sorts services by name so that dumps of equal states
-// are equal.
+// dump emits the complete state of all services for the next start. It sorts services by name so that equal states
+// produce equal dumps.
 func (c *Cloud) dump(emit func(service string, record any) error) error {
 	for _, name := range slices.Sorted(maps.Keys(c.services)) {
 		if err := c.services[name].Dump(func(record any) error { return emit(name, record) }); err != nil {

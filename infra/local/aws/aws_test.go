@@ -137,7 +137,7 @@ func fillKey(ctx context.Context, cfg awssdk.Config) error {
 	if err != nil {
 		return err
 	}
-	// Both are stored in the description of a second key, so that check needs no state of its own.
+	// Both values are stored in the description of a second key, so that check needs no state of its own.
 	note := base64.StdEncoding.EncodeToString(sealed.CiphertextBlob) + " " +
 		base64.StdEncoding.EncodeToString(sealed.Plaintext)
 	described, err := client.CreateKey(ctx, &kms.CreateKeyInput{Description: &note})

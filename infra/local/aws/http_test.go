@@ -280,7 +280,7 @@ func TestManyClientsWaitOnOneQueueWithVirtualClock(t *testing.T) {
 	})
 }
 
-// overPort serves cloud on a free loopback port and returns a client configuration for it.
+// overPort serves cloud on a free loopback port and returns a client configuration for that port.
 func overPort(t *testing.T, cloud *aws.Cloud) awssdk.Config {
 	t.Helper()
 	server := httptest.NewServer(cloud)

@@ -7,7 +7,7 @@ import (
 
 // identity is a request's unverified claim about its caller and service.
 type identity struct {
-	service string // as in wire.Call; the embedded AWS may not have this service
+	service string // as in wire.Call; the embedded AWS may lack this service
 	caller  string // access key ID, or "" if the request is not signed
 }
 
@@ -31,7 +31,7 @@ func serviceOfTarget(prefix string) string {
 		return "kms"
 	case "AmazonSSM":
 		return "ssm"
-	default: // "secretsmanager" is also its signing name
+	default: // Secrets Manager's signing name is also its service name
 		return prefix
 	}
 }

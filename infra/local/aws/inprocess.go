@@ -14,7 +14,7 @@ import (
 func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	incoming := serverSide(r)
-	defer incoming.Body.Close() // like an HTTP client, regardless of the outcome
+	defer incoming.Body.Close() // like an HTTP client, Do closes the body whatever the outcome
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func serverSide(r *http.Request) *http.Request {
 	if r.Body == nil {
 		in.Body = http.NoBody
 	}
-	if r.ContentLength > 0 { // a transport writes this header, and SDKs sign it
+	if r.ContentLength > 0 { // an HTTP transport writes this header, and SDKs sign it
 		in.Header.Set("Content-Length", strconv.FormatInt(r.ContentLength, 10))
 	}
 	return in
@@ -68,7 +68,7 @@ const maxReserved = 64 << 20
 // bufferedResponse is an http.ResponseWriter that buffers the response in memory.
 type bufferedResponse struct {
 	header http.Header
-	sent   http.Header // headers at the time when the status was sent
+	sent   http.Header // headers at the time the status was sent
 	status int
 	body   bytes.Buffer
 }

@@ -29,7 +29,7 @@ func TestServicesRestoreDataAfterRestart(t *testing.T) {
 			for _, start := range []string{"reads changes", "reads a snapshot"} {
 				copied := afterKill(t, dir)
 				cloud := newCloud(t, aws.Options{Dir: copied})
-				dir = afterKill(t, copied) // copied before the check changes anything
+				dir = afterKill(t, copied) // copied before the check changes any data
 				if err := p.check(t.Context(), cloud.Config("test")); err != nil {
 					t.Errorf("a start that %s: %v", start, err)
 				}
@@ -101,7 +101,7 @@ func TestRestartDropsExpiredRows(t *testing.T) {
 	}
 }
 
-// A second start reads the first one's snapshot of the same state, and must not lose anything.
+// A second start reads the first start's snapshot of the same state, and must not lose any data.
 func TestSecondRestartKeepsState(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -15,7 +15,7 @@ func (c *Cloud) refuse(w http.ResponseWriter, r *http.Request, id identity, code
 	case id.service == c.s3.Name():
 		c.s3.Refuse(w, r, code, message)
 	case id.service == c.sqs.Name():
-		// SQS has kept the error codes and statuses of the Query protocol.
+		// SQS still uses the error codes and statuses of the Query protocol.
 		w.Header().Set("X-Amzn-Query-Error", sigv4.QueryCode(code)+";Sender")
 		wire.WriteJSONError(w, "1.0", &wire.Error{Code: code, Message: message, Status: http.StatusForbidden})
 	case id.service == c.dynamodb.Name():

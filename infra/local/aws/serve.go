@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	// maxBody exceeds every request limit except S3's, which streams (DynamoDB's 16 MB BatchWriteItem is the largest).
+	// maxBody exceeds every request limit except S3's, whose bodies are streamed. DynamoDB's 16 MB BatchWriteItem is
+	// the largest.
 	maxBody = 17 << 20
-	// maxAccessKey is the maximum length of an access key ID. On AWS it consists of [A-Za-z0-9_]; names from the template
-	// may also contain a hyphen.
+	// maxAccessKey is the maximum length of an access key ID. On AWS, an access key ID consists of [A-Za-z0-9_]; names
+	// from the template may also contain a hyphen.
 	maxAccessKey = 128
 )
 
@@ -35,7 +36,7 @@ func (c *Cloud) HandlesObject(r *http.Request) bool {
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, ok := identify(r)
 	now := c.clock(id.caller)
-	w.Header().Set("Date", now.UTC().Format(http.TimeFormat)) // the SDKs use it to correct their clocks
+	w.Header().Set("Date", now.UTC().Format(http.TimeFormat)) // the SDKs use this header to correct their clocks
 	w.Header().Set("X-Amzn-Requestid", rand.Text())
 	service, handle := c.services[id.service], c.handlers[id.service]
 	switch {

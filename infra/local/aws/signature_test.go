@@ -27,7 +27,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// caller creates a client for one service and returns a call that succeeds repeatedly on an empty cloud.
+// caller creates a client for one service and returns a call that succeeds each time on an empty cloud.
 type caller func(cfg awssdk.Config) func(ctx context.Context) error
 
 func callers() map[string]caller {
@@ -139,7 +139,7 @@ func TestClientCorrectsClockAfterOneRejection(t *testing.T) {
 						refused = status
 					}
 					want := []int{refused, 200}
-					if name != "ses" { // its call creates a new client each time
+					if name != "ses" { // each SES call creates a new client
 						if err := call(t.Context()); err != nil {
 							t.Fatal(err)
 						}
@@ -155,7 +155,7 @@ func TestClientCorrectsClockAfterOneRejection(t *testing.T) {
 }
 
 // A signature in the header protects everything except the caller's name: on AWS every caller has its own secret, but
-// here all share one.
+// here all callers share one secret.
 func TestServicesRejectTamperedRequest(t *testing.T) {
 	t.Parallel()
 	setBody := func(r *http.Request) {

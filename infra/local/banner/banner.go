@@ -1,5 +1,5 @@
 // Package banner prints the message for a local stack that is ready: its URLs, its keys, and the main job as shell
-// commands. It needs only the stack's run file, regardless of how the stack was created.
+// commands. The package needs only the stack's run file, regardless of how the stack was created.
 package banner
 
 import (
@@ -13,8 +13,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Print prints that the stack is ready, with its URLs and the next steps. filesAt is the URL of files if they have no
-// host of their own.
+// Print reports that the stack is ready and prints its URLs and the next steps. filesAt is the URL of files if files
+// have no host of their own.
 func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error {
 	var text strings.Builder
 	text.WriteString("\nReady.\n\n")
@@ -59,7 +59,7 @@ func withoutLive(all []runfile.Organisation) []runfile.Organisation {
 	})
 }
 
-// mainJob prints the complete job as shell commands, in the order in which to run them.
+// mainJob prints the complete job as shell commands, in execution order.
 func mainJob(text *strings.Builder, run runfile.Run, o runfile.Organisation) {
 	connect := run.BaseURL + "/bridge/connect?" + url.Values{
 		"public_id": {o.PublicID}, "endpoint_id": {run.Sandbox.EndpointID}, "redirect_uri": {o.RedirectURI},

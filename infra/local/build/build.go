@@ -1,5 +1,5 @@
-// Package build builds the functions' bootstrap binaries for this machine, limited to those whose inputs have changed.
-// Deployments do not use it: `sam build` builds the arm64 binaries from the Makefile, with the same flags.
+// Package build builds the functions' bootstrap binaries for this machine if their inputs have changed. Deployments do
+// not use this package: `sam build` builds the arm64 binaries from the Makefile, with the same flags.
 package build
 
 import (
@@ -22,17 +22,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// flags returns the build flags. They must equal the Makefile's, since different flags would compile the SDK a second
-// time (docs/develop/architecture.md, "Builds").
+// flags returns the build flags. The flags must equal the Makefile's, since different flags would compile the SDK a
+// second time (docs/develop/architecture.md, "Builds").
 func flags() []string {
 	return []string{"-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace"}
 }
 
 // Options configures Functions.
 type Options struct {
-	Root     string    // folder of go.mod; contains functions/<folder>/bootstrap
-	Out      string    // output folder for <folder>/bootstrap
-	Progress io.Writer // receives progress messages for people
+	Root     string    // directory of go.mod; contains functions/<folder>/bootstrap
+	Out      string    // output directory for <folder>/bootstrap
+	Progress io.Writer // receives human-readable progress messages
 	Platform Platform  // platform of the binaries; this machine's if empty
 }
 
@@ -42,7 +42,8 @@ type Platform struct{ OS, Architecture string }
 // here returns this machine's platform.
 func here() Platform { return Platform{runtime.GOOS, runtime.GOARCH} }
 
-// Folder returns the folder below out for the platform's binaries, which is out itself for this machine's platform.
+// Folder returns the directory below out for the platform's binaries. For this machine's platform, it returns out
+// itself.
 func (p Platform) Folder(out string) string {
 	if p == here() {
 		return out
@@ -50,8 +51,8 @@ func (p Platform) Folder(out string) string {
 	return filepath.Join(out, p.Architecture)
 }
 
-// Functions builds every function whose binary is missing or out of date. One go command compiles all of them, and only
-// changed ones are linked, since a separate go command for each of 20 functions would take seconds to detect that
+// Functions builds every function whose binary is missing or out of date. One go command compiles all functions, and
+// only changed functions are linked. A separate go command for each of 20 functions would take seconds to detect that
 // nothing changed.
 func Functions(ctx context.Context, o Options) error {
 	wanted, err := fingerprints(ctx, o)
@@ -79,7 +80,7 @@ func Functions(ctx context.Context, o Options) error {
 	return links.Wait()
 }
 
-// progress prints how many functions have been built.
+// progress reports how many functions have been built.
 type progress struct {
 	total int
 	out   io.Writer
@@ -101,7 +102,7 @@ func link(ctx context.Context, o Options, folder string) error {
 	if err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
 	}
-	// Stamping the repository's state would require git, which is not needed here.
+	// The go command would need git to stamp the repository's state, and the stamp is not needed here.
 	arguments := slices.Concat([]string{"build", "-buildvcs=false"}, flags(), []string{"-o", out, mainPackage(folder)})
 	if _, err = o.goTool(ctx, arguments...); err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
@@ -125,8 +126,8 @@ func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error
 
 func binary(out, folder string) string { return filepath.Join(out, folder, "bootstrap") }
 
-// Pages copies the output of make ui from root to the folder of the function that serves it below out, as a deployment
-// does. If there is no output, it only reports that, since everything else works without it.
+// Pages copies the output of make ui from root to the serving function's directory below out, as a deployment does. If
+// the output is missing, Pages only reports that, since everything else works without the output.
 func Pages(root, out string, progress io.Writer) error {
 	from, to := filepath.Join(root, "build", "ui"), filepath.Join(out, "web", "ui")
 	if err := os.RemoveAll(to); err != nil {

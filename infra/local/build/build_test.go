@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/build"
 )
 
-// project creates a module with the functions greet and part. greet uses shared/words.
+// project creates a module with the functions greet and part. The function greet uses shared/words.
 func project(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -107,7 +107,7 @@ func TestFunctionsBuildsOnlyChangedBinaries(t *testing.T) {
 }
 
 // TestFunctionsSeparatesPlatforms checks that binaries for other platforms, such as containers on a Mac, do not replace
-// this machine's.
+// this machine's binaries.
 func TestFunctionsSeparatesPlatforms(t *testing.T) {
 	t.Parallel()
 	other, machine := build.Platform{OS: "linux", Architecture: "arm64"}, elf.EM_AARCH64

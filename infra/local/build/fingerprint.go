@@ -23,8 +23,7 @@ type listed struct {
 	Deps    []string
 }
 
-// fingerprints compiles the functions and returns, by function folder, a hash of everything that is linked into the
-// binary.
+// fingerprints compiles the functions and returns, by function directory, a hash of everything linked into the binary.
 func fingerprints(ctx context.Context, o Options) (map[string]string, error) {
 	mains, err := filepath.Glob(filepath.Join(o.Root, "functions", "*", "bootstrap"))
 	if err != nil {
@@ -95,8 +94,8 @@ func stamp(out, folder, fingerprint string) error {
 	return nil
 }
 
-// stamped returns the recorded fingerprint of folder's binary, or "" if there is none or the binary was built by
-// another program.
+// stamped returns the recorded fingerprint of folder's binary, or "" if no fingerprint is recorded or another program
+// built the binary.
 func stamped(out, folder string) string {
 	content, err := os.ReadFile(stampFile(out, folder))
 	if err != nil {
@@ -109,7 +108,7 @@ func stamped(out, folder string) string {
 	return fingerprint
 }
 
-// identify returns a text that distinguishes a file from later versions without reading its contents.
+// identify returns a text that distinguishes a file from its later versions without reading the file's contents.
 func identify(file string) (string, error) {
 	info, err := os.Stat(file)
 	if err != nil {

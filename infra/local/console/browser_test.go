@@ -9,7 +9,7 @@ import (
 )
 
 // TestBrowserShowsHostileDataAsText inspects every part of the page that shows foreign data, after a browser has parsed
-// it. The guarantee relies on the rules that TestScriptsParseNothingAsHTML checks.
+// that part. The guarantee relies on the rules that TestScriptsParseNothingAsHTML checks.
 func TestBrowserShowsHostileDataAsText(t *testing.T) {
 	t.Parallel()
 	chromium, err := exec.LookPath("chromium")
@@ -32,7 +32,7 @@ func TestBrowserShowsHostileDataAsText(t *testing.T) {
 		"queues":  {"queue": {"work-dead"}},
 		"objects": {"bucket": {"files"}, "prefix": {"a/"}, "key": {"a/" + evil}}, "inbox": nil, "mail": nil,
 	} {
-		// Browsers run in sequence, since starting one is expensive.
+		// Browsers run one after another, since starting a browser is expensive.
 		command := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu",
 			"--user-data-dir="+t.TempDir(),
 			"--virtual-time-budget=3000", "--dump-dom", server.URL+"/_local#/"+part+"?"+query.Encode())

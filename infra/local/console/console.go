@@ -12,24 +12,24 @@
 //	GET  /_local/api/state                                            links, functions, totals
 //	POST /_local/api/functions/{function}/fire                        run its schedule now; responds when it is done
 //	POST /_local/api/functions/{function}/kill                        end its processes
-//	GET  /_local/api/invocations?function=&without=&failed=1&limit=   newest first
-//	GET  /_local/api/invocations/{id}                                 one, with its lines and calls
-//	GET  /_local/api/tables                                           with keys, indexes and numbers of rows
+//	GET  /_local/api/invocations?function=&without=&failed=1&limit=   invocations, newest first
+//	GET  /_local/api/invocations/{id}                                 one invocation, with its lines and calls
+//	GET  /_local/api/tables                                           tables with keys, indexes and row counts
 //	GET  /_local/api/tables/{table}/items?index=&prefix=&from=&limit= rows by key, in pages
 //	GET  /_local/api/tables/{table}/item?index=&id=                   one row
 //	POST /_local/api/tables/{table}/damage?id=&attribute=             corrupt a row
-//	GET  /_local/api/faults                                           that are enabled
+//	GET  /_local/api/faults                                           enabled faults
 //	POST /_local/api/faults                                           {"faults":[{"name":…,"kind":…}]} replaces all
-//	GET  /_local/api/queues                                           with their message counts
+//	GET  /_local/api/queues                                           queues with their message counts
 //	GET  /_local/api/queues/{queue}/messages                          the oldest messages, without receiving them
 //	POST /_local/api/queues/{queue}/redrive                           move dead letters back to their source queues
 //	POST /_local/api/queues/{queue}/purge                             delete all messages
 //	GET  /_local/api/buckets
 //	GET  /_local/api/buckets/{bucket}/objects?prefix=&from=           one level of keys, in pages
 //	GET  /_local/api/buckets/{bucket}/object?key=                     one object with the beginning of its text
-//	GET  /_local/api/buckets/{bucket}/download?key=                   its bytes, as an attachment
-//	GET  /_local/api/mail                                             newest first
-//	GET  /_local/api/inbox                                            with their signatures' validity, newest first
+//	GET  /_local/api/buckets/{bucket}/download?key=                   the object's bytes, as an attachment
+//	GET  /_local/api/mail                                             mail, newest first
+//	GET  /_local/api/inbox                                            webhooks and signature validity, newest first
 package console
 
 import (
@@ -65,7 +65,7 @@ type console struct {
 	returnPage *template.Template
 }
 
-// New returns a stack's console. It rejects requests from pages of other origins if they change something.
+// New returns a stack's console. It rejects state-changing requests from pages of other origins.
 func New(o Options) (http.Handler, error) {
 	page, err := fs.Sub(files, "page")
 	if err != nil {
@@ -123,7 +123,7 @@ func servePage(mux *http.ServeMux, page fs.FS) error {
 		switch name {
 		case "index.html":
 			path = Root
-		case "return.html": // a template
+		case "return.html": // the file is a template
 			continue
 		}
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, page, name) })
@@ -146,7 +146,7 @@ func withHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// limit returns the request's limit, or usual if it has none, capped at most.
+// limit returns the request's limit, or usual if the request has no limit. The result never exceeds most.
 func limit(r *http.Request, usual, most int) int {
 	n, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || n < 1 {

@@ -57,7 +57,7 @@ func fold(raw json.RawMessage, secret bool) any {
 		return foldAll(a.NS, func(member string) any { return json.Number(member) })
 	case a.BS != nil:
 		return foldAll(a.BS, binary)
-	default: // a NULL value
+	default: // for a NULL value
 		return nil
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	usualInvocations = 100 // default number in a response
+	usualInvocations = 100 // default number of invocations in a response
 	mostInvocations  = 500
 )
 

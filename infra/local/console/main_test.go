@@ -21,10 +21,10 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-// evil contains scripts that would run if anything treated it as HTML.
+// evil contains scripts that would run if the page treated evil as HTML.
 const evil = `<img src=x onerror="alert(1)"><script>alert(2)</script>`
 
-// stack records the actions requested of it.
+// stack records the actions that the console requests.
 type stack struct{ done []string }
 
 func now() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }
@@ -118,8 +118,8 @@ func (f fixture) serve(t *testing.T, method, target string, header map[string]st
 	return recorder
 }
 
-// get requests an endpoint, checks the status and decodes the response into answer. parameters alternates names and
-// values.
+// get requests an endpoint, checks the status and decodes the response into answer. The elements of parameters are
+// alternating names and values.
 func (f fixture) get(t *testing.T, status int, answer any, path string, parameters ...string) {
 	t.Helper()
 	query := url.Values{}

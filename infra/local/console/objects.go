@@ -18,8 +18,8 @@ import (
 
 const (
 	objectsOfPage = 200
-	shownBytes    = 64 << 10 // maximum bytes of text shown of an object
-	downloadChunk = 8 << 20  // read in chunks so that objects need not fit into memory
+	shownBytes    = 64 << 10 // maximum number of bytes of an object's text to show
+	downloadChunk = 8 << 20  // downloads read chunks so that objects need not fit into memory
 )
 
 // ObjectClient is the read-only part of the S3 client.
@@ -45,7 +45,7 @@ type shownObject struct {
 	Metadata    map[string]string `json:"metadata,omitempty"`
 	Text        string            `json:"text"`      // beginning of the text; "" if the object is not text
 	Binary      bool              `json:"binary"`    // whether the object is not text
-	Truncated   bool              `json:"truncated"` // whether the object's text is longer
+	Truncated   bool              `json:"truncated"` // whether the object's text is longer than Text
 }
 
 func (c *console) serveBuckets(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +121,7 @@ func (c *console) serveObject(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, shown)
 }
 
-// serveDownload sends the object as an attachment, so that browsers do not display it on our own origin.
+// serveDownload sends the object as an attachment, so that browsers do not display the object on the console's origin.
 func (c *console) serveDownload(w http.ResponseWriter, r *http.Request) {
 	shown, err := c.head(r)
 	if err != nil {
@@ -136,7 +136,7 @@ func (c *console) serveDownload(w http.ResponseWriter, r *http.Request) {
 	for from := int64(0); from < shown.Size; from += downloadChunk {
 		chunk, err := c.part(r, shown.listedObject, from, downloadChunk)
 		if err != nil {
-			return // a short response, which the client detects from its length
+			return // the response is short; the client detects this from its length
 		}
 		if _, err := w.Write(chunk); err != nil { //nolint:gosec // an attachment of no type, which no browser renders
 			return
@@ -163,7 +163,7 @@ func (c *console) head(r *http.Request) (shownObject, error) {
 	}, nil
 }
 
-// part reads up to size bytes of the object, or fails if the object has changed.
+// part reads up to size bytes of the object, or returns an error if the object has changed.
 func (c *console) part(r *http.Request, o listedObject, from, size int64) ([]byte, error) {
 	out, err := c.Objects.GetObject(r.Context(), &s3.GetObjectInput{
 		Bucket: aws.String(r.PathValue("bucket")), Key: &o.Key, IfMatch: &o.ETag,

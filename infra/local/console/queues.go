@@ -34,11 +34,11 @@ type shownQueue struct {
 	Visible     int       `json:"visible"`
 	InFlight    int       `json:"in_flight"`
 	Delayed     int       `json:"delayed"`
-	DeadLetter  bool      `json:"dead_letter"` // whether it is a dead-letter queue
+	DeadLetter  bool      `json:"dead_letter"` // whether the queue is a dead-letter queue
 	Oldest      time.Time `json:"oldest,omitzero"`
 	DeadLetters string    `json:"dead_letters,omitempty"` // name of the queue's dead-letter queue
 	MaxReceives int       `json:"max_receives,omitempty"`
-	Serves      []string  `json:"serves,omitempty"` // names of the queues that use it as their dead-letter queue
+	Serves      []string  `json:"serves,omitempty"` // names of the queues whose dead-letter queue is this queue
 }
 
 func (c *console) serveQueues(w http.ResponseWriter, _ *http.Request) {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// withQueues creates a queue with one message in flight, and a dead-letter queue with two messages, one of them sent
-// there directly.
+// withQueues creates a queue with one message in flight, and a dead-letter queue with two messages, one of which was
+// sent there directly.
 func withQueues(t *testing.T, f fixture) {
 	t.Helper()
 	client := sqs.NewFromConfig(f.cloud.Config("test"))
@@ -45,7 +45,7 @@ func withQueues(t *testing.T, f fixture) {
 	})
 	send(short, `{"failed":1}`)
 	receive(short, 0)
-	receive(short, 0) // this receive moves it to the dead-letter queue
+	receive(short, 0) // this receive moves the message to the dead-letter queue
 	send(dead, "direct "+evil+" whsec_SENTINEL")
 	send(work, `{"id":1}`)
 	receive(work, 30)

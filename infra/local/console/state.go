@@ -19,9 +19,9 @@ type Stack interface {
 	Functions() []Function
 	Mails() []Mail
 	Webhooks() []Webhook
-	// Fire runs a scheduled function now. Its error is shown to the user.
+	// Fire runs a scheduled function now. The console shows the error to the user.
 	Fire(ctx context.Context, function string) error
-	// Kill ends a function's processes and returns how many it ended.
+	// Kill ends a function's processes and returns the number of ended processes.
 	Kill(function string) int
 }
 
@@ -30,14 +30,14 @@ type Links struct {
 	Stack    string `json:"stack"` // stack name
 	BaseURL  string `json:"base_url"`
 	InboxURL string `json:"inbox_url"`
-	RunFile  string `json:"run_file"` // path of the file with the keys
+	RunFile  string `json:"run_file"` // path of the file that contains the keys
 }
 
 // Function describes a function of the stack.
 type Function struct {
 	ID          string   `json:"id"`
 	Schedule    string   `json:"schedule,omitempty"` // such as "every 1m0s"
-	MemoryMB    int      `json:"memory_mb"`          // as on AWS; not enforced here
+	MemoryMB    int      `json:"memory_mb"`          // as on AWS; not enforced locally
 	Timeout     string   `json:"timeout"`            // such as "30s"
 	Processes   int      `json:"processes"`
 	Busy        int      `json:"busy"`
@@ -60,7 +60,7 @@ type Mail struct {
 
 // Webhook is a delivery that the inbox received.
 type Webhook struct {
-	ID         int               `json:"id"` // number counted from the start of the runner
+	ID         int               `json:"id"` // number, counted from the runner's start
 	ReceivedAt time.Time         `json:"received_at"`
 	Path       string            `json:"path"`
 	Signature  string            `json:"signature"`        // "verified", "wrong" or "unknown"
@@ -69,7 +69,7 @@ type Webhook struct {
 	Body       string            `json:"body"`
 }
 
-// state is the data that every part of the page shows, and the content of its first part.
+// state is the data that every part of the page shows, and the content of the page's first part.
 type state struct {
 	Links
 
@@ -163,8 +163,8 @@ func (c *console) serveKill(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]int{"killed": c.Stack.Kill(r.PathValue("function"))})
 }
 
-// serveReturn shows the parameters of a redirect. A person gets a page; a program that requests JSON gets an object
-// with the first value of every parameter.
+// serveReturn shows the parameters of a redirect. A person receives a page; a program that requests JSON receives an
+// object with the first value of every parameter.
 func (c *console) serveReturn(w http.ResponseWriter, r *http.Request) {
 	type parameter struct{ Name, Value string }
 	rows, object := []parameter{}, map[string]string{}
@@ -180,6 +180,6 @@ func (c *console) serveReturn(w http.ResponseWriter, r *http.Request) {
 	}
 	slices.SortStableFunc(rows, func(a, b parameter) int { return strings.Compare(a.Name, b.Name) })
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	// fails only if the browser has disconnected
+	// Execute fails only if the browser has disconnected
 	_ = c.returnPage.Execute(w, map[string]any{"Parameters": rows, "Failed": r.URL.Query().Has("error")})
 }

@@ -37,7 +37,7 @@ func TestStateIncludesAllTotals(t *testing.T) {
 	}
 }
 
-// A mail's HTML is foreign data, so it is framed and can't act on the console.
+// A mail's HTML is foreign data, so the page shows it in a frame, where it can't act on the console.
 func TestMailHTMLIsInertSeparateDocument(t *testing.T) {
 	t.Parallel()
 	f := build(t)

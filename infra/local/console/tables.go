@@ -14,7 +14,7 @@ import (
 const (
 	rowsOfPage    = 50
 	mostRows      = 500
-	previewLength = 160 // in characters
+	previewLength = 160 // number of characters
 )
 
 // Tables provides the tables of the embedded DynamoDB.
@@ -92,7 +92,7 @@ func listed(row ddb.Row) listedRow {
 	}
 	var preview strings.Builder
 	encoder := json.NewEncoder(&preview)
-	encoder.SetEscapeHTML(false) // for readability
+	encoder.SetEscapeHTML(false) // keeps the text readable
 	if err := encoder.Encode(rest); err != nil {
 		preview.Reset()
 	}

@@ -1,5 +1,5 @@
-// Package engine detects this machine's container engine, reports what is missing if there is none, and runs commands
-// of its client. The caller owns the containers that it starts.
+// Package engine detects this machine's container engine, reports what is missing if none is installed, and runs
+// commands of the engine's client. The caller owns the containers that it starts.
 package engine
 
 import (
@@ -14,10 +14,11 @@ import (
 	"strings"
 )
 
-// image is the name prefix of the base image for the CLI's containers. SAM's name for the architecture follows.
+// image is the name prefix of the base image for the CLI's containers. SAM's name for the architecture follows the
+// prefix.
 const image = "public.ecr.aws/lambda/provided:al2023-"
 
-// alias is the host name for this machine inside the container that determines the machine's address.
+// alias is this machine's host name inside the container that determines the machine's address.
 const alias = "runner.internal"
 
 var (
@@ -28,12 +29,12 @@ var (
 
 // Engine describes this machine's container engine.
 type Engine struct {
-	Architecture string     // architecture of its containers, in Go's names
+	Architecture string     // architecture of the engine's containers, in Go's names
 	Host         netip.Addr // this machine's address as seen from containers
 }
 
 // Find queries the engine and runs a container to check that the engine works. Unless host is given, the container also
-// determines this machine's address. Find pulls a missing image and reports that to progress. Its errors state the
+// determines this machine's address. Find pulls a missing image and reports the pull to progress. Its errors state the
 // remedy.
 func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, error) {
 	if _, err := exec.LookPath("docker"); err != nil {

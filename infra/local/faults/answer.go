@@ -11,15 +11,15 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Messages in AWS's wording. Callers decide by the code; the messages are for people who read logs.
+// These messages use AWS's wording. Callers decide by the code; the messages are for people who read logs.
 const (
 	rateExceeded = "Rate exceeded"
 	ongoing      = "Transaction is ongoing for the item"
 	ddbNamespace = "com.amazonaws.dynamodb.v20120810#"
 )
 
-// throttling returns the service's error for a caller that exceeds its rate limit (each API reference, under Common
-// Errors and under the operations' errors). cancelled is the number of items in a transaction.
+// throttling returns the service's error for a caller that exceeds its rate limit. Each API reference lists the error
+// under Common Errors and under the operations' errors. cancelled is the number of items in a transaction.
 func throttling(c wire.Call, random *rand.Rand, cancelled int) *wire.Error {
 	switch c.Service {
 	case "dynamodb":
@@ -145,8 +145,8 @@ func refuseXML(w http.ResponseWriter, r *http.Request, failure *wire.Error, body
 	_, _ = w.Write(text) // the client may have disconnected
 }
 
-// members returns the number of items in a transaction, which equals the number of its cancellation reasons, or 0 for
-// other calls.
+// members returns the number of items in a transaction, which equals the number of cancellation reasons, or 0 for other
+// calls.
 func members(r *http.Request, c wire.Call) int {
 	if c.Service != "dynamodb" || !strings.HasPrefix(c.Operation, "Transact") {
 		return 0

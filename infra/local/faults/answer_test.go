@@ -18,9 +18,9 @@ import (
 // probe is an operation with the error codes of its service.
 type probe struct {
 	call     call
-	throttle []string // one of these throttling codes
+	throttle []string // the expected throttling codes
 	internal string
-	write    bool // whether it is a DynamoDB write
+	write    bool // whether the operation is a DynamoDB write
 }
 
 func probes() map[string]probe {
@@ -214,8 +214,8 @@ func TestThrottledTransactionNamesReason(t *testing.T) {
 	}
 }
 
-// TestHeadFaultReturnsStatusWithoutBody covers S3's HEAD requests. Their responses have no body, so the SDK uses the
-// status.
+// TestHeadFaultReturnsStatusWithoutBody covers S3's HEAD requests. Responses to HEAD requests have no body, so the SDK
+// uses the status.
 func TestHeadFaultReturnsStatusWithoutBody(t *testing.T) {
 	t.Parallel()
 	b, _ := failOnce(t, "s3.HeadObject", faults.Throttled, 1)

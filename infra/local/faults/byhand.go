@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Fault is a fault that a person enables. It affects the calls that match its fields; an empty field matches
-// everything.
+// Fault is a fault that a person enables. It affects the calls that match its fields; an empty field matches every
+// call.
 type Fault struct {
 	Caller    string `json:"caller,omitempty"`    // a function's logical ID; "" means all functions, but no other callers
 	Service   string `json:"service,omitempty"`   // as in wire.Call
@@ -44,7 +44,7 @@ func NewByHand() *ByHand {
 // Faults returns the enabled faults.
 func (b *ByHand) Faults() []Fault { return slices.Clone(*b.on.Load()) }
 
-// Set enables these faults and disables all others. It returns an error that names an unknown kind.
+// Set enables the given faults and disables all others. If a kind is unknown, Set returns an error that names the kind.
 func (b *ByHand) Set(all []Fault) error {
 	for _, f := range all {
 		if _, known := kinds[f.Kind]; !known {

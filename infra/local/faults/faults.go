@@ -1,11 +1,11 @@
 // Package faults injects faults into the embedded AWS, on demand and repeatably. A Plan, created from a seed, decides
-// which calls of our functions fail and how, which messages are duplicated or reordered, how much indexes lag and how
-// far clocks differ. A Life ends a function instance after one of its calls. Points returns the calls after which a
-// crash makes a difference.
+// which calls from Recordbridge's functions fail and how, which messages are duplicated or reordered, how much indexes
+// lag and how far clocks differ. A Life ends a function instance after one of its calls. Points returns the calls after
+// which a crash makes a difference.
 //
 // A plan's decision is a pure function of its seed and the call (caller, service, operation, ordinal), independent of
 // the order in which goroutines run. The package emulates no service: the real service responds to every call that
-// passes, and the code that starts the cloud attaches the plan to it.
+// passes, and the code that starts the cloud attaches the plan to the cloud.
 package faults
 
 import (
@@ -26,13 +26,13 @@ import (
 type Options struct {
 	Seed     uint64
 	Severity Severity // if zero, only Rules apply
-	Rules    []Rule   // take precedence over Severity; the first match wins
-	// Callers reports whether a caller's calls may fail. If it is nil, callers whose name ends in "Function" may: the
-	// template's functions, but not the test, the operator or the provisioning.
+	Rules    []Rule   // take precedence over Severity; the first matching rule wins
+	// Callers reports whether a caller's calls may fail. If Callers is nil, calls may fail if the caller's name ends in
+	// "Function". These callers are the template's functions, but not the test, the operator or the provisioning.
 	Callers func(caller string) bool
 }
 
-// Rule makes one or all matching calls fail. Empty fields match everything.
+// Rule makes one or all matching calls fail. An empty field matches every call.
 type Rule struct {
 	Caller    string // as in wire.Call
 	Service   string
@@ -51,7 +51,7 @@ type Injection struct {
 	Caller    string // caller as in wire.Call; for messages, the queue
 	Service   string
 	Operation string
-	N         int // ordinal among the caller's calls of that operation, from 1; retries count
+	N         int // ordinal among the caller's calls of that operation, from 1, including retries
 	Kind      Kind
 }
 
@@ -60,7 +60,7 @@ func (i Injection) String() string {
 	return i.Caller + " " + i.Service + "." + i.Operation + " " + strconv.Itoa(i.N) + ": " + i.Kind.String()
 }
 
-// kept is the maximum number of injections to store, for a runner that runs for days. The newest are kept.
+// kept is the maximum number of stored injections, since a runner may run for days. The newest injections are kept.
 const kept = 10_000
 
 // Plan decides which calls fail and records its injections. It is safe for concurrent use.
@@ -107,7 +107,7 @@ func Parse(text string) (*Plan, error) {
 	return New(Options{Seed: seed, Severity: severity}), nil
 }
 
-// Pause pauses or resumes fault injection. While paused, calls and messages pass uncounted and indexes do not lag.
+// Pause pauses or resumes fault injection. During a pause, calls and messages pass uncounted and indexes do not lag.
 // Clocks are not affected.
 func (p *Plan) Pause(paused bool) {
 	p.mu.Lock()
@@ -133,8 +133,8 @@ func (p *Plan) String() string {
 	return text.String()
 }
 
-// decide counts a call and returns its fault. The returned random source belongs to this call, for choices within the
-// kind.
+// decide counts a call and returns its fault. The returned random source belongs to this call and makes choices within
+// the fault's kind.
 func (p *Plan) decide(c wire.Call) (Kind, *rand.Rand) {
 	if !p.callers(c.Caller) {
 		return None, nil
@@ -183,7 +183,7 @@ func (p *Plan) note(i Injection) {
 	p.injected = append(p.injected, i)
 }
 
-// random returns the random source for one decision. Equal names yield equal numbers.
+// random returns the random source for one decision. Equal names yield equal random numbers.
 func (p *Plan) random(names ...string) *rand.Rand {
 	sum := fnv.New64a()
 	for _, name := range names {
@@ -192,7 +192,7 @@ func (p *Plan) random(names ...string) *rand.Rand {
 	return rand.New(rand.NewPCG(p.seed, sum.Sum64())) //nolint:gosec // G404: chance that can be had again, and no secret
 }
 
-// spread returns a random time in [0, most].
+// spread returns a random duration in [0, most].
 func spread(random *rand.Rand, most time.Duration) time.Duration {
 	return time.Duration(random.Int64N(int64(most) + 1))
 }

@@ -38,7 +38,7 @@ func run(t *testing.T, seed uint64) []faults.Injection {
 				cfg.Credentials = b.cloud.Config(name).Credentials
 				callers.Go(func() {
 					for range 60 {
-						_ = each(t.Context(), cfg) // fails as intended
+						_ = each(t.Context(), cfg) // the call fails as intended
 					}
 				})
 			}

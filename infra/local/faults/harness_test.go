@@ -65,7 +65,7 @@ func (b *bench) reachedService() int {
 	return b.reached
 }
 
-// prepare creates the objects that the probes use, without any faults, like the provisioning.
+// prepare creates the objects that the probes use, without any faults, as provisioning does.
 func (b *bench) prepare(t *testing.T) {
 	t.Helper()
 	ctx, cfg := t.Context(), b.cloud.Config("provision")

@@ -5,7 +5,7 @@ import "strings"
 // Kind is a kind of fault.
 type Kind int
 
-// Kinds of faults. "After" means that the call has taken effect and only its response is lost.
+// Kinds of faults. "After" in a name means that the call has taken effect and only its response is lost.
 const (
 	None           Kind = iota
 	Throttled           // rejected by a rate limit, with the service's own error

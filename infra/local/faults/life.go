@@ -10,9 +10,9 @@ import (
 // ErrCrashed is returned by calls of an instance that has crashed.
 var ErrCrashed = errors.New("this instance has crashed")
 
-// Life represents a function instance that crashes after a given number of external calls. The call after which it
-// crashes has taken effect. After the crash, nothing that the instance does has an effect, and its caller must discard
-// its response, as after kill -9.
+// Life represents a function instance that crashes after a given number of external calls. The last call before the
+// crash has taken effect. After the crash, the instance's actions have no effect, and its caller must discard its
+// response, as after kill -9.
 type Life struct {
 	mu         sync.Mutex
 	calls      int
@@ -22,10 +22,10 @@ type Life struct {
 	dead       bool
 }
 
-// NewLife returns the life of an instance that crashes after its n-th call. If n is 0, it never crashes.
+// NewLife returns the life of an instance that crashes after its n-th call. If n is 0, the instance never crashes.
 func NewLife(n int) *Life { return &Life{crashAfter: n} }
 
-// Next returns the life of the next instance, which continues the count and does not crash by itself.
+// Next returns the life of the next instance, which continues the call count and does not crash by itself.
 func (l *Life) Next() *Life {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,8 +79,8 @@ func (l *Life) Recorded() []Call {
 	return slices.Clone(l.recorded)
 }
 
-// Through wraps next, an outgoing connection of the instance. It counts requests and makes them fail once the instance
-// has ended. describe returns the record of a completed call.
+// Through wraps next, an outgoing connection of the instance. The returned Doer counts requests and makes requests fail
+// once the instance has ended. describe returns the record of a completed call.
 func (l *Life) Through(next Doer, describe func(*http.Request) Call) Doer {
 	return way{l, next, describe}
 }
@@ -100,7 +100,7 @@ func (w way) Do(r *http.Request) (*http.Response, error) {
 	answer, err := w.next.Do(r)
 	if w.life.made(w.describe(r)) {
 		if err == nil {
-			_ = answer.Body.Close() // nothing reads the body after this
+			_ = answer.Body.Close() // nothing reads the body after this call
 		}
 		return nil, ErrCrashed
 	}

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// world is a Doer that responds to every request and counts them.
+// world is a Doer that responds to every request and counts the requests.
 type world struct{ calls, closed int }
 
 func (w *world) Do(*http.Request) (*http.Response, error) {

@@ -17,15 +17,16 @@ type Call struct {
 // Points returns the calls after which to crash so that each situation among wanted occurs once. Calls are counted from
 // 1.
 //
-// A crash destroys everything in the instance, so two crashes differ only in what is outside it: durable state, the
-// data that other servers and callers have received, and the time. A call that only reads changes none of these. A
-// crash after it is therefore equivalent to a crash after the preceding call, unless one of these lies between the two:
+// A crash destroys everything in the instance, so two crashes differ only in the state outside the instance: durable
+// state, the data that other servers and callers have received, and the time. A read-only call changes none of this
+// state. A crash after a read-only call is therefore equivalent to a crash after the preceding call, unless one of the
+// following lies between the two calls:
 //
 //   - an effect: a write to AWS, or a request to another server, which that server has then received;
 //   - the start or end of an invocation, since the caller then has its response;
 //   - the passage of time, since leases, visibility timeouts and schedules depend on it.
 //
-// Of concurrent calls, one in progress during the crash takes effect in either case (Life).
+// If calls are concurrent, a call in progress during the crash takes effect in either case (Life).
 func Points(calls []Call, wanted []int) []int {
 	chosen := make([]int, 0, len(wanted))
 	for _, n := range wanted {
@@ -55,8 +56,8 @@ var readers = map[string]bool{
 	"secretsmanager.GetSecretValue": true, "AmazonSQS.GetQueueAttributes": true, "AmazonSQS.GetQueueUrl": true,
 }
 
-// ReadsOnly reports whether a request to AWS changes nothing there. Among the services without a target, only S3 is
-// read with GET or HEAD: SES and the query protocols use POST.
+// ReadsOnly reports whether a request to AWS changes nothing there. Among the services without a target, only S3 uses
+// GET or HEAD for reads; SES and the Query protocols use POST.
 func ReadsOnly(r *http.Request) bool {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
 		return readers[target]

@@ -11,9 +11,9 @@ import (
 // Severity sets the magnitude of faults and their frequency, as fractions of 1.
 type Severity struct {
 	Throttle float64 // fraction of all calls
-	Fail     float64 // fraction of all calls, half of them after the effect
-	Break    float64 // fraction of all calls, half of them after the effect
-	Timeout  float64 // fraction of all calls, half of them after the effect
+	Fail     float64 // fraction of all calls; half of these calls take effect first
+	Break    float64 // fraction of all calls; half of these calls take effect first
+	Timeout  float64 // fraction of all calls; half of these calls take effect first
 	Conflict float64 // fraction of DynamoDB writes
 	// Storm is the fraction of runs of equal calls in which most calls fail, so that immediate retries do not help.
 	Storm float64
@@ -21,19 +21,19 @@ type Severity struct {
 	Double  float64 // fraction of received messages
 	Reorder float64 // fraction of received messages
 
-	Silence  time.Duration // maximum wait before a timeout; it ends early if the caller gives up
-	IndexLag time.Duration // maximum delay of an index after its table
+	Silence  time.Duration // maximum wait before a timeout; the wait ends early if the caller gives up
+	IndexLag time.Duration // maximum delay of an index behind its table
 	Skew     time.Duration // maximum deviation of a caller's clock, in either direction
 }
 
 const (
-	// stormCalls is the length of a storm in calls. It exceeds the number of attempts that an SDK makes for one request.
+	// stormCalls is the length of a storm in calls. It exceeds the number of times that an SDK attempts one request.
 	stormCalls = 6
 	// stormFails is the fraction of a storm's calls that fail.
 	stormFails = 0.8
 )
 
-// Mild returns the severity of a bad day, whose faults a client's retries must hide.
+// Mild returns the severity of a bad day, on which a client's retries must hide all faults.
 func Mild() Severity {
 	return Severity{
 		Throttle: 0.01, Fail: 0.01, Break: 0.01, Timeout: 0.002, Conflict: 0.01, Storm: 0.002,
@@ -41,8 +41,8 @@ func Mild() Severity {
 	}
 }
 
-// Harsh returns a severity worse than AWS ever has: calls often fail permanently, and only work stored for later
-// survives.
+// Harsh returns a severity worse than any that AWS reaches: calls often fail permanently, and only work stored for
+// later survives.
 func Harsh() Severity {
 	return Severity{
 		Throttle: 0.03, Fail: 0.03, Break: 0.03, Timeout: 0.01, Conflict: 0.03, Storm: 0.04,

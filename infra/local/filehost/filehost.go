@@ -1,10 +1,10 @@
-// Package filehost gives files a separate host name on a laptop, as on AWS. Browsers then do not send the API's cookies
-// to files, and clients that compare host names without ports, such as Go's net/http, do not forward keys. The
-// functions use the IP address, which makes the SDKs put the bucket into the path; only URLs for clients contain the
-// name.
+// Package filehost gives files a separate host name on a laptop, as on AWS. With a separate name, browsers do not send
+// the API's cookies to files, and clients that compare host names without ports, such as Go's net/http, do not forward
+// keys. The functions use the IP address, which makes the SDKs put the bucket in the path; only URLs for clients
+// contain the name.
 //
-// Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl implement that; most other programs
-// query the system's resolver.
+// Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl implement this rule; most other
+// programs query the system's resolver.
 package filehost
 
 import (
@@ -20,14 +20,15 @@ import (
 // Name is the host name for files.
 const Name = "files.localhost"
 
-// lookupTime limits the query to the system's resolver.
+// lookupTime limits the duration of the query to the system's resolver.
 const lookupTime = time.Second
 
 // Lookup queries the system's resolver, like net.Resolver's LookupNetIP.
 type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
 // URL returns the base URL at which clients reach the files served at listener. It contains Name if this machine
-// resolves Name to the listener's address and to nothing outside the machine, and the address itself otherwise.
+// resolves Name to the listener's address and to nothing outside the machine. Otherwise, it contains the address
+// itself.
 func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
@@ -43,7 +44,7 @@ func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 }
 
 // Files serves S3 both at the listener's address and at url. It restores the host that the functions use, since
-// signatures cover it.
+// signatures cover the host.
 func Files(listener, url string, next http.Handler) http.Handler {
 	host := strings.TrimPrefix(url, "http://")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

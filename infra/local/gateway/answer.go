@@ -23,14 +23,14 @@ type answer struct {
 	body   []byte
 }
 
-// readAnswer parses the output of a proxy integration. All fields are optional, but unknown fields are an error, as in
+// readAnswer parses the output of a proxy integration. All fields are optional, but an unknown field is an error, as in
 // API Gateway.
 func (g *gateway) readAnswer(out []byte) (answer, error) {
 	var response events.APIGatewayProxyResponse
 	decoder := json.NewDecoder(bytes.NewReader(out))
 	decoder.DisallowUnknownFields()
 	if !bytes.HasPrefix(bytes.TrimSpace(out), []byte("{")) || decoder.Decode(&response) != nil || decoder.More() {
-		return answer{}, errNoAnswer // omit the decoder's message, which may quote the body
+		return answer{}, errNoAnswer // omits the decoder's message, which may quote the body
 	}
 	a := answer{status: response.StatusCode, header: http.Header{}, body: []byte(response.Body)}
 	if a.status == 0 {
@@ -43,7 +43,7 @@ func (g *gateway) readAnswer(out []byte) (answer, error) {
 		a.header.Set(outerName(name), value)
 	}
 	for name := range response.MultiValueHeaders {
-		a.header.Del(outerName(name)) // multi-value headers override single ones of the same name
+		a.header.Del(outerName(name)) // multi-value headers override single-value headers of the same name
 	}
 	for name, values := range response.MultiValueHeaders {
 		a.header[outerName(name)] = append(a.header[outerName(name)], values...)
@@ -62,8 +62,8 @@ func (g *gateway) readAnswer(out []byte) (answer, error) {
 	return a, nil
 }
 
-// outerName returns the name under which the client receives a function's header, since API Gateway renames some.
-// https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
+// outerName returns the name under which the client receives a function's header, since API Gateway renames some
+// headers. https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
 func outerName(name string) string {
 	name = http.CanonicalHeaderKey(name)
 	switch name {

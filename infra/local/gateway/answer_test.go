@@ -49,8 +49,8 @@ func TestResponseHeadersMatchAPIGateway(t *testing.T) {
 	}
 }
 
-// API Gateway decodes a function's base64 body only if it is marked as base64 and the API has binary media types. Other
-// bodies pass unchanged, even with */*.
+// API Gateway decodes a function's base64 body only if the response is marked as base64 and the API has binary media
+// types. Other bodies pass unchanged, even if the binary media types include */*.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
 func TestResponseIsDecodedWhenMarkedAsBase64(t *testing.T) {
 	t.Parallel()

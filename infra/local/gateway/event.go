@@ -62,8 +62,8 @@ func (g *gateway) binary(mediaType string) bool {
 	return slices.Contains(types, "*/*") || slices.Contains(types, strings.ToLower(strings.TrimSpace(mediaType)))
 }
 
-// passedHeaders returns the headers that a function receives: the client's, without those of the connection, plus API
-// Gateway's headers about the request's origin. It drops the client's own claims about its origin.
+// passedHeaders returns the headers that a function receives: the client's headers without those of the connection,
+// plus API Gateway's headers about the request's origin. It drops the client's own claims about the request's origin.
 func passedHeaders(r *http.Request) map[string][]string {
 	headers := r.Header.Clone()
 	for _, name := range []string{

@@ -2,8 +2,8 @@
 // resource matching, proxy events, limits, gateway responses, and changes to headers. Rules without a cited source
 // follow the API Gateway developer guide.
 //
-// It has no authorisers, keys, throttling, caching or CORS of its own, since the template declares none. It does not
-// run functions; an Invoker does.
+// The gateway has no authorisers, keys, throttling, caching or CORS of its own, since the template declares none of
+// these features. An Invoker runs the functions.
 package gateway
 
 import (
@@ -20,12 +20,13 @@ import (
 	"recordbridge/infra/local/template"
 )
 
+// The limits are documented at
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html and
 // https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 const (
 	integrationTimeout = 29 * time.Second
-	maxRequestBytes    = 10 << 20 // API Gateway's limit for a request body
-	maxPayloadBytes    = 6 << 20  // Lambda's limit for an event or a response
+	maxRequestBytes    = 10 << 20 // API Gateway's maximum request body
+	maxPayloadBytes    = 6 << 20  // Lambda's maximum event or response
 	maxHeaderBytes     = 10240
 )
 
@@ -37,15 +38,16 @@ type Options struct {
 	Now       func() time.Time
 	// RequestID returns a new request ID, used as requestContext.requestId, x-amzn-RequestId and $context.requestId.
 	RequestID func() string
-	// Log receives the reason for every 5xx, as API Gateway's execution log does. It never receives a body or a header.
+	// Log receives the reason for every 5xx response, as API Gateway's execution log does. Log never receives a body or
+	// a header.
 	Log *slog.Logger
 }
 
 // Invoker runs one function to completion, like Lambda's Invoke with invocation type RequestResponse.
 type Invoker interface {
 	// Invoke passes payload to the function with this logical ID and returns its response. If the function itself fails
-	// (reports an error, exits, times out), the error is a *FunctionError; any other error means that the function could
-	// not be invoked. If ctx ends, Invoke stops waiting, but the function runs until its own timeout, as on AWS.
+	// (reports an error, exits or times out), the error is a *FunctionError; any other error means that the function
+	// could not be invoked. If ctx ends, Invoke stops waiting, but the function runs until its own timeout, as on AWS.
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 }
 
@@ -58,9 +60,9 @@ type FunctionError struct {
 // Error returns the type and the message on one line.
 func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
 
-// New returns a handler that serves the routes of o.Functions under /<stage>. It responds to every path, including
-// those outside the stage. Do not put it behind an http.ServeMux, which would redirect paths with // or .. before API
-// Gateway's own rules apply.
+// New returns a handler that serves the routes of o.Functions under /<stage>. The handler responds to every path,
+// including paths outside the stage. Do not put the handler behind an http.ServeMux, which would redirect paths with //
+// or .. before API Gateway's own rules apply.
 func New(o Options) http.Handler {
 	g := &gateway{options: o, routes: &place{}}
 	for _, f := range o.Functions {
@@ -92,13 +94,13 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", x.id)
 	w.Header().Set("X-Amz-Apigw-Id", x.extendedID)
 	if headerBytes(r.Header) > maxHeaderBytes {
-		// AWS does not document which gateway response applies; the default fits.
+		// AWS does not document which gateway response applies here; the default 4xx response fits.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
 	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
 		// AWS does not document this case either. A function would receive the rest of the query and respond as if the
-		// missing part had not been sent.
+		// client had not sent the missing part.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
@@ -145,7 +147,7 @@ func (g *gateway) route(x *exchange) (function string, ok bool) {
 }
 
 // integrate invokes the function and forwards its response. If the client disconnects, the invocation continues, as on
-// AWS, and functions must handle that.
+// AWS, so functions must handle disconnected clients.
 func (g *gateway) integrate(ctx context.Context, w http.ResponseWriter, x exchange, function string, payload []byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), integrationTimeout)
 	defer cancel()
@@ -170,8 +172,8 @@ func (g *gateway) integrate(ctx context.Context, w http.ResponseWriter, x exchan
 	}
 }
 
-// fail responds with a 5xx and logs the reason. It omits the function's own error message, which is already in the
-// function's log.
+// fail responds with a 5xx status and logs the reason. The log entry omits the function's own error message, which is
+// already in the function's log.
 func (g *gateway) fail(ctx context.Context, w http.ResponseWriter, x exchange, kind, function string, err error) {
 	cause := err.Error()
 	if failure, ok := errors.AsType[*FunctionError](err); ok {

@@ -45,7 +45,7 @@ type bench struct {
 	log *bytes.Buffer
 }
 
-// serve returns a gateway for the project's own template. Its request IDs are id-1, id-2 and so on.
+// serve returns a gateway for the project's own template. The gateway's request IDs are id-1, id-2 and so on.
 func serve(t *testing.T, i gateway.Invoker) bench {
 	t.Helper()
 	tpl, err := template.Load("../../../template.yaml", template.Options{
@@ -76,12 +76,12 @@ func (b bench) ask(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// get requests a path exactly as a client would write it.
+// get requests a path exactly as written in target.
 func (b bench) get(target string) *httptest.ResponseRecorder {
 	return b.ask(httptest.NewRequest(http.MethodGet, target, http.NoBody))
 }
 
-// wantEnvelope checks that the response is the gateway's own, in our envelope.
+// wantEnvelope checks that the response is the gateway's own, in Recordbridge's error envelope.
 func wantEnvelope(t *testing.T, w *httptest.ResponseRecorder, status int, code string) {
 	t.Helper()
 	var got struct {

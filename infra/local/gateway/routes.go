@@ -13,7 +13,7 @@ type place struct {
 	variable  *place // {name}; package template allows one name per node
 	greedy    *place // {name+}
 	name      string // name of a variable or greedy segment
-	resource  string // declared path, if it has methods
+	resource  string // declared path, if the resource has methods
 	functions map[string]string
 }
 
@@ -73,7 +73,7 @@ func (p *place) find(path string) (match, bool) {
 	return m, true
 }
 
-// descend prefers literal segments over variables and variables over greedy segments. It backtracks if the preferred
+// descend prefers literal segments over variables, and variables over greedy segments. It backtracks if the preferred
 // child does not match.
 func (p *place) descend(parts []string, parameters map[string]string) *place {
 	if len(parts) == 0 {

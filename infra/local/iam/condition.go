@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Supported condition keys, in lower case for comparison, and operators. Our template uses only these.
+// Supported condition keys, in lower case for comparison, and supported operators. The template uses only these keys
+// and operators.
 const (
 	leadingKeys    = "dynamodb:leadingkeys"
 	contextPrefix  = "kms:encryptioncontext:" // followed by the name of an encryption context pair
@@ -32,8 +33,8 @@ type condition struct {
 	values   []string
 }
 
-// conditions parses a statement's Condition. It returns an error for an unsupported condition, since ignoring it would
-// grant more than AWS does.
+// conditions parses a statement's Condition. It returns an error for an unsupported condition, since ignoring the
+// condition would grant more than AWS does.
 func conditions(declared map[string]map[string][]string) ([]condition, error) {
 	var all []condition
 	for _, operator := range slices.Sorted(maps.Keys(declared)) {
@@ -90,7 +91,7 @@ func (c condition) holds(request map[string][]string) bool {
 	return present && slices.ContainsFunc(got, c.accepts)
 }
 
-// accepts reports whether one of the request's values matches.
+// accepts reports whether value, one of the request's values, matches the condition.
 func (c condition) accepts(value string) bool {
 	if c.operator == operatorLike {
 		return slices.ContainsFunc(c.values, func(pattern string) bool { return matches(pattern, value) })

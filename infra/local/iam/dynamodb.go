@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// tableRequest holds the parts of a request that determine the permissions it requires. Keys and items are decoded only
-// if a condition needs them.
+// tableRequest holds the parts of a request that determine the required permissions. Keys and items are decoded only if
+// a condition needs them.
 type tableRequest struct {
 	TableName                 string
 	IndexName                 string
@@ -22,13 +22,13 @@ type tableRequest struct {
 	ExpressionAttributeNames  map[string]string
 	ExpressionAttributeValues json.RawMessage
 	Key, Item                 json.RawMessage
-	// each with one member: "Put", "Update", "Delete" or "ConditionCheck"
+	// Each element has one member: "Put", "Update", "Delete" or "ConditionCheck".
 	TransactItems []map[string]tableRequest
 	RequestItems  map[string]json.RawMessage
 }
 
 // tableNeeds returns the permissions that a DynamoDB request requires. A transaction requires the permission for each
-// of its parts, and a batch its own permission on each of its tables.
+// of its parts, and a batch requires the batch operation's permission on each of its tables.
 func (a *Authority) tableNeeds(r *http.Request, c wire.Call, caller *role) ([]need, error) {
 	var in tableRequest
 	if err := decode(r, &in); err != nil {
@@ -83,7 +83,7 @@ func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need 
 	}
 	n.keys = map[string][]string{}
 	hash := a.hashes[n.resource]
-	for _, item := range []json.RawMessage{in.Key, in.Item} { // checks both, even though a request should have only one
+	for _, item := range []json.RawMessage{in.Key, in.Item} { // checks both, although a request should have only one
 		if item != nil {
 			n.keys[leadingKeys] = append(n.keys[leadingKeys], keyOf(item, hash))
 		}
@@ -107,8 +107,8 @@ func (a *Authority) batchKeys(table string, part json.RawMessage) []string {
 	return keys
 }
 
-// keyOf returns the text of the attribute hash in an encoded item. If the item lacks it, keyOf returns "", which is not
-// a valid key.
+// keyOf returns the text of the attribute hash in an encoded item. If the item lacks the attribute, keyOf returns "",
+// which is not a valid key.
 func keyOf(item json.RawMessage, hash string) string {
 	var found json.RawMessage
 	if itemjson.Each(item, func(name, content []byte) {
@@ -160,7 +160,7 @@ func queryKey(in tableRequest, hash string) string {
 }
 
 // keyConditionWords splits a key condition into names, values and operators. It treats parentheses and commas as
-// separators, since they can't affect the single equality that the grammar allows for a partition key.
+// separators, since neither can affect the single equality that the grammar allows for a partition key.
 func keyConditionWords(expression string) []string {
 	spaced := strings.ReplaceAll(expression, "=", " = ")
 	return strings.FieldsFunc(spaced, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' || r == ',' })

@@ -9,15 +9,16 @@ import (
 )
 
 // Grant is one action on one resource in one of a function's statements, and on one kind of rows if the statement names
-// kinds. It is the smallest unit of permission that can be missing.
+// kinds. A Grant is the smallest unit of permission that can be missing.
 type Grant struct {
 	Function  string // the function's logical ID
 	Statement int    // index in the function's statements
 	Sid       string
 	Action    string // as written in the statement, possibly with *
 	Resource  string
-	// Rows is the statement's pattern of partition keys under dynamodb:LeadingKeys, or empty if it has none. The patterns
-	// for both modes form one grant, written as in test mode, since a function acts the same in both modes.
+	// Rows is the statement's pattern of partition keys under dynamodb:LeadingKeys, or empty if the statement has no
+	// such pattern. The patterns for both modes form one grant, written as in test mode, since a function acts the same
+	// in both modes.
 	Rows string
 }
 
@@ -41,7 +42,7 @@ func Grants(functions []template.Function) []Grant {
 	return all
 }
 
-// rowsOf returns the kinds of rows that a statement names, or one empty kind if it names none.
+// rowsOf returns the kinds of rows that a statement names, or one empty kind if the statement names no kinds.
 func rowsOf(s template.Statement) []string {
 	var all []string
 	for _, keys := range s.Condition {
@@ -67,8 +68,8 @@ func ofBothModes(pattern string) string {
 	return pattern
 }
 
-// Without returns copies of the functions without the grant g. It keeps the rest of the statement, splitting it if
-// necessary. A test uses it to show that a grant is necessary.
+// Without returns copies of the functions without the grant g. It keeps the rest of the statement, splitting the
+// statement if necessary. A test uses Without to show that a grant is necessary.
 func Without(functions []template.Function, g Grant) []template.Function {
 	kept := slices.Clone(functions)
 	for i := range kept {
@@ -113,9 +114,9 @@ func withoutRows(condition map[string]map[string][]string, rows string) map[stri
 	return kept
 }
 
-// Lambda writes a function's log lines and trace segments with the function's role, and silently drops those that the
-// role does not allow. The functions' runner therefore checks the permission before it shows a line or an invocation,
-// so that a missing permission is noticed.
+// Lambda writes a function's log lines and trace segments with the function's role, and silently drops lines and
+// segments that the role does not allow. The functions' runner therefore checks the permission before it shows a line
+// or an invocation, so that a missing permission is noticed.
 // https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
 
 // MayLog reports whether Lambda may write a function's output to its log group.
@@ -126,7 +127,7 @@ func (a *Authority) MayLog(function string) bool {
 	})
 }
 
-// MayTrace reports whether Lambda may report a function's invocations to X-Ray, whose actions have no resources here.
+// MayTrace reports whether Lambda may report a function's invocations to X-Ray. X-Ray's actions have no resources here.
 func (a *Authority) MayTrace(function string) bool {
 	return a.mayAll(function, []need{
 		{action: "xray:PutTraceSegments", resource: "*"}, {action: "xray:PutTelemetryRecords", resource: "*"},

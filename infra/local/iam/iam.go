@@ -1,9 +1,10 @@
 // Package iam enforces permissions in the embedded AWS. Its middleware checks every call of a function against the
-// function's statements in the template, as IAM checks its role, and records which permissions were used and denied. It
-// does not authenticate: package aws has already verified the call's signature.
+// function's statements in the template, as IAM checks a role's statements, and records which permissions were used and
+// denied. Package iam does not authenticate: package aws has already verified the call's signature.
 //
-// It supports only roles with identity-based Allow statements: no Deny, no key, queue or bucket policies, no boundaries
-// and no session policies. The permissions that a call requires follow the AWS Service Authorization Reference.
+// The package supports only roles with identity-based Allow statements: no Deny, no key, queue or bucket policies, no
+// boundaries and no session policies. The permissions that a call requires follow the AWS Service Authorization
+// Reference.
 package iam
 
 import (
@@ -18,7 +19,7 @@ import (
 
 // Authority decides which calls are allowed. Create it with New. It is safe for concurrent use.
 type Authority struct {
-	roles  map[string]*role  // by the function's logical id
+	roles  map[string]*role  // by the function's logical ID
 	groups map[string]string // each function's log group, by logical ID
 	keys   map[string]string // ARN of a bucket's KMS key, by bucket name
 	hashes map[string]string // partition key attribute, by table or index ARN
@@ -36,8 +37,8 @@ type role struct {
 	conditional bool // whether any statement has a condition, so that requests must be parsed for its keys
 }
 
-// New reads the statements of t's functions, and t's tables and buckets, which determine which other resources a call
-// accesses. An unsupported operator, key or policy variable in a statement is an error.
+// New reads the statements of t's functions, and t's tables and buckets, which determine the other resources that a
+// call accesses. New returns an error for an unsupported operator, key or policy variable in a statement.
 func New(t *template.Template) (*Authority, error) {
 	a := &Authority{
 		roles: map[string]*role{}, groups: map[string]string{}, keys: map[string]string{}, hashes: map[string]string{},
@@ -69,9 +70,9 @@ func New(t *template.Template) (*Authority, error) {
 }
 
 // Middleware returns middleware that denies calls not allowed by a function's statements. A caller whose name does not
-// end in Function is the account's administrator and has full access. A caller whose name does, but that is not a
-// function in the template, has no permissions. Put this middleware last, next to the services, since it queries the
-// service behind it for KMS keys.
+// end in Function is the account's administrator and has full access. A caller whose name ends in Function has no
+// permissions unless it is a function in the template. Put this middleware last, next to the services, since it queries
+// the service behind it for KMS keys.
 func (a *Authority) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
@@ -111,7 +112,8 @@ func (a *Authority) serve(w http.ResponseWriter, r *http.Request, c wire.Call, c
 	next(w, r, c)
 }
 
-// needs returns the permissions that a call requires, or an error if the request can't be parsed and they are unknown.
+// needs returns the permissions that a call requires, or an error if the request can't be parsed and the permissions
+// are therefore unknown.
 func (a *Authority) needs(r *http.Request, c wire.Call, caller *role) ([]need, error) {
 	switch c.Service {
 	case "dynamodb":

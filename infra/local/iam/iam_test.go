@@ -63,7 +63,7 @@ func TestKeyBesideItemDoesNotHideItem(t *testing.T) {
 	}
 }
 
-// ask reports whether a function with these statements may send to the named queue.
+// ask reports whether a function with these statements may send messages to the named queue.
 func ask(t *testing.T, queue string, statements ...template.Statement) bool {
 	t.Helper()
 	authority, err := iam.New(world(statements...))
@@ -250,8 +250,8 @@ func TestAuthorityListsUsedAndUnusedGrants(t *testing.T) {
 	}
 }
 
-// TestRowKindUseIsRecorded checks that, if a statement names two kinds of rows, only the kind that a call accesses
-// counts as used.
+// TestRowKindUseIsRecorded checks a statement that names two kinds of rows: only the kind that a call accesses counts
+// as used.
 func TestRowKindUseIsRecorded(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(template.Statement{

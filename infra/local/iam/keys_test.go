@@ -33,8 +33,8 @@ func seal(key string, pairs map[string]string) step {
 	}
 }
 
-// sealed generates a data key as the administrator and returns a step that decrypts it. If named is not nil, the step
-// also names the key.
+// sealed generates a data key as the administrator and returns a step that decrypts the data key. If named is not nil,
+// the step also names the key.
 func sealed(key string, named *string) (prepare, do step) {
 	var blob []byte
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {

@@ -9,7 +9,7 @@ import (
 
 // operation is a call together with exactly the permissions that it needs.
 type operation struct {
-	needs   []template.Statement // each allows one action on one resource
+	needs   []template.Statement // each statement allows one action on one resource
 	prepare step                 // run as the administrator; may be nil
 	do      step
 }
@@ -30,7 +30,7 @@ func TestOperationsRequireExactPermissions(t *testing.T) {
 	}
 }
 
-// check makes the call with all permissions, and again with each of them missing.
+// check makes the call with all permissions, and again with each permission missing in turn.
 func (o operation) check(t *testing.T) {
 	t.Helper()
 	declared := world(o.needs...)

@@ -33,8 +33,8 @@ func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 	}
 }
 
-// reading returns the permissions for reading an object. content selects its content, which is encrypted, instead of
-// its metadata, which is not.
+// reading returns the permissions for reading an object. content selects the object's content, which is encrypted,
+// instead of its metadata, which is not encrypted.
 func (a *Authority) reading(bucket, key string, content bool) []need {
 	needs := []need{{action: "s3:GetObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
 	if content {
@@ -44,7 +44,7 @@ func (a *Authority) reading(bucket, key string, content bool) []need {
 }
 
 // writing returns the permissions for writing an object or a part. An upload's parts are encrypted with the data key
-// created at the beginning of the upload, so writing one requires permission to decrypt that key.
+// created at the beginning of the upload, so writing a part requires permission to decrypt that key.
 func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []need {
 	needs := []need{{action: "s3:PutObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
 	switch c.Operation {
@@ -61,7 +61,8 @@ func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []
 }
 
 // sealed returns the permission that the caller needs on a bucket's KMS key, which S3 uses on the caller's behalf, or
-// nil if the bucket has no key. With a bucket key, which all our buckets have, the encryption context names the bucket.
+// nil if the bucket has no key. All buckets in the template have a bucket key, so the encryption context names the
+// bucket.
 func (a *Authority) sealed(bucket, action string) []need {
 	key := a.keys[bucket]
 	if key == "" {
@@ -108,7 +109,7 @@ func (a *Authority) conceal(w http.ResponseWriter, r *http.Request, c wire.Call,
 	}}
 }
 
-// concealer calls missing if the response is 404, and discards that response if missing has sent another.
+// concealer calls missing if the response is 404, and discards that response if missing has sent a different one.
 type concealer struct {
 	http.ResponseWriter
 

@@ -21,8 +21,8 @@ func arnOf(service, kind, name string) string {
 	return "arn:aws:" + service + place + kind + name
 }
 
-// queueNeeds returns the permissions that an SQS call requires. A batch requires the permission for the single
-// operation.
+// queueNeeds returns the permissions that an SQS call requires. A batch requires the permission for the corresponding
+// single operation.
 func queueNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	var in struct{ QueueURL, QueueName, SourceArn string }
 	if err := decode(r, &in); err != nil {
@@ -65,8 +65,8 @@ func mailNeeds(r *http.Request, c wire.Call) ([]need, error) {
 }
 
 // secretNeeds returns the permissions that a Secrets Manager call requires. AWS appends a hyphen and six characters to
-// the secret's name in the ARN. A call, and the ARN in a template on a laptop, may name the secret with or without
-// them.
+// the secret's name in the ARN. A call, and the ARN in a template on a laptop, may name the secret with or without this
+// suffix.
 func secretNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	var in struct{ SecretID, Name string }
 	if err := decode(r, &in); err != nil {
@@ -93,7 +93,7 @@ func parameterNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	return []need{n}, nil
 }
 
-// decode decodes r's JSON body into v without consuming it. It ignores unknown members.
+// decode decodes r's JSON body into v without consuming the body. It ignores unknown members.
 func decode(r *http.Request, v any) error {
 	content, err := wire.Body(r)
 	if err != nil {

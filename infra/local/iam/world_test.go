@@ -36,8 +36,8 @@ const (
 	paramARN  = "arn:aws:ssm" + here + "parameter/recordbridge/base-url"
 )
 
-// world returns the template that all tests share: two tables, two queues, a bucket with a KMS key and one without, a
-// secret, and a parameter.
+// world returns the template that all tests share: two tables, two queues, a bucket with a KMS key, a bucket without a
+// key, a secret, and a parameter.
 func world(statements ...template.Statement) *template.Template {
 	key := template.KeySchema{Hash: "pk", Range: "sk"}
 	attributes := map[string]string{"pk": "S", "sk": "S", "org": "S"}

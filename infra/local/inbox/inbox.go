@@ -1,6 +1,6 @@
 // Package inbox receives webhooks on behalf of the seeded organisations, so that people, scripts and tests can inspect
-// what the service delivered. It holds the newest 1000 deliveries in memory and sends nothing. It accepts every
-// delivery, even one with an invalid signature, and lists it with the signature's validity.
+// the service's deliveries. It holds the newest 1000 deliveries in memory and sends nothing. It accepts every delivery,
+// even one with an invalid signature, and lists the delivery with its signature's validity.
 package inbox
 
 import (
@@ -17,11 +17,11 @@ import (
 
 const (
 	keep    = 1000    // maximum number of deliveries; the oldest are dropped first
-	maxBody = 1 << 20 // maximum bytes of a body; our own webhooks are much smaller
+	maxBody = 1 << 20 // maximum bytes of a body; Recordbridge's webhooks are much smaller
 )
 
-// Delivery is a received webhook request. Its JSON form is the contract of run.json's inbox_url (README.md, "What make
-// run shows").
+// Delivery is a received webhook request. Its JSON form is the format documented for run.json's inbox_url (README.md,
+// "What make run shows").
 type Delivery struct {
 	ReceivedAt time.Time         `json:"received_at"`
 	Method     string            `json:"method"`
@@ -31,22 +31,22 @@ type Delivery struct {
 
 	// The following fields are not part of the contract.
 	Number    int       `json:"-"` // sequence number of the delivery, from 1
-	Signature Signature `json:"-"` // validity at the time of arrival
+	Signature Signature `json:"-"` // validity on arrival
 	Reason    string    `json:"-"` // why the signature is not Verified
 }
 
-// Inbox serves deliveries under one path. Every path below it is a separate inbox; the path itself lists the deliveries
-// of all.
+// Inbox serves deliveries under one path. Every path below the Inbox's path is a separate inbox; the path itself lists
+// the deliveries of all inboxes.
 type Inbox struct {
 	root string
 
 	mu       sync.Mutex
 	received []Delivery
 	count    int               // number of deliveries ever received
-	secrets  map[string]string // by inbox name
+	secrets  map[string]string // secrets by inbox name
 }
 
-// New returns an Inbox to be served at root, such as "/_local/inbox", and at all paths below it.
+// New returns an Inbox to be served at root, such as "/_local/inbox", and at all paths below root.
 func New(root string) *Inbox {
 	return &Inbox{root: path.Clean(root), secrets: make(map[string]string)}
 }
@@ -112,7 +112,7 @@ func (b *Inbox) store(w http.ResponseWriter, r *http.Request) int {
 
 func (b *Inbox) list(w http.ResponseWriter, r *http.Request) {
 	at := path.Clean(r.URL.Path)
-	list := []Delivery{} // never null, since scripts count its elements
+	list := []Delivery{} // never null, since scripts count the list's elements
 	for _, d := range b.List() {
 		if d.Path == at || strings.HasPrefix(d.Path, at+"/") {
 			list = append(list, d)

@@ -24,7 +24,7 @@ const tolerance = 5 * time.Minute
 
 // verify checks a delivery's signature according to Standard Webhooks 1.0: HMAC-SHA256 over "id.timestamp.body" with
 // the secret's bytes. reason explains why a delivery is not Verified. The code deliberately shares nothing with the
-// service's signing, since a shared mistake would verify itself.
+// service's signing code, since a mistake in shared code would go undetected.
 func verify(secret string, d Delivery) (result Signature, reason string) {
 	if secret == "" {
 		return Unknown, "this inbox has no known secret"

@@ -24,16 +24,17 @@ func (s *Subprocesses) environment(f Function, instance string) []string {
 		}
 	}
 	maps.Copy(all, map[string]string{
-		// Sends AWS calls to the embedded AWS (docs/develop/architecture.md), which identifies the caller by the access key.
+		// This variable sends AWS calls to the embedded AWS (docs/develop/architecture.md), which identifies the caller
+		// by the access key.
 		"AWS_ENDPOINT_URL":      "http://" + s.options.Address,
 		"AWS_ENDPOINT_URL_S3":   s.options.ObjectsURL,
 		"AWS_ACCESS_KEY_ID":     f.ID,
 		"AWS_SECRET_ACCESS_KEY": s.options.SecretKey,
-		// Excludes this machine's configuration for real AWS accounts.
+		// These variables exclude this machine's configuration for real AWS accounts.
 		"AWS_CONFIG_FILE":             os.DevNull,
 		"AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
 		"AWS_EC2_METADATA_DISABLED":   "true",
-		// Variables that Lambda sets.
+		// Lambda sets the following variables.
 		"AWS_REGION":                      s.options.Region,
 		"AWS_DEFAULT_REGION":              s.options.Region,
 		"AWS_LAMBDA_RUNTIME_API":          s.options.Address + strings.TrimSuffix(Prefix, "/") + "/" + instance,

@@ -20,24 +20,25 @@ type instance struct {
 	ready   chan struct{} // closed when the process first requests work
 	gone    chan struct{} // closed when the process has ended and nothing refers to it
 
-	// The following fields are guarded by Subprocesses.mu. They can be read without it once gone is closed.
+	// The following fields are guarded by Subprocesses.mu. These fields can be read without the mutex once gone is
+	// closed.
 	started  bool
 	current  *invocation
-	latest   string      // trace of the latest invocation, initially the one for which it was started
-	clock    *time.Timer // kills it; runs while it starts, works or, if idle processes end, is idle
+	latest   string      // trace of the latest invocation; initially the invocation that started the process
+	clock    *time.Timer // kills the process; runs during startup, work and any limited idle time
 	timedOut bool
-	retired  bool           // ending because it was idle, so it holds no slot
-	initFail *FunctionError // failure to start, as the process itself reported it
+	retired  bool           // ending because the process was idle, so it holds no slot
+	initFail *FunctionError // startup failure reported by the process itself
 	exit     error
 }
 
 // invocation is one invocation of a function.
 type invocation struct {
 	id        string
-	trace     string // root of its trace ID
+	trace     string // root of the invocation's trace ID
 	payload   []byte
 	deadline  time.Time
-	delivered atomic.Bool   // whether the process has received it
+	delivered atomic.Bool   // whether the process has received the invocation
 	over      chan struct{} // closed when the process requests more work after responding
 	answer    *outcome      // guarded by Subprocesses.mu until over or the instance's gone is closed
 }
@@ -135,10 +136,10 @@ func (in *instance) cause() error {
 	return &FunctionError{Type: "Runtime.ExitError", Message: how}
 }
 
-// kill ends the process immediately. Cleanup follows once it has ended.
-func (in *instance) kill() { _ = in.command.Process.Kill() } // fails only if it has already ended
+// kill ends the process immediately. Cleanup follows once the process has ended.
+func (in *instance) kill() { _ = in.command.Process.Kill() } // fails only if the process has already ended
 
-// killAll ends the instances and returns when they are gone.
+// killAll ends the instances and returns when all of them have ended.
 func killAll(victims []*instance) {
 	for _, in := range victims {
 		in.kill()

@@ -1,7 +1,7 @@
 // Package lambda runs the functions in template.yaml on this machine, as subprocesses of the runner behind the Lambda
 // Runtime API. It owns these processes, their environment, their concurrency and their timeouts. A Remote invokes
-// functions that run elsewhere, such as those of package sam. The package does not trigger functions (package triggers
-// and the gateway do) or build the binaries (package build does).
+// functions that run elsewhere, such as package sam's functions. Package triggers and the gateway trigger the
+// functions, and package build builds the binaries.
 package lambda
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// maxPayload is Lambda's limit for a synchronous request and its response in bytes.
+// maxPayload is Lambda's limit, in bytes, for a synchronous request and for its response.
 const maxPayload = 6 << 20
 
 var (
@@ -46,7 +46,8 @@ type Function struct {
 	Timeout     time.Duration     // limit of one invocation, and of a process's start
 	MemoryMB    int               // only passed to the function; not enforced here
 	Concurrency int               // maximum number of processes, at least 1; further invocations wait
-	// IdleLife is the time that an idle process is retained, so that processes for a burst do not remain. 0 means forever.
+	// IdleLife is how long an idle process is retained, so that processes started for a burst do not remain. Zero
+	// retains idle processes forever.
 	IdleLife time.Duration
 }
 
@@ -61,16 +62,16 @@ type Options struct {
 	Functions  []Function
 	// Line receives every line that a function writes to stdout or stderr. It may be called concurrently.
 	Line func(function, line string)
-	// Keeps reports whether Lambda may store a function's output. Other output is dropped. If Keeps is nil, all output is
-	// passed on.
+	// Keeps reports whether Lambda may store a function's output. Subprocesses drops any other output. If Keeps is nil,
+	// all output is passed on.
 	Keeps func(function string) bool
 	// Observer is notified of invocations' progress. It may be nil.
 	Observer Observer
 }
 
 // Observer is notified of invocations' progress. An invocation is identified by the root of its X-Ray trace ID, which
-// its process receives as _X_AMZN_TRACE_ID and the AWS SDK sends with every call. The methods may be called
-// concurrently, and some with locks held, so they must neither block nor call back.
+// the invocation's process receives as _X_AMZN_TRACE_ID and the AWS SDK sends with every call. The methods may be
+// called concurrently, and some are called with locks held, so they must neither block nor call back.
 type Observer interface {
 	// Requested is called first, with the function's logical ID.
 	Requested(trace, function string, payload []byte)
@@ -78,23 +79,23 @@ type Observer interface {
 	Starting(trace string)
 	// Assigned reports that a process has received the invocation under a request ID.
 	Assigned(trace, request string)
-	// Wrote reports a line from a process whose latest invocation this is. It may be called late.
+	// Wrote reports a line from a process whose latest invocation has this trace. It may be called late.
 	Wrote(trace, line string)
 	// Ended reports the result, as returned from Invoke, and the process's peak memory, or 0 if unknown.
 	Ended(trace string, answer []byte, err error, peakMemory int64)
 }
 
-// Subprocesses runs functions as processes on this machine. It also is the http.Handler for the Lambda Runtime API that
+// Subprocesses runs functions as processes on this machine. It is also the http.Handler for the Lambda Runtime API that
 // these processes call, and must be served at Options.Address under Prefix.
 type Subprocesses struct {
 	options  Options
 	observer Observer
 	api      *http.ServeMux
-	pending  sync.WaitGroup // invocations, including those that the caller has stopped waiting for
+	pending  sync.WaitGroup // invocations, including ones for which the caller no longer waits
 
 	mu        sync.Mutex // guards the following fields and all state of pools and instances
 	pools     map[string]*pool
-	instances map[string]*instance // by ID, which authorises requests for the instance
+	instances map[string]*instance // instances by ID; the ID authorises requests for the instance
 	closed    bool
 }
 
@@ -137,7 +138,8 @@ func (s *Subprocesses) Invoke(ctx context.Context, function string, payload []by
 	}
 }
 
-// Kill ends all processes of a function with SIGKILL, regardless of their state, and returns how many it ended.
+// Kill ends all processes of a function with SIGKILL, regardless of their state, and returns the number of ended
+// processes.
 func (s *Subprocesses) Kill(function string) int {
 	s.mu.Lock()
 	var victims []*instance
@@ -149,7 +151,7 @@ func (s *Subprocesses) Kill(function string) int {
 	return len(victims)
 }
 
-// Close ends all processes and rejects further invocations. It returns when no process remains.
+// Close ends all processes and rejects further invocations. It returns when all processes have ended.
 func (s *Subprocesses) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -159,7 +161,7 @@ func (s *Subprocesses) Close() {
 	s.pending.Wait()
 }
 
-// Status describes a function's state to people.
+// Status describes a function's state for people.
 type Status struct {
 	ID          string
 	Processes   int // processes that are running
@@ -209,8 +211,8 @@ func (s *Subprocesses) run(ctx context.Context, p *pool, payload []byte) outcome
 	return s.count(p, out)
 }
 
-// carry passes the invocation to an instance, and to a second instance if the first ended before receiving it. It also
-// returns the instance's peak memory, or 0 if unknown.
+// carry passes the invocation to an instance, or to a second instance if the first ended before receiving the
+// invocation. It also returns the instance's peak memory, or 0 if unknown.
 func (s *Subprocesses) carry(ctx context.Context, p *pool, trace string, payload []byte) (out outcome, memory int64) {
 	for {
 		in, err := s.acquire(ctx, p, trace)

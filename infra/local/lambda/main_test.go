@@ -37,11 +37,11 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "CONTROL_TABLE is missing")
 		os.Exit(4)
 	case "hangs in init":
-		<-time.After(time.Hour) // without cgo, Go reports a deadlock if a program waits for nothing
+		<-time.After(time.Hour) // without cgo, Go reports a deadlock if nothing can wake the program
 	case "runner":
 		runAlone(os.Getenv("URL"))
 	default:
-		// Variables that a developer's shell may have and that must not reach a function.
+		// A developer's shell may have these variables, and they must not reach a function.
 		os.Setenv("AWS_PROFILE", "someone")
 		os.Setenv("AWS_CA_BUNDLE", "/nowhere/ca.pem")
 		os.Setenv("AWS_ENDPOINT_URL_S3", "https://elsewhere.example")
@@ -103,7 +103,7 @@ func handle(ctx context.Context, o order) (*answer, error) {
 	}, nil
 }
 
-// callAWS makes an AWS call as our functions do, using the SDK configured by the environment.
+// callAWS makes an AWS call as Recordbridge's functions do, using the SDK configured by the environment.
 func callAWS(ctx context.Context) error {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {

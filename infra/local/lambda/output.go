@@ -12,7 +12,7 @@ import (
 
 const (
 	tailLines   = 50       // number of lines stored per function for the console
-	longestLine = 16 << 10 // number of bytes stored of a line
+	longestLine = 16 << 10 // maximum number of bytes stored of a line
 )
 
 // tail stores the latest lines that a function wrote.
@@ -84,11 +84,11 @@ func (w *lineWriter) flush() {
 // (https://docs.aws.amazon.com/xray/latest/devguide/xray-api-sendingdata.html#xray-api-traceids).
 func newTrace() string {
 	random := make([]byte, 12)
-	_, _ = rand.Read(random) // never fails, according to its documentation
+	_, _ = rand.Read(random) // rand.Read never fails, according to its documentation
 	return fmt.Sprintf("1-%08x-%x", time.Now().Unix(), random)
 }
 
-// unobserved is the Observer used if none is set.
+// unobserved is the Observer used if Options.Observer is nil.
 type unobserved struct{}
 
 // Requested implements Observer.

@@ -8,7 +8,7 @@ import (
 )
 
 // pool holds a function's instances. An instance is busy from its start, or from receiving an invocation, until it
-// requests the next one. A busy instance holds one of the slots.
+// requests the next invocation. A busy instance holds one of the pool's slots.
 type pool struct {
 	function Function
 	slots    chan struct{}
@@ -29,7 +29,7 @@ func newPool(f Function) *pool {
 	}
 }
 
-// acquire returns an idle or a new instance that is ready for the invocation with this trace.
+// acquire returns an idle or a new instance that is ready for the invocation with the given trace.
 func (s *Subprocesses) acquire(ctx context.Context, p *pool, trace string) (*instance, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -47,7 +47,7 @@ func (s *Subprocesses) acquire(ctx context.Context, p *pool, trace string) (*ins
 	return in, nil
 }
 
-// take returns an idle instance or starts a new one. The instance then owns the slot.
+// take returns an idle instance or starts a new one. The returned instance then owns the slot.
 func (s *Subprocesses) take(ctx context.Context, p *pool, trace string) (in *instance, isNew bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,8 +76,8 @@ func (s *Subprocesses) assign(in *instance, inv *invocation) {
 	in.work <- inv // never blocks, since an instance has only one invocation at a time
 }
 
-// expire kills an instance whose time for inv has passed, unless it has completed inv. If inv is nil, the time is that
-// for its start.
+// expire kills an instance whose time for inv has passed, unless the instance has completed inv. If inv is nil, the
+// time is the instance's startup time.
 func (s *Subprocesses) expire(in *instance, inv *invocation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *Subprocesses) next(in *instance) {
 	if !in.started {
 		in.started = true
 		in.clock.Stop()
-		close(in.ready) // the caller that started it has an invocation for it
+		close(in.ready) // the caller that started the instance has an invocation for it
 		return
 	}
 	if in.current == nil || !in.current.delivered.Load() {
@@ -118,13 +118,13 @@ func (s *Subprocesses) retire(in *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at := slices.Index(in.pool.idle, in); at >= 0 {
-		in.pool.idle = slices.Delete(in.pool.idle, at, at+1) // no invocation can acquire it from here on
+		in.pool.idle = slices.Delete(in.pool.idle, at, at+1) // no invocation can acquire the instance from here on
 		in.retired = true
 		in.kill()
 	}
 }
 
-// answer stores the first response to inv and ignores others.
+// answer stores the first response to inv and ignores later responses.
 func (s *Subprocesses) answer(in *instance, inv *invocation, out outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,6 +145,6 @@ func (s *Subprocesses) remove(in *instance) {
 		return
 	}
 	if !in.retired {
-		<-in.pool.slots // it was busy, so its slot is released
+		<-in.pool.slots // the instance was busy, so its slot is released
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Detached returns attributes for processes that the runner ends itself. They do not receive Ctrl-C from the terminal.
-// They receive signal when the runner ends, even if it was killed, since an orphan would compete with the next runner's
-// processes.
+// Detached returns attributes for processes that the runner ends itself. A detached process does not receive Ctrl-C
+// from the terminal. It receives signal when the runner ends, even if the runner was killed, since an orphan would
+// compete with the next runner's processes.
 func Detached(signal syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
 }

@@ -14,7 +14,7 @@ import (
 
 var errRemote = errors.New("the Lambda endpoint did not run the function")
 
-// Remote invokes functions through Lambda's own Invoke API at an endpoint such as `sam local start-lambda`.
+// Remote invokes functions through Lambda's own Invoke API at an endpoint such as that of `sam local start-lambda`.
 type Remote struct {
 	endpoint string
 	client   *http.Client
@@ -50,7 +50,7 @@ func (r *Remote) Invoke(ctx context.Context, function string, payload []byte) ([
 	case response.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%w: %s: HTTP %d: %s", errRemote, function, response.StatusCode, body[:min(len(body), 1024)])
 	case !json.Valid(body):
-		// functions respond in JSON; if the container ended, the SAM CLI returns its message as the response
+		// functions respond in JSON; if the container ended, the SAM CLI returns its own message as the response
 		return nil, failure(body)
 	}
 	return body, nil

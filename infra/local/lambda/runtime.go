@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// This is the Lambda Runtime API as aws-lambda-go uses it, with one path prefix per instance:
+// These routes implement the Lambda Runtime API as aws-lambda-go uses it, with one path prefix per instance:
 // https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
 func (s *Subprocesses) routes() *http.ServeMux {
 	const base = Prefix + "{instance}/2018-06-01/runtime/"
@@ -45,7 +45,7 @@ func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *ins
 		w.WriteHeader(http.StatusGone)
 	case inv := <-in.work:
 		if r.Context().Err() != nil {
-			in.work <- inv // if this instance has ended, the invocation goes to another one
+			in.work <- inv // if this instance has ended, another instance gets the invocation
 			return
 		}
 		inv.delivered.Store(true)
@@ -96,7 +96,8 @@ func (s *Subprocesses) serveInitError(w http.ResponseWriter, r *http.Request, in
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// readAnswer reads the response to in's current invocation. If ok is false, it has already written an error response.
+// readAnswer reads the response to in's current invocation. If ok is false, readAnswer has already written an error
+// response.
 func (s *Subprocesses) readAnswer(w http.ResponseWriter, r *http.Request, in *instance) (*invocation, []byte, bool) {
 	s.mu.Lock()
 	inv := in.current

@@ -1,8 +1,9 @@
 // Package provision creates a template's resources, as CloudFormation does in a deployment: tables, queues, buckets,
 // keys, secrets and SSM parameters. It uses the ordinary SDK clients, so it works with any implementation of AWS.
 //
-// It never deletes resources and never changes existing ones in ways that affect data. It skips features that have no
-// use on a laptop (encryption, backup, lifecycle, policies); package template defines which properties these are.
+// The package never deletes resources and never changes existing resources in ways that affect data. It skips features
+// that have no use on a laptop (encryption, backup, lifecycle, policies); package template defines which properties
+// configure these features.
 package provision
 
 import (
@@ -26,10 +27,10 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Apply creates those resources of t that do not exist yet. It does not change existing rows, messages, objects, keys
-// and secret values. It updates declared settings: queue attributes, and the values of SSM parameters, which may
-// contain this run's URL. An existing table with different keys or indexes is an error, since no function could use it.
-// Apply joins the first error of each service; calling it again continues.
+// Apply creates the resources of t that do not exist yet. It does not change existing rows, messages, objects, keys and
+// secret values. It updates declared settings: queue attributes, and the values of SSM parameters, which may contain
+// this run's URL. Apply returns an error for an existing table with different keys or indexes, since no function could
+// use such a table. Apply joins the first error of each service; calling Apply again continues the work.
 func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
 	tables, queues, buckets := dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg), s3.NewFromConfig(cfg)
 	keys, secrets, parameters := kms.NewFromConfig(cfg), secretsmanager.NewFromConfig(cfg), ssm.NewFromConfig(cfg)
@@ -77,7 +78,7 @@ func createBucket(ctx context.Context, client *s3.Client, b template.Bucket) err
 	return nil
 }
 
-// createKey creates a key and its alias. If an earlier run ended between the two, the earlier key stays unused.
+// createKey creates a key and its alias. If an earlier run ended between these two steps, the earlier key stays unused.
 func createKey(ctx context.Context, client *kms.Client, k template.Key) error {
 	_, err := client.DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &k.Alias})
 	if err == nil {

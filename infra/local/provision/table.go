@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// createTable creates a table, or checks that an existing one has the declared keys and indexes, and enables expiry.
+// createTable creates a table, or checks that an existing table has the declared keys and indexes, and enables expiry.
 func createTable(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	in := dynamodb.CreateTableInput{
 		TableName: &t.Name, BillingMode: types.BillingModePayPerRequest,
@@ -88,7 +88,8 @@ func schema(elements []types.KeySchemaElement) template.KeySchema {
 	return k
 }
 
-// expire enables a table's time to live. It first checks the current setting, since DynamoDB rejects enabling it twice.
+// expire enables a table's time to live. It first checks the current setting, since DynamoDB rejects a call that
+// enables time to live twice.
 func expire(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	now, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &t.Name})
 	if err != nil {

@@ -21,18 +21,18 @@ const (
 type Run struct {
 	Stack   string `json:"stack"` // stack name, which states its kind
 	BaseURL string `json:"base_url"`
-	// DashboardURL is the URL of the dashboard, with the host name that its cookie and passkeys use.
+	// DashboardURL is the URL of the dashboard, with the host name that the dashboard's cookie and passkeys use.
 	DashboardURL  string         `json:"dashboard_url"`
-	ConsoleURL    string         `json:"console_url"` // empty if there is no console
+	ConsoleURL    string         `json:"console_url"` // empty if the stack has no console
 	InboxURL      string         `json:"inbox_url"`   // a GET request lists the received webhooks
 	AWS           AWS            `json:"aws,omitzero"`
 	Sandbox       Sandbox        `json:"sandbox"`
 	Organisations []Organisation `json:"organisations"` // one entry per credential
-	// Owner is the e-mail address of the first organisation's owner. Sign-in codes are in the console's mailbox.
+	// Owner is the email address of the first organisation's owner. Sign-in codes are in the console's mailbox.
 	Owner string `json:"owner_email,omitempty"`
 }
 
-// AWS holds the access to the embedded AWS for operator programs, and the outputs of the stack there. The secret
+// AWS holds the credentials of the embedded AWS for operator programs, and the outputs of the stack there. The secret
 // changes with every start.
 type AWS struct {
 	EndpointURL     string            `json:"endpoint_url"`
@@ -71,7 +71,7 @@ type Organisation struct {
 	WebhookSecret string `json:"webhook_secret"`
 }
 
-// Write atomically replaces the file with run, readable only by its owner. It creates the folder if necessary.
+// Write atomically replaces the file with run, readable only by its owner. It creates the directory if necessary.
 func Write(file string, run Run) error {
 	if run.Sandbox.Personas == nil {
 		run.Sandbox.Personas = []Persona{}

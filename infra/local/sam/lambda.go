@@ -1,6 +1,6 @@
 // Package sam runs the functions in template.yaml in containers, using the SAM CLI's `sam local start-lambda`. It
 // inspects this machine's container engine, writes a fully resolved template, and owns the CLI's process and
-// containers. It does not trigger functions (package triggers and the gateway do).
+// containers. Package triggers and the gateway trigger the functions.
 package sam
 
 import (
@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	startTime = 2 * time.Minute  // limit for starting the CLI, which loads slowly
-	stopTime  = 20 * time.Second // limit for stopping the CLI and its containers
+	startTime = 2 * time.Minute  // maximum time for the CLI to start, since it loads slowly
+	stopTime  = 20 * time.Second // maximum time to stop the CLI and its containers
 	lookEvery = 50 * time.Millisecond
 )
 
@@ -53,13 +53,13 @@ type Lambda struct {
 	URL string // URL is the base URL of Lambda's Invoke API.
 
 	command  *exec.Cmd
-	mounting []string // docker filters for the functions' containers, including other runs' in this folder
+	mounting []string // docker filters for the functions' containers, including those of other runs in this directory
 	reaching string   // environment variable that only this run's containers have
 	output   *lineWriter
 	gone     chan struct{} // closed when the process has ended
 }
 
-// FindCLI returns an error with the remedy if the SAM CLI is not installed.
+// FindCLI returns an error that states the remedy if the SAM CLI is not installed.
 func FindCLI() error {
 	if _, err := exec.LookPath("sam"); err != nil {
 		return errNoCLI
@@ -68,15 +68,15 @@ func FindCLI() error {
 }
 
 // Start starts the CLI and waits until it responds. Inside containers, localhost also refers to this machine, since
-// URLs of local portals and webhooks must mean the same inside and outside. On success, the caller must close the
-// Lambda.
+// URLs of local portals and webhooks must have the same meaning inside and outside. On success, the caller must close
+// the Lambda.
 func Start(ctx context.Context, o Options) (*Lambda, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
 	host, port, _ := strings.Cut(address, ":")
-	// The process lives as long as the Lambda: Close ends it in an orderly way, even after ctx is done.
+	// The process lives as long as the Lambda: Close ends the process in an orderly way, even after ctx is done.
 	//nolint:gosec // our own arguments
 	command := exec.CommandContext(context.WithoutCancel(ctx), "sam", "local", "start-lambda", "--template", o.Template,
 		"--host", host, "--port", port, "--skip-pull-image", "--warm-containers", "LAZY", "--add-host",
@@ -96,7 +96,7 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 		l.mounting = append(l.mounting, "--filter", "volume="+o.Place.folder(f))
 	}
 	go func() {
-		_ = command.Wait() // the last output line explains why it ended
+		_ = command.Wait() // the last output line explains why the process ended
 		close(l.gone)
 	}()
 	if err = l.wait(ctx, address); err != nil {
@@ -105,9 +105,9 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	return l, nil
 }
 
-// cliEnvironment returns the CLI's environment: the runner's, which Docker needs, without two groups of variables. It
-// excludes those for real AWS accounts, because the CLI would pass their credentials to the functions. It also excludes
-// the functions' own variables, because the CLI would prefer the shell's values for them.
+// cliEnvironment returns the CLI's environment: the runner's environment, which Docker needs, without two groups of
+// variables. It excludes the variables for real AWS accounts, because the CLI would pass their credentials to the
+// functions. It also excludes the functions' own variables, because the CLI would prefer the shell's values.
 func cliEnvironment(functions []template.Function) []string {
 	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -120,13 +120,13 @@ func cliEnvironment(functions []template.Function) []string {
 		"AWS_EC2_METADATA_DISABLED=true")
 }
 
-// Close ends the containers and the CLI. The CLI alone would end its containers one by one, and may start more
-// meanwhile.
+// Close ends the containers and the CLI. The CLI alone would end its containers one by one, and might start more
+// containers meanwhile.
 func (l *Lambda) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	_ = l.remove(ctx)                             // repeated below, where the error is reported
-	_ = l.command.Process.Signal(syscall.SIGTERM) // fails only if it has already ended
+	_ = l.command.Process.Signal(syscall.SIGTERM) // fails only if the process has already ended
 	select {
 	case <-l.gone:
 	case <-ctx.Done():
@@ -225,7 +225,7 @@ func (s *lineWriter) String() string {
 
 var errWrongBinary = errors.New("is not a program for containers here")
 
-// CheckBinaries returns an error with the remedy if a function has no binary that a container can run. If the
+// CheckBinaries returns an error that states the remedy if a function has no binary that a container can run. If the
 // architecture is wrong, the CLI reports only that the function timed out.
 func (p Place) CheckBinaries(functions []template.Function) error {
 	machine := elf.EM_X86_64

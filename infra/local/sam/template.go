@@ -12,9 +12,9 @@ import (
 
 // Place describes the environment and the URLs for functions in containers.
 type Place struct {
-	Binaries     string // absolute path of the folder that contains <function>/bootstrap
+	Binaries     string // absolute path of the directory that contains <function>/bootstrap
 	Architecture string // architecture in Go's terms
-	URL          string // URL of the embedded AWS, with an IP address because the SDK adds the bucket to a host name
+	URL          string // URL of the embedded AWS; uses an IP address because the SDK adds the bucket to a host name
 	ObjectsURL   string // URL of S3 alone
 	SecretKey    string // secret key of the embedded AWS, for every access key
 	Region       string
@@ -53,17 +53,17 @@ type properties struct {
 	Handler       string
 	CodeURI       string `json:"CodeUri"`
 	Architectures []string
-	Timeout       int // in seconds
-	MemorySize    int // in MB
+	Timeout       int // seconds
+	MemorySize    int // MB
 	Environment   environment
 }
 
 type environment struct{ Variables map[string]string }
 
-// folder returns the folder that contains a function's binary.
+// folder returns the directory that contains a function's binary.
 func (p Place) folder(f template.Function) string { return filepath.Join(p.Binaries, f.Folder) }
 
-// variables returns the template's variables and those that direct a function to the embedded AWS. The CLI sets
+// variables returns the template's variables and the variables that direct a function to the embedded AWS. The CLI sets
 // Lambda's own variables, except those that it takes from this machine's AWS configuration or sets incorrectly.
 func (p Place) variables(f template.Function) map[string]string {
 	all := map[string]string{

@@ -13,7 +13,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// OwnerEmail is the e-mail address of the first organisation's owner. Codes sent to it appear in the console's mailbox.
+// OwnerEmail is the email address of the first organisation's owner. Codes sent to this address appear in the console's
+// mailbox.
 const OwnerEmail = "owner@alder.example"
 
 // Owner adds an owner to an organisation by the normal rules: an account and an accepted invitation.
@@ -35,7 +36,7 @@ func Owner(ctx context.Context, service members.Service, accounts store.Accounts
 	return nil
 }
 
-// reader is the owner's mailbox while there is no console yet.
+// reader is the owner's mailbox until the console exists.
 type reader struct{ text string }
 
 // Send implements verification.Mailer.

@@ -1,5 +1,5 @@
 // Package seed populates a new local stack: two organisations with credentials and with webhooks to the local inbox,
-// and the sandbox as a connectable institution. It uses shared/manage/operator, like any operator's program, and never
+// and the sandbox as a connectable institution. Like any operator's program, it uses shared/manage/operator and never
 // writes to a table itself.
 package seed
 
@@ -25,8 +25,8 @@ type Options struct {
 	BaseURL    string // API base URL, ending in /v1
 	ConsoleURL string
 	ReturnURL  string // URL to which patients of test credentials return, on a loopback address
-	InboxURL   string // webhooks are sent to InboxURL/<name>; "" for no webhooks
-	DataDir    string // folder of the sandbox's bundles, or "" for none
+	InboxURL   string // webhooks are sent to InboxURL/<name>; "" disables webhooks
+	DataDir    string // directory of the sandbox's bundles; "" if none
 	Catalog    shipped.Choice
 }
 
@@ -54,7 +54,7 @@ func Apply(ctx context.Context, o *wiring.Operator, to Options) (runfile.Run, er
 }
 
 // Organisations creates two organisations for trying out a stack, the first with live mode and the second without, and
-// returns their credentials. If it fails, it also returns those created so far.
+// returns their credentials. If Organisations fails, it also returns the credentials created so far.
 func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfile.Organisation, error) {
 	var made []runfile.Organisation
 	first, err := organisation(ctx, o, "Alder Health App", org.Paid, org.LiveGranted, "alder")
@@ -86,13 +86,15 @@ func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfi
 	return made, nil
 }
 
-// AddSandbox makes the sandbox, or one of its misbehaving portals, connectable as an institution with these overrides.
+// AddSandbox makes the sandbox, or one of its misbehaving portals, connectable as an institution with the given
+// overrides.
 func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, overrides string) error {
 	issuer := strings.TrimSuffix(s.FHIRBaseURL, "/fhir")
 	err := o.Endpoints.Add(ctx, catalog.Endpoint{
 		ID: s.EndpointID, BrandID: s.BrandID, PortalID: s.PortalID, Name: "Sandbox Hospital", FHIRBase: s.FHIRBaseURL,
 		PlatformType: "sandbox", FHIRVersion: "4.0.1", Mode: string(org.Test), Overrides: overrides,
-		// Copied from the sandbox's discovery document, so that seeding invokes no function. infra/test/e2e compares the two.
+		// The pins are copied from the sandbox's discovery document, so that seeding invokes no function.
+		// infra/test/e2e compares the two.
 		Pins: catalog.PinsOf(catalog.Addresses{
 			Issuer: issuer, Authorization: issuer, Token: issuer, Revocation: issuer, Introspection: issuer,
 		}),
@@ -106,7 +108,7 @@ func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, over
 	return nil
 }
 
-// organisation creates an organisation. Its e-mail address for notices is unused, since the local console shows them.
+// organisation creates an organisation. The email address for notices is unused, since the local console shows notices.
 func organisation(
 	ctx context.Context, o *wiring.Operator, name string, plan org.Plan, live org.LiveAccess, host string,
 ) (org.Organisation, error) {

@@ -50,7 +50,7 @@ func (b *builder) add(r resource) error {
 	case kindRole:
 		b.role(r, o)
 	case kindLogGroup:
-		// The runner shows logs as they arrive and stores none.
+		// The runner shows logs as they arrive and does not store them.
 		o.ignore("RetentionInDays", "KmsKeyId")
 		o.required("LogGroupName")
 	case kindDashboard, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
@@ -71,8 +71,9 @@ func (b *builder) arn(kind, id string) string {
 	return v
 }
 
-// bucket reads an AWS::S3::Bucket. Nothing is encrypted locally, but users of the bucket need the permissions for its
-// key. Access and lifecycle settings apply only on AWS; the sweeper deletes files on time in every environment.
+// bucket reads an AWS::S3::Bucket. Nothing is encrypted locally, but users of the bucket need the permissions for the
+// bucket's key. Access and lifecycle settings apply only on AWS; the sweeper deletes files on time in every
+// environment.
 func (b *builder) bucket(id string, o *object) Bucket {
 	o.ignore("PublicAccessBlockConfiguration", "OwnershipControls", "LifecycleConfiguration", "LoggingConfiguration")
 	bucket := Bucket{LogicalID: id, Name: b.ref(kindBucket, id), ARN: b.arn(kindBucket, id)}
@@ -89,8 +90,8 @@ func (b *builder) bucket(id string, o *object) Bucket {
 	return bucket
 }
 
-// key reads an AWS::KMS::Key. The functions' statements determine who may use it; its own policy must not deny anything
-// that they allow.
+// key reads an AWS::KMS::Key. The functions' statements determine who may use the key; the key's own policy must not
+// deny any use that these statements allow.
 func (b *builder) key(id string, o *object) Key {
 	o.ignore("Description", "EnableKeyRotation")
 	b.keyPolicy(id, o.object("KeyPolicy"))

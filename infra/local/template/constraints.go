@@ -13,7 +13,7 @@ type constraints struct {
 	allowed          []string       // nil allows any value
 	pattern          *regexp.Regexp // must match the complete value; nil allows any value
 	lowest, highest  string         // bounds of a number; empty means no bound
-	shortest, widest int            // lengths in characters
+	shortest, widest int            // minimum and maximum length in characters
 	description      string
 }
 
@@ -41,7 +41,7 @@ func readConstraints(d *object) constraints {
 	return c
 }
 
-// reject returns the reason why a value is not allowed, or "" if it is.
+// reject returns the reason why a value is not allowed, or "" if the value is allowed.
 func (c constraints) reject(value string, number bool) string {
 	switch {
 	case c.allowed != nil && !slices.Contains(c.allowed, value):

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is a template split into sections. Its intrinsic functions are in long form and not resolved yet.
+// document is a template split into sections. Its intrinsic functions are in long form and not yet resolved.
 type document struct {
 	parameters []entry
 	conditions map[string]*yaml.Node
@@ -28,7 +28,7 @@ type resource struct {
 // serverless is the transform that converts SAM's resources to CloudFormation's.
 const serverless = "AWS::Serverless-2016-10-31"
 
-// parse splits text into sections. transform is the transform that remains to be applied.
+// parse splits text into sections. transform is the transform that has yet to be applied.
 func parse(text []byte, transform string) (*document, error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(text, &file); err != nil {
@@ -76,9 +76,10 @@ func parse(text []byte, transform string) (*document, error) {
 func readResource(e entry, transformed bool) (resource, error) {
 	o := read(e.value, e.line)
 	if transformed {
-		o.ignore("DependsOn", "UpdatePolicy") // affects only the order of CloudFormation's operations; SAM writes it
+		o.ignore("DependsOn", "UpdatePolicy") // affects only the order of CloudFormation's work; SAM writes it
 	}
-	// These attributes protect data when a stack changes or is deleted; on a laptop, a person deletes the data folder.
+	// These attributes protect data when a stack changes or is deleted; on a laptop, a person deletes the data
+	// directory.
 	o.ignore("DeletionPolicy", "UpdateReplacePolicy")
 	r := resource{id: e.key, line: e.line, kind: o.required("Type"), condition: o.take("Condition")}
 	r.properties = o.mapping("Properties")
@@ -86,8 +87,8 @@ func readResource(e entry, transformed bool) (resource, error) {
 	return r, o.end()
 }
 
-// longForm copies a node with every intrinsic function in long form ({"Fn::Sub": ...}). It rejects YAML features that
-// this package does not support, anywhere in the file.
+// longForm copies a node with every intrinsic function in long form ({"Fn::Sub": ...}). It rejects unsupported YAML
+// features anywhere in the file.
 func longForm(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return nil, refuse(n.Line, "YAML anchors and aliases are understood only as Metadata")
@@ -146,7 +147,7 @@ func understoodFunction(name string) bool {
 	return false
 }
 
-// function returns an intrinsic function's name and argument, or an empty name if n is not one.
+// function returns an intrinsic function's name and argument, or an empty name if n is not an intrinsic function.
 func function(n *yaml.Node) (name string, argument *yaml.Node) {
 	if n.Kind != yaml.MappingNode || len(n.Content) != 2 {
 		return "", nil

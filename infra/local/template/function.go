@@ -7,11 +7,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// function reads an AWS::Serverless::Function. It stores the function's events for link, since they refer to other
+// function reads an AWS::Serverless::Function. It stores the function's events for link, since events refer to other
 // resources.
 func (b *builder) function(r resource, o *object) {
-	// The laptop builds for its own processor, starts the binary itself, and shows traces and logs as they arrive. It has
-	// no versions and always starts the newest build.
+	// The laptop builds for its own processor, starts the binary itself, and shows traces and logs as they arrive.
+	// Functions have no versions, and the laptop always starts the newest build.
 	o.ignore("Description", "Architectures", "Handler", "CodeUri", "Tracing", "AutoPublishAlias", "AutoPublishCodeSha256",
 		"DeploymentPreference")
 	o.oneOf("Runtime", "provided.al2023")

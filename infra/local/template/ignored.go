@@ -2,7 +2,7 @@ package template
 
 // The API's front exists only on AWS: a domain name with its certificate, a firewall, and a distribution for the
 // widget's element. On a laptop, clients use the API's own URL. References in these resources are resolved like all
-// others.
+// other references.
 
 // inFront reads a resource that belongs to the API's front.
 func inFront(r resource, o *object) {
@@ -21,8 +21,8 @@ func inFront(r resource, o *object) {
 }
 
 // Monitoring exists only on AWS: alarms and the dashboard use CloudWatch metrics, which a laptop does not store, and
-// nobody there waits for the alarms' e-mails. References in these resources are resolved like all others, so errors in
-// them are also found here; infra/test/policy lists the required alarms.
+// nobody there needs the alarms' emails. References in these resources are resolved like all other references, so
+// errors in the references are also found here; infra/test/policy lists the required alarms.
 
 // unwatched reads a monitoring resource.
 func unwatched(r resource, o *object) {

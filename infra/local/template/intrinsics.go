@@ -10,8 +10,8 @@ import (
 // placeholder matches ${Name}, ${Resource.Attribute} and the escaped ${!Literal} in Fn::Sub.
 var placeholder = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
-// resolver resolves nodes with intrinsic functions to plain ones. It resolves only the chosen branch of an Fn::If,
-// since the other branch may refer to resources that its condition excludes.
+// resolver replaces nodes that have intrinsic functions with plain nodes. It resolves only the chosen branch of an
+// Fn::If, since the other branch may refer to resources that its condition excludes.
 type resolver struct {
 	stack, baseURL string
 	parameters     map[string]*yaml.Node // including pseudo parameters
@@ -80,7 +80,7 @@ func (r *resolver) call(name string, argument *yaml.Node) (*yaml.Node, error) {
 	return nil, refuse(argument.Line, "%s has no meaning outside Conditions", name)
 }
 
-// ref evaluates a Ref, whether written as such or as ${Name}.
+// ref evaluates a Ref, written either as Ref or as ${Name}.
 func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind != yaml.ScalarNode {
 		return nil, refuse(n.Line, "Ref takes a name")
@@ -90,7 +90,7 @@ func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 	}
 	if v, ok := r.parameters[n.Value]; ok {
 		at := *v
-		at.Line = n.Line // so that errors about the value name the line that uses it
+		at.Line = n.Line // errors about the value then name the line that uses it
 		return &at, nil
 	}
 	if strings.HasSuffix(n.Value, ".Stage") {
@@ -199,7 +199,7 @@ func (r *resolver) choose(n *yaml.Node) (*yaml.Node, error) {
 	return r.resolve(n.Content[2])
 }
 
-// pair resolves a two-element list of a scalar and any node.
+// pair resolves a two-element list that contains a scalar and any node.
 func (r *resolver) pair(n *yaml.Node, usage string) (first, second *yaml.Node, err error) {
 	v, err := r.resolve(n)
 	if err != nil {

@@ -6,21 +6,21 @@ import (
 )
 
 // keyDenial is a statement in a key's policy that denies uses to callers without a given tag or service. A laptop does
-// not enforce it, so no role may allow anything that it denies.
+// not enforce the statement, so no role may allow a use that the statement denies.
 type keyDenial struct {
 	key     string // the key's logical ID
 	line    int
 	actions []string
-	// tag is a tag that the caller's role must have with the value want. If tag is empty, the call must come through the
-	// service want.
+	// tag is a tag that the caller's role must have with the value want. If tag is empty, the call must come through
+	// the service named in want.
 	tag, want string
 }
 
 // principalTag is the prefix of the condition key for a tag on the caller's role.
 const principalTag = "aws:PrincipalTag/"
 
-// keyPolicy reads a key's policy. The policy may allow only the account's administration and AWS services, neither of
-// which a laptop has.
+// keyPolicy reads a key's policy. The policy may allow access only to the account's administration and to AWS services,
+// neither of which a laptop has.
 func (b *builder) keyPolicy(id string, document *object) {
 	document.ignore("Version")
 	for _, s := range document.objects("Statement") {
@@ -53,8 +53,8 @@ func (b *builder) keyPolicy(id string, document *object) {
 	document.finish()
 }
 
-// checkKeyPolicies rejects roles that allow uses denied by a key's policy, and roles with the tag of a key that they do
-// not use.
+// checkKeyPolicies rejects roles that grant key uses that the key's policy denies, and roles with the tag of a key that
+// they do not use.
 func (b *builder) checkKeyPolicies() error {
 	for _, d := range b.denials {
 		arn := b.arn(kindKey, d.key)

@@ -323,7 +323,7 @@ func TestLoadReadsAPIStageTypesAndGatewayResponses(t *testing.T) {
 }
 
 // TestPrivateRangesAreEmptyByDefault checks that private address ranges must be set explicitly, since a deployed stack
-// could otherwise be made to send requests to its own network.
+// could otherwise be tricked into sending requests to its own network.
 func TestPrivateRangesAreEmptyByDefault(t *testing.T) {
 	t.Parallel()
 	callers := 0

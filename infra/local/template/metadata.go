@@ -8,8 +8,8 @@ import (
 
 // standIn expands the supported YAML aliases. A resource's Metadata may refer to an anchor in the Metadata section, so
 // that a waiver for all functions is written once. A path of an API may refer to another path's anchor, since one
-// function serves both. All other aliases are rejected. SAM expands aliases when it builds, since CloudFormation does
-// not accept any.
+// function serves both paths. standIn rejects all other aliases. SAM expands aliases when it builds, since
+// CloudFormation does not accept any alias.
 func standIn(root *yaml.Node) {
 	for _, section := range entries(root) {
 		switch section.key {
@@ -39,7 +39,7 @@ func replace(n *yaml.Node) {
 	n.Anchor = ""
 }
 
-// follow returns the value at a path of keys, or nil if there is none.
+// follow returns the value at a path of keys, or nil if the path has no value.
 func follow(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		i := slices.IndexFunc(entries(n), func(e entry) bool { return e.key == key })

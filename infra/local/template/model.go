@@ -3,7 +3,8 @@ package template
 import "time"
 
 // Template is a resolved template. It excludes resources whose Condition is false. Lists are in file order, except that
-// Queues lists a dead-letter queue before the queues that refer to it, since SQS requires that it exists.
+// Queues lists a dead-letter queue before the queues that refer to it, since SQS requires the dead-letter queue to
+// exist.
 type Template struct {
 	Functions  []Function
 	Tables     []Table
@@ -19,13 +20,13 @@ type Template struct {
 
 // Function is an AWS::Serverless::Function after merging the Globals.
 type Function struct {
-	LogicalID string // such as "GetOrgFunction"; used for invocations and as its access key on a laptop
+	LogicalID string // such as "GetOrgFunction"; used for invocations and as the function's access key on a laptop
 	Name      string // physical name, <stack>-<LogicalID>
-	Folder    string // such as "getorg": its folder under functions/ and its name in the build
+	Folder    string // such as "getorg": the directory below functions/ and the name in the build
 	Timeout   time.Duration
 	MemoryMB  int
-	Reserved  int // reserved concurrency, which is also its maximum; 0 if not declared
-	// Environment holds the template's variables. The runner adds Lambda's own, such as AWS_REGION.
+	Reserved  int // reserved concurrency, which is also the maximum; 0 if not declared
+	// Environment holds the template's variables. The runner adds Lambda's own variables, such as AWS_REGION.
 	Environment map[string]string
 	LogGroup    string // log group name
 	// Statements holds the statements in the function's role.
@@ -35,8 +36,8 @@ type Function struct {
 	Schedules     []Schedule
 }
 
-// Route is a method and a path of the API. Method is in upper case, or ANY for every method without its own route. Path
-// is as declared, without the stage, such as /a/{id} or /sandbox/{proxy+}.
+// Route is a method and a path of the API. Method is in upper case, or is ANY for every method without its own route.
+// Path is as declared, without the stage, such as /a/{id} or /sandbox/{proxy+}.
 type Route struct{ Method, Path string }
 
 // QueueTrigger is an SQS event of a function.
@@ -53,18 +54,18 @@ type Schedule struct {
 	Every time.Duration
 }
 
-// Statement is a statement in a role. Its Effect is always Allow, since Load rejects others.
+// Statement is a statement in a role. Its Effect is always Allow, since Load rejects any other Effect.
 type Statement struct {
 	Sid       string
 	Actions   []string                       // such as "dynamodb:GetItem"
 	Resources []string                       // ARNs, possibly with *
-	Condition map[string]map[string][]string // values by operator and key; nil if there is none
+	Condition map[string]map[string][]string // values by operator and key; nil without conditions
 }
 
 // Table is an AWS::DynamoDB::Table.
 type Table struct {
 	LogicalID, Name, ARN string
-	Attributes           map[string]string // type (S, N or B) by name
+	Attributes           map[string]string // type (S, N or B) by attribute name
 	Key                  KeySchema
 	Indexes              []Index
 	TTLAttribute         string // empty if rows do not expire
@@ -73,14 +74,14 @@ type Table struct {
 // KeySchema names a key's attributes; Range is empty without a sort key.
 type KeySchema struct{ Hash, Range string }
 
-// Index is a global secondary index. Projection is KEYS_ONLY or ALL.
+// Index is a global secondary index. Projection is either KEYS_ONLY or ALL.
 type Index struct {
 	Name       string
 	Key        KeySchema
 	Projection string
 }
 
-// Queue is an AWS::SQS::Queue. Attributes are in CreateQueue's form.
+// Queue is an AWS::SQS::Queue. Attributes use the same format as CreateQueue.
 type Queue struct {
 	LogicalID, Name, URL, ARN string
 	Attributes                map[string]string
@@ -94,14 +95,14 @@ type Bucket struct {
 	KeyARN               string // default KMS key for its objects; empty for S3's own key
 }
 
-// Key is an AWS::KMS::Key. ARN is that of its alias, since the key's own ID is unknown until it exists.
+// Key is an AWS::KMS::Key. ARN is the ARN of the key's alias, since the key's own ID is unknown until the key exists.
 type Key struct {
 	LogicalID, Alias, ARN string
 	Spec, Usage           string // in KMS's terms; empty for a symmetric encryption key
 }
 
 // Secret is an AWS::SecretsManager::Secret with a generated value of Length random characters. The value is stored
-// under StringKey in the JSON object StringTemplate, or alone if StringTemplate is empty.
+// under StringKey in the JSON object StringTemplate. If StringTemplate is empty, the value is stored by itself.
 type Secret struct {
 	LogicalID, Name, ARN string
 	StringTemplate       string
@@ -113,7 +114,7 @@ type Secret struct {
 // Parameter is an AWS::SSM::Parameter of type String.
 type Parameter struct{ LogicalID, Name, Value string }
 
-// API is the AWS::Serverless::Api. LogicalID is empty if the template has none.
+// API is the AWS::Serverless::Api. LogicalID is empty if the template has no API.
 type API struct {
 	LogicalID        string
 	Stage            string
@@ -123,7 +124,7 @@ type API struct {
 
 // GatewayResponse is a response that API Gateway sends without invoking a function.
 type GatewayResponse struct {
-	StatusCode int               // 0 for the default of the response type
+	StatusCode int               // 0 for the response type's default
 	Headers    map[string]string // value by name, either context.requestId or 'literal'
 	Body       string            // JSON that may contain $context.requestId; empty for API Gateway's own text
 }

@@ -40,8 +40,8 @@ func understoodType(kind string) bool {
 	return false
 }
 
-// Physical names depend only on the stack's name and the logical ID, except those that the template sets, so that a
-// restarted runner finds the previous run's data. On AWS, CloudFormation appends random characters.
+// Physical names depend only on the stack's name and the logical ID, except names that the template sets. A restarted
+// runner therefore finds the previous run's data. On AWS, CloudFormation appends random characters.
 
 // name returns the physical name for most resources.
 func (r *resolver) name(id string) string { return r.stack + "-" + id }
@@ -92,8 +92,8 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 	case kindRole + ".Arn":
 		return "arn:aws:iam::" + account + ":role/" + r.name(id), true
 	case kindLogGroup + ".Arn":
-		return arn("logs", "log-group:"+r.chosen[id]+":*"), true // CloudFormation's form, which includes the streams
-	case kindAPI + ".Stage": // created by SAM for an API
+		return arn("logs", "log-group:"+r.chosen[id]+":*"), true // CloudFormation's form, including the streams
+	case kindAPI + ".Stage": // SAM creates this resource for an API
 		return r.chosen[id], true
 	case kindDomain + ".RegionalDomainName":
 		return "d-" + strings.ToLower(id) + ".execute-api." + region + ".amazonaws.com", true

@@ -9,9 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// object reads a mapping property by property and records which ones were read, so that finish can reject the others:
-// an unread property would be a difference between the laptop and AWS. The first error is stored and shared with nested
-// objects, so a reader can read all properties in sequence and check once at the end.
+// object reads a mapping property by property and records which properties were read, so that finish can reject all
+// other properties. An unread property would be a difference between the laptop and AWS. The first error is stored and
+// shared with nested objects, so a reader can read all properties in sequence and check for an error once at the end.
 type object struct {
 	node  *yaml.Node // nil if the mapping, and therefore every property, is absent
 	where string     // path prefix of property names, such as "Environment."
@@ -26,7 +26,7 @@ func read(n *yaml.Node, start int) *object {
 	return within(n, "", new(error), start)
 }
 
-// within returns an object for a nested mapping, sharing err.
+// within returns an object for a nested mapping that shares err.
 func within(n *yaml.Node, where string, err *error, start int) *object {
 	o := &object{node: n, where: where, seen: map[string]bool{}, err: err, start: start}
 	if n != nil && n.Kind != yaml.MappingNode {
@@ -36,7 +36,7 @@ func within(n *yaml.Node, where string, err *error, start int) *object {
 	return o
 }
 
-// failf stores an error unless there already is one.
+// failf stores an error unless an error is already stored.
 func (o *object) failf(line int, format string, args ...any) {
 	if *o.err == nil {
 		*o.err = refuse(line, format, args...)
@@ -51,7 +51,7 @@ func (o *object) line() int {
 	return o.node.Line
 }
 
-// take marks a property as read and returns its node, or nil if it is absent.
+// take marks a property as read and returns its node, or nil if the property is absent.
 func (o *object) take(key string) *yaml.Node {
 	o.seen[key] = true
 	for _, e := range entries(o.node) {
@@ -62,7 +62,7 @@ func (o *object) take(key string) *yaml.Node {
 	return nil
 }
 
-// ignore marks properties as read that have no meaning on a laptop.
+// ignore marks properties that have no meaning on a laptop as read.
 func (o *object) ignore(keys ...string) {
 	for _, k := range keys {
 		o.seen[k] = true
@@ -167,12 +167,13 @@ func (o *object) objects(key string) []*object {
 	return all
 }
 
-// mapping returns a property's node, checked to be a mapping, or nil if it is absent.
+// mapping returns a property's node after checking that the node is a mapping, or returns nil if the property is
+// absent.
 func (o *object) mapping(key string) *yaml.Node {
 	return o.object(key).node
 }
 
-// object reads a nested mapping, whose finish must be called separately.
+// object reads a nested mapping. The caller must call the nested object's finish separately.
 func (o *object) object(key string) *object {
 	return within(o.take(key), o.where+key+".", o.err, o.line())
 }
@@ -196,7 +197,7 @@ func (o *object) finish() {
 	}
 }
 
-// end finishes the outermost object and returns the first error in it or in a nested object.
+// end finishes the outermost object and returns the first error in that object or in a nested object.
 func (o *object) end() error {
 	o.finish()
 	return *o.err

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Values that AWS would provide and that a laptop must choose. The embedded AWS serves this account and region.
+// AWS would provide these values, but a laptop must choose them. The embedded AWS serves this account and region.
 const (
 	account = "000000000000"
 	region  = "us-east-1"

@@ -46,7 +46,7 @@ func (b *builder) queue(id string, o *object) Queue {
 }
 
 // orderQueues puts every dead-letter queue before the queues that refer to it. closed holds the ARNs of queues that
-// must not be used as one.
+// must not be used as dead-letter queues.
 func orderQueues(queues []Queue, closed []string) ([]Queue, error) {
 	for _, q := range queues {
 		if slices.Contains(closed, q.DeadLetterARN) {

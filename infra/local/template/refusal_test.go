@@ -12,7 +12,7 @@ import (
 // head is the start of every small template, so a test's additions begin at line 3.
 const head = "Transform: AWS::Serverless-2016-10-31\nResources:\n"
 
-// api and worker are resources that some tests add to their own.
+// api and worker are resources that some tests add to their own template.
 const (
 	api = "  Api:\n    Type: AWS::Serverless::Api\n    Properties: {StageName: v1}\n" // 3 lines
 	run = "    Type: AWS::Serverless::Function\n    Properties:\n      Runtime: provided.al2023\n"

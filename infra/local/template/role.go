@@ -10,9 +10,9 @@ type role struct {
 	tags       map[string]string
 }
 
-// role reads an AWS::IAM::Role. Its inline policies contain the functions' permissions. Managed policies are rejected,
-// since their content is defined elsewhere and changes. Of the roles for other services, only API Gateway's has an
-// effect on a laptop.
+// role reads an AWS::IAM::Role. The role's inline policies contain the functions' permissions. Managed policies are
+// rejected, since their content is defined elsewhere and changes. Of the roles for other services, only API Gateway's
+// role has an effect on a laptop.
 func (b *builder) role(r resource, o *object) {
 	o.ignore("Description")
 	trust := o.object("AssumeRolePolicyDocument")
@@ -78,8 +78,8 @@ func (b *builder) isLogGroup(name string) bool {
 	return false
 }
 
-// assignStatements gives every function the statements of its role. The template must declare the role and the log
-// group, since AWS would otherwise create undocumented ones.
+// assignStatements gives every function its role's statements. The template must declare the role and the log group,
+// since AWS would otherwise create an undocumented role and log group.
 func (b *builder) assignStatements() error {
 	for _, n := range b.needs {
 		f := &b.template.Functions[n.function]

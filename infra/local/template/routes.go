@@ -53,7 +53,7 @@ func (b *builder) paths(o *object, api string) {
 // readMethod reads the function and role from a method's integration.
 func readMethod(path *object, key string) method {
 	o := path.object(key)
-	o.ignore("responses") // OpenAPI requires it; API Gateway forwards responses unchanged
+	o.ignore("responses") // OpenAPI requires responses; API Gateway forwards responses unchanged
 	integration := o.object("x-amazon-apigateway-integration")
 	integration.oneOf("type", "aws_proxy")
 	integration.oneOf("httpMethod", http.MethodPost) // method for invoking Lambda, regardless of the caller's method
@@ -98,7 +98,7 @@ func (t routeTable) add(path string, line int, o *object) {
 }
 
 // connect assigns each function its routes once every function and role is known. API Gateway invokes a function's
-// alias, with a role that allows exactly that. Without the role, the path would respond with status 500.
+// alias, using a role that allows exactly this invocation. Without the role, the path would respond with status 500.
 func (b *builder) connect() error {
 	for _, m := range b.methods {
 		invoked := func(f Function) bool {

@@ -1,11 +1,11 @@
 // Package template reads template.yaml, the SAM template that is the only description of the system, and resolves it
 // for one stack: parameters, conditions, Globals, intrinsic functions and physical names. It is strict: an unsupported
-// resource type, property, event type or function is an error with its line, so that the system on a laptop can't
-// silently differ from the deployed one.
+// resource type, property, event type or function is an error that states the line, so that the system on a laptop
+// can't silently differ from the deployed system.
 //
-// It creates and runs nothing; provision, gateway and the runner do that with its data. It does not check the house
-// rules either (infra/test/policy), only what AWS itself would reject in a deployment or a laptop would silently do
-// differently.
+// The package creates and runs nothing; provision, gateway and the runner use its data to create and run the stack. It
+// does not check the project's own rules either (infra/test/policy). It rejects only what AWS itself would reject in a
+// deployment or a laptop would silently do differently.
 package template
 
 import (
@@ -18,10 +18,10 @@ import (
 
 // Options holds a deployment's inputs other than the template file.
 type Options struct {
-	// Parameters overrides the defaults in the Parameters section. A CommaDelimitedList has the form "a,b". A name that
-	// the template does not declare is an error.
+	// Parameters overrides the defaults in the Parameters section. A CommaDelimitedList has the form "a,b". Load
+	// returns an error for a name that the template does not declare.
 	Parameters map[string]string
-	// BaseURL is the URL of the embedded AWS, such as http://127.0.0.1:4566, with which queue URLs start.
+	// BaseURL is the URL of the embedded AWS, such as http://127.0.0.1:4566. Queue URLs start with BaseURL.
 	BaseURL string
 	// StackName is the value of AWS::StackName and the prefix of most physical names.
 	StackName string
@@ -44,7 +44,7 @@ func Load(file string, o Options) (*Template, error) {
 	return t, nil
 }
 
-// load implements Load. Each step needs the results of the steps before.
+// load implements Load. Each step needs the results of the previous steps.
 func load(text []byte, o Options) (*Template, error) {
 	d, err := parse(text, serverless)
 	if err != nil {
@@ -85,8 +85,8 @@ func newResolver(d *document, o Options) (*resolver, error) {
 	return values, values.decideAll()
 }
 
-// presentResources returns the resources whose Condition is true, with Globals merged in. It adds their names to
-// values, so that references to anything else are rejected.
+// presentResources returns the resources whose Condition is true, with Globals merged in. It adds these resources'
+// names to values, so that references to anything else are rejected.
 func presentResources(d *document, values *resolver, understood func(kind string) bool) ([]resource, error) {
 	var present []resource
 	declared := map[string]string{}
@@ -142,7 +142,7 @@ func (b *builder) outputs(section []entry) error {
 	return nil
 }
 
-// lineError is an error with the template line and the logical ID (if any) that it concerns.
+// lineError is an error with the template line and, if any, the logical ID that the error concerns.
 type lineError struct {
 	line     int
 	id, text string
@@ -161,7 +161,7 @@ func refuse(line int, format string, args ...any) error {
 	return &lineError{line: line, text: fmt.Sprintf(format, args...)}
 }
 
-// in adds the logical ID to a lineError that has none.
+// in adds the logical ID to a lineError that lacks one.
 func in(id string, err error) error {
 	if refusal, ok := errors.AsType[*lineError](err); ok && refusal.id == "" {
 		return &lineError{line: refusal.line, id: id, text: refusal.text}
@@ -176,7 +176,7 @@ type entry struct {
 	value *yaml.Node
 }
 
-// entries returns a mapping's entries; a nil node has none.
+// entries returns a mapping's entries, or nil if the node is nil.
 func entries(n *yaml.Node) []entry {
 	if n == nil {
 		return nil

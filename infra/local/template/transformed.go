@@ -8,7 +8,8 @@ import (
 )
 
 // Permissions reads a template that SAM has transformed, and returns the statements of each function's role by the
-// function's logical ID. It is as strict about roles as Load; it reads all other resources only to resolve references.
+// function's logical ID. Permissions is as strict about roles as Load, but reads all other resources only to resolve
+// references.
 func Permissions(file string, o Options) (map[string][]Statement, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever runs the tests
 	if err != nil {
@@ -61,7 +62,7 @@ func permissions(d *document, o Options) (map[string][]Statement, error) {
 	return all, nil
 }
 
-// valueOf returns the value for a key in a mapping, or an empty text if it is missing.
+// valueOf returns the value for a key in a mapping, or an empty text node if the key is missing.
 func valueOf(n *yaml.Node, key string) *yaml.Node {
 	for _, e := range entries(n) {
 		if e.key == key {

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// largestRead is the maximum size in bytes of an event or response to parse. Parsing a larger one would cost too much.
+// largestRead is the maximum size, in bytes, of an event or response to parse. Parsing a larger event or response would
+// cost too much.
 const largestRead = 256 << 10
 
-// event holds the fields by which Lambda's kinds of events are distinguished.
+// event holds the fields that distinguish Lambda's kinds of events.
 type event struct {
 	HTTPMethod     string `json:"httpMethod"`
 	Resource       string `json:"resource"`
@@ -29,8 +30,8 @@ type event struct {
 	Resources  []string `json:"resources"`
 }
 
-// read returns an event's trigger, its subject and the request IDs that appear in its log lines. A path is returned as
-// declared, since its parameters may be secrets (download links); only {proxy+} is filled in.
+// read returns an event's trigger, its subject and the request IDs that appear in its log lines. It returns a path as
+// declared, since the path's parameters may be secrets (download links); only {proxy+} is replaced by its value.
 func read(payload []byte) (trigger, what string, requests []string) {
 	var e event
 	if len(payload) > largestRead || json.Unmarshal(payload, &e) != nil {

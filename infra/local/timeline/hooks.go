@@ -14,7 +14,7 @@ import (
 type record struct {
 	Invocation
 
-	begun     time.Time // time at which a process received it
+	begun     time.Time // time at which a process received the invocation
 	troubled  bool      // whether a unit-of-work line has level ERROR
 	lineBytes int
 }
@@ -56,8 +56,8 @@ func (r *Recorder) Assigned(trace, request string) {
 	})
 }
 
-// Wrote records a line from a process whose latest invocation this is. A line with another invocation's request ID
-// counts for that invocation, since a pipe may be read after the process has started on the next one.
+// Wrote records a line from a process whose latest invocation has this trace. A line with another invocation's request
+// ID counts for that invocation, since a pipe may be read after the process has started its next invocation.
 func (r *Recorder) Wrote(trace, line string) {
 	var unit struct {
 		Message string `json:"msg"`
@@ -120,7 +120,7 @@ func (r *Recorder) with(trace string, change func(*record)) {
 	}
 }
 
-// claim makes request an ID that assigns log lines to known. The caller holds the lock.
+// claim makes request an ID by which log lines are assigned to known. The caller holds the lock.
 func (r *Recorder) claim(known *record, request string) {
 	if request == "" {
 		return
@@ -139,8 +139,8 @@ func (r *Recorder) started(known *record) {
 	}
 }
 
-// forgetOne drops the oldest invocation of the function that has the most, so that a busy function, such as the
-// sandbox's portal during an export, does not displace the others. The caller holds the lock.
+// forgetOne drops the oldest invocation of the function that has the most invocations, so that a busy function, such as
+// the sandbox's portal during an export, does not displace the others. The caller holds the lock.
 func (r *Recorder) forgetOne() {
 	busiest := r.recent[0].Function
 	for function, n := range r.ofEach {

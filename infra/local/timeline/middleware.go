@@ -13,12 +13,12 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// keptAnswer is the number of response bytes that are buffered to read its error code.
+// keptAnswer is the number of response bytes buffered to read the response's error code.
 const keptAnswer = 4 << 10
 
 // Middleware returns middleware that records the AWS calls of invocations. Before its first invocation, a process has
-// no trace ID to send. A call without a known trace ID therefore belongs to the process that is starting for its
-// caller, if there is exactly one. All other calls pass unrecorded.
+// no trace ID to send. A call without a known trace ID is therefore attributed to the process that is starting for the
+// call's caller, if exactly one process is starting. All other calls pass unrecorded.
 func (r *Recorder) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, request *http.Request, c wire.Call) {
@@ -36,7 +36,7 @@ func (r *Recorder) Middleware() wire.Middleware {
 				request.Body = in
 			}
 			finished := false
-			defer func() { // even if the handler aborts the connection with a panic
+			defer func() { // runs even if the handler aborts the connection with a panic
 				if !finished {
 					out.status = 0
 				}
@@ -54,7 +54,7 @@ func (r *Recorder) Middleware() wire.Middleware {
 	}
 }
 
-// owner returns the trace of the invocation that made a call, or "" if there is none.
+// owner returns the trace of the invocation that made a call, or "" if no invocation is known.
 func (r *Recorder) owner(request *http.Request, caller string) (trace string, starting bool) {
 	header := request.Header.Get("X-Amzn-Trace-Id")
 	r.mu.Lock()
@@ -64,8 +64,8 @@ func (r *Recorder) owner(request *http.Request, caller string) (trace string, st
 			return root, false
 		}
 	}
-	// A call without a remote address did not come through a socket: the runner itself polls queues under a function's
-	// name.
+	// A call without a remote address did not come through a socket: the runner itself polls queues on behalf of a
+	// function.
 	candidates := r.starting[caller]
 	if header == "" && request.RemoteAddr != "" && len(candidates) == 1 {
 		return candidates[0].ID, true

@@ -24,7 +24,7 @@ func answer(status int, body string) wire.Handler {
 	}
 }
 
-// call makes an AWS call through the middleware with the given trace ID, or without one if it is "".
+// call makes an AWS call through the middleware with the given trace ID, or without a trace ID if it is "".
 func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace string,
 	serve wire.Handler,
 ) *httptest.ResponseRecorder {
@@ -41,8 +41,8 @@ func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace st
 func TestCallBelongsToInvocationOfItsTrace(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Requested("1-a", "F", nil) // at 1 ms
-	r.Assigned("1-a", "")        // at 2 ms
+	r.Requested("1-a", "F", nil) // clock reads 1 ms
+	r.Assigned("1-a", "")        // clock reads 2 ms
 	// One call lasts from 3 to 4 ms, the other from 5 to 6 ms.
 	passed := call(t, r, "dynamodb", "PutItem", `{"Item":{"pk":{"S":"SENTINEL"}},"TableName":"local-WorkTable"}`, "1-a",
 		answer(200, "{}"))

@@ -60,7 +60,7 @@ func (p *parameters) tables() string {
 		}
 	}
 	for table := range p.RequestItems {
-		rows[table] = 0 // the count has two formats; the name is sufficient
+		rows[table] = 0 // the count has two formats; the table's name is sufficient
 	}
 	names := make([]string, 0, len(rows))
 	for _, table := range slices.Sorted(maps.Keys(rows)) {

@@ -1,10 +1,10 @@
 // Package timeline records the recent activity of the functions on this machine, for debugging: each invocation with
-// its trigger, its outcome, its process's log lines and its AWS calls. It owns that record, which is bounded, and
-// assigns calls to invocations. Each invocation has a trace ID, which Lambda's Go runtime passes to the AWS SDK, which
-// sends it with every call as X-Amzn-Trace-Id.
+// its trigger, its outcome, its process's log lines and its AWS calls. It owns that record, whose size is bounded, and
+// assigns calls to invocations. Each invocation has a trace ID. Lambda's Go runtime passes this trace ID to the AWS
+// SDK, which sends it with every call as X-Amzn-Trace-Id.
 //
-// It runs and serves nothing: package lambda calls the hooks (its Observer), the embedded AWS calls the Middleware, and
-// package console reads the record. It stores no bodies, no row keys and no query strings.
+// The package runs and serves nothing: package lambda calls the hooks (its Observer), the embedded AWS calls the
+// Middleware, and package console reads the record. It stores no bodies, no row keys and no query strings.
 package timeline
 
 import (
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Limits of the record. An invocation at these limits takes about 80 KB, and a typical one 3 KB.
+// Limits of the record. An invocation at these limits takes about 80 KB, and a typical invocation takes 3 KB.
 const (
 	mostInvocations = 500
 	mostCalls       = 200      // per invocation; later calls are dropped
@@ -24,31 +24,32 @@ const (
 
 // Invocation is the current state of an invocation. Times are in milliseconds since At.
 type Invocation struct {
-	ID       string    `json:"id"`       // root of its trace ID, such as "1-67465b3f-0123456789abcdef01234567"
+	ID       string    `json:"id"`       // root of the trace ID, such as "1-67465b3f-0123456789abcdef01234567"
 	Function string    `json:"function"` // the function's logical ID
-	At       time.Time `json:"at"`       // time at which it was requested
+	At       time.Time `json:"at"`       // time at which the invocation was requested
 	Trigger  string    `json:"trigger"`  // "http", "queue", "schedule" or "other"
 	// such as "GET /bridge/org", "local-ExportQueue: 1 message" or "SweeperFunctionTick"
 	What    string `json:"what"`
 	State   State  `json:"state"`
-	Cold    bool   `json:"cold"`    // whether a process was started for it
-	Outcome string `json:"outcome"` // set when it ends: "200", "done", "1 of 2 messages failed", "Sandbox.Timedout"
+	Cold    bool   `json:"cold"`    // whether a process was started for the invocation
+	Outcome string `json:"outcome"` // set at the end: "200", "done", "1 of 2 messages failed", "Sandbox.Timedout"
 	Error   string `json:"error,omitempty"`
 	// Wait is the time until a process received the invocation, including a cold start. Duration is the time that the
-	// process took to handle it.
+	// process took to handle the invocation.
 	Wait       float64 `json:"wait_ms"`
 	Duration   float64 `json:"duration_ms"`
 	PeakMemory int64   `json:"peak_memory_bytes,omitempty"` // the process's lifetime peak; 0 if unknown
 	CallCount  int     `json:"call_count"`
 
-	// Wide holds the JSON objects in its unit-of-work lines (package logx): one, or one for each message in a batch.
+	// Wide holds the JSON objects in the invocation's unit-of-work lines (package logx): one object, or one for each
+	// message in a batch.
 	Wide []string `json:"wide,omitempty"`
 
 	// Lists omit the following fields.
-	Lines       []string `json:"lines,omitempty"`        // all lines except the wide ones
+	Lines       []string `json:"lines,omitempty"`        // all lines except the unit-of-work lines
 	LinesMissed int      `json:"lines_missed,omitempty"` // number of lines dropped because of the limits
-	Calls       []Call   `json:"calls,omitempty"`        // in order of their start; CallCount includes dropped ones
-	RequestIDs  []string `json:"request_ids,omitempty"`  // request ID of API Gateway or the messages, and Lambda's own
+	Calls       []Call   `json:"calls,omitempty"`        // in order of their start; CallCount also counts dropped calls
+	RequestIDs  []string `json:"request_ids,omitempty"`  // request IDs of API Gateway or the messages, and of Lambda
 }
 
 // State is an invocation's progress.
@@ -69,8 +70,9 @@ type Call struct {
 	Service   string `json:"service"`          // as in wire.Call
 	Operation string `json:"operation"`        // AWS's operation name
 	Target    string `json:"target,omitempty"` // table, index, queue, bucket and key, or the name of a key or secret
-	Init      bool   `json:"init,omitempty"`   // whether the process made it while starting
-	// Start is the call's arrival in milliseconds after the invocation's At. Duration is the time until its response.
+	Init      bool   `json:"init,omitempty"`   // whether the process made the call while starting
+	// Start is the call's arrival in milliseconds after the invocation's At. Duration is the time from the call's
+	// arrival to its response.
 	Start    float64 `json:"start_ms"`
 	Duration float64 `json:"duration_ms"`
 	Status   int     `json:"status"`          // HTTP status; 0 if the connection was aborted
@@ -81,13 +83,13 @@ type Call struct {
 
 // Filter selects invocations.
 type Filter struct {
-	Function string // logical ID of the function; "" means any
+	Function string // logical ID of the function; "" means any function
 	Without  string // logical ID of a function to exclude
 	Failed   bool   // select only failed invocations
 	Limit    int    // maximum number of invocations; below 1 means no limit
 }
 
-// Recorder stores invocations. It is safe for concurrent use; its hooks do not block.
+// Recorder stores invocations. It is safe for concurrent use, and its hooks do not block.
 type Recorder struct {
 	now func() time.Time
 
@@ -129,7 +131,7 @@ func (f Filter) fits(known *record) bool {
 		(!f.Failed || known.state() == Failed)
 }
 
-// Get returns one invocation with its lines and calls; ok is false if it is unknown or has been dropped.
+// Get returns one invocation with its lines and calls; ok is false if the invocation is unknown or has been dropped.
 func (r *Recorder) Get(id string) (invocation Invocation, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,7 +147,7 @@ func (r *Recorder) Get(id string) (invocation Invocation, ok bool) {
 	return whole, true
 }
 
-// summary returns known in the form for lists. The caller holds the lock.
+// summary returns known in the form used for lists. The caller holds the lock.
 func (r *Recorder) summary(known *record) Invocation {
 	short := known.Invocation
 	short.Lines, short.LinesMissed, short.Calls, short.RequestIDs = nil, 0, nil, nil
@@ -163,8 +165,8 @@ func (r *Recorder) summary(known *record) Invocation {
 	return short
 }
 
-// state also returns Failed for invocations that succeeded for Lambda but not for the service, such as one that set a
-// message aside as poison.
+// state also returns Failed for invocations that succeeded for Lambda but not for the service, such as an invocation
+// that set a message aside as poison.
 func (r *record) state() State {
 	if r.State == Done && r.troubled {
 		return Failed

@@ -45,7 +45,7 @@ func (f *function) invocations() (names []string, calls [][]byte, times []time.T
 	return f.names, f.calls, f.times
 }
 
-// queue is an embedded SQS that has a queue with a visibility timeout of 30 s and its dead-letter queue.
+// queue is an embedded SQS with a queue, whose visibility timeout is 30 s, and its dead-letter queue.
 type queue struct {
 	*sqs.Client
 
@@ -93,7 +93,7 @@ func (q *queue) send(t *testing.T, bodies ...string) {
 	}
 }
 
-// counts returns how many messages in a queue are visible and in flight.
+// counts returns the numbers of visible and in-flight messages in a queue.
 func (q *queue) counts(t *testing.T, url string) (visible, inFlight string) {
 	t.Helper()
 	got, err := q.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
@@ -121,7 +121,7 @@ func options(t *testing.T, invoker triggers.Invoker) triggers.Options {
 	}
 }
 
-// run runs the triggers in the background. stop stops them and waits until they have ended.
+// run runs the triggers in the background. stop stops the triggers and waits until they have ended.
 func run(t *testing.T, o triggers.Options) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

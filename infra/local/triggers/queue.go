@@ -16,8 +16,8 @@ import (
 
 const (
 	longPoll     = 20              // long poll in seconds; SQS's maximum
-	afterFailure = time.Second     // wait before polling again a queue that could not be read
-	deleteTime   = 5 * time.Second // limit for deleting handled messages, even while the runner is stopping
+	afterFailure = time.Second     // wait before polling again after a queue could not be read
+	deleteTime   = 5 * time.Second // maximum time to delete handled messages, even while the runner is stopping
 )
 
 // poll passes batches to the source's function, processing up to Source.Batches at once. It receives messages only if
@@ -63,8 +63,8 @@ func (t *Triggers) poll(ctx context.Context, source Source) {
 	}
 }
 
-// attach requests the queue's attributes, as Lambda does before it connects a queue to a function. Without that
-// permission, a role receives no messages.
+// attach requests the queue's attributes, as Lambda does before it connects a queue to a function. A function whose
+// role lacks this permission receives no messages.
 func (t *Triggers) attach(ctx context.Context, source Source) bool {
 	_, err := source.Queue.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
 		QueueUrl: &source.QueueURL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameVisibilityTimeout},
@@ -76,8 +76,9 @@ func (t *Triggers) attach(ctx context.Context, source Source) bool {
 	return err == nil
 }
 
-// handle invokes the function with one batch and deletes the messages that it has handled. The others become visible
-// again when their visibility timeout ends. After too many receives, they are moved to the dead-letter queue.
+// handle invokes the function with one batch and deletes the messages that the function has handled. The other messages
+// become visible again when their visibility timeout ends. After too many receives, SQS moves messages to the
+// dead-letter queue.
 func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Message) {
 	payload, err := json.Marshal(t.event(source, batch))
 	if err != nil {
@@ -102,7 +103,7 @@ func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Mess
 	t.remove(ctx, source, done)
 }
 
-// remove deletes messages, even if ctx is done: they have been handled and must not be handled again.
+// remove deletes messages even if ctx is done, since these messages have been handled and must not be handled again.
 func (t *Triggers) remove(ctx context.Context, source Source, messages []types.Message) {
 	if len(messages) == 0 {
 		return

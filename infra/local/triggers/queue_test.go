@@ -180,7 +180,8 @@ func TestRepeatedlyFailingMessageBecomesDeadLetter(t *testing.T) {
 	})
 }
 
-// TestSlowBatchDoesNotDelayOthers covers both batches that are available when the slow one starts and later ones.
+// TestSlowBatchDoesNotDelayOthers covers batches that are available when the slow batch starts and batches that arrive
+// later.
 func TestSlowBatchDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -288,7 +289,7 @@ func TestQueueIsNotPolledWithoutAttributesPermission(t *testing.T) {
 	})
 }
 
-// brokenQueue is a queue that can't be read at first, and whose attributes can't be requested at first.
+// brokenQueue is a queue whose messages and attributes can't be read at first.
 type brokenQueue struct {
 	refusals int
 	reads    atomic.Int64

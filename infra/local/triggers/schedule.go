@@ -27,7 +27,7 @@ func (t *Triggers) Fire(ctx context.Context, function string) error {
 }
 
 // tick invokes the schedule's function at its rate, first after one period. Like EventBridge, it does not wait for one
-// invocation to complete before starting the next.
+// invocation to complete before starting the next invocation.
 func (t *Triggers) tick(ctx context.Context, schedule Schedule) {
 	var running sync.WaitGroup
 	defer running.Wait()

@@ -1,7 +1,7 @@
 // Package triggers invokes functions as AWS does without a caller: from their queues (Lambda's SQS event source
 // mapping) and on their schedules (EventBridge rules). It owns polling, the event format and the effect of a response
-// on the messages. It does not run functions (package lambda does) or store messages (the embedded SQS does, including
-// visibility timeouts and dead-letter queues).
+// on the messages. Package lambda runs the functions. The embedded SQS stores messages and handles visibility timeouts
+// and dead-letter queues.
 package triggers
 
 import (
@@ -59,7 +59,7 @@ type Options struct {
 // Triggers holds a stack's queues and schedules.
 type Triggers struct{ options Options }
 
-// New returns triggers for the given queues and schedules. Nothing is invoked before Run or Fire.
+// New returns triggers for the given queues and schedules. The triggers invoke nothing before Run or Fire.
 func New(options Options) *Triggers { return &Triggers{options: options} }
 
 // Run polls the queues and invokes the scheduled functions until ctx is done, and returns when all its work has

@@ -17,8 +17,8 @@ type options struct {
 	variables []string
 }
 
-// environment represents one container. It receives invocations from LocalStack, one after the other, and keeps the
-// function running.
+// environment represents one container. It receives invocations from LocalStack one at a time, and keeps the function
+// running.
 type environment struct {
 	options
 
@@ -31,7 +31,7 @@ func newEnvironment(o options) (*environment, error) {
 	return &environment{options: o, output: out, asked: make(chan invocation)}, err
 }
 
-// ServeHTTP accepts an invocation. Its result is reported later.
+// ServeHTTP accepts an invocation. The invocation's result is reported later.
 func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var i invocation
 	if err := json.NewDecoder(r.Body).Decode(&i); err != nil || r.URL.Path != "/invoke" {
@@ -45,8 +45,8 @@ func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// run keeps the function running until ctx is done. Like Lambda, it restarts the function after the function has exited
-// or timed out. If the function fails to start, run reports that and ends the environment.
+// run keeps the function running until ctx is done. Like Lambda, run restarts a function that has exited or timed out.
+// If the function fails to start, run reports the failure and ends the environment.
 func (e *environment) run(ctx context.Context) error {
 	for first := true; ctx.Err() == nil; first = false {
 		p, err := begin(ctx, e.options, e.output)
@@ -88,7 +88,7 @@ func (e *environment) await(ctx context.Context, p *process) (why []byte) {
 	}
 }
 
-// exited returns the failure report for a process that has exited by itself.
+// exited returns the failure report for a process that has exited on its own.
 func (e *environment) exited(p *process) []byte {
 	select {
 	case why := <-p.api.broken: // the process has already reported the reason
@@ -98,7 +98,7 @@ func (e *environment) exited(p *process) []byte {
 	}
 }
 
-// serve passes invocations to a process until one times out or the process has ended.
+// serve passes invocations to a process until an invocation times out or the process has ended.
 func (e *environment) serve(ctx context.Context, p *process) {
 	for {
 		select {
@@ -117,7 +117,7 @@ func (e *environment) serve(ctx context.Context, p *process) {
 	}
 }
 
-// invoke passes an invocation to a process. usable reports whether the process can handle another one.
+// invoke passes an invocation to a process. usable reports whether the process can handle another invocation.
 func (e *environment) invoke(ctx context.Context, p *process, i invocation) (result outcome, usable bool) {
 	limit := time.NewTimer(e.limit)
 	defer limit.Stop()
@@ -125,7 +125,7 @@ func (e *environment) invoke(ctx context.Context, p *process, i invocation) (res
 	for work := p.api.work; ; {
 		select {
 		case work <- i:
-			work = nil // the process has received it
+			work = nil // the process received the invocation
 		case result = <-p.api.done:
 			return result, true
 		case <-p.gone:

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 )
 
-// TestMain runs the function instead of the tests if the test binary is started as one.
+// TestMain runs the function instead of the tests if the test binary is started as a function.
 func TestMain(m *testing.M) {
 	switch os.Getenv("PLAY") {
 	case "":
@@ -48,7 +48,7 @@ func play(ctx context.Context, does string) (string, error) {
 // report is a report sent to LocalStack.
 type report struct{ path, body string }
 
-// begun runs an environment with a fake LocalStack, which only records reports.
+// begun runs an environment with a fake LocalStack that only records reports.
 func begun(t *testing.T, role string, limit time.Duration) (*httptest.Server, <-chan report) {
 	t.Helper()
 	told := make(chan report, 10)
@@ -84,7 +84,7 @@ func begun(t *testing.T, role string, limit time.Duration) (*httptest.Server, <-
 	return server, told
 }
 
-// ask sends an invocation and returns its log and the report of its result.
+// ask sends an invocation, and returns the invocation's log and the report of its result.
 func ask(t *testing.T, server *httptest.Server, told <-chan report, does string) (log, answer report) {
 	t.Helper()
 	body := encode(invocation{ID: "id-1", ARN: "arn", Payload: string(encode(does)), Trace: "Root=1"})
@@ -103,7 +103,7 @@ func TestEnvironmentReportsInvocationsAndRestartsFunction(t *testing.T) {
 		t.Fatalf("got %v, want it to be ready", got)
 	}
 	for _, test := range []struct{ does, path, body string }{
-		{"work", "response", `"work hello"`}, // without LocalStack's variables
+		{"work", "response", `"work hello"`}, // LocalStack's variables are absent
 		{"fail", "error", "as it was told"},
 		{"exit", "error", "Runtime.ExitError"},
 		{"work again", "response", `"work again hello"`},

@@ -1,7 +1,7 @@
 // Command init is the program that LocalStack 4.14 starts in the container of a function with the runtime
-// provided.al2023. It runs /var/task/bootstrap, serves the Lambda Runtime API to it, and reports the result of each
-// invocation to LocalStack. Only CI uses it, because CI can't reach the server from which LocalStack downloads its own
-// program. It handles one invocation at a time, without extensions, streaming or telemetry.
+// provided.al2023. It runs /var/task/bootstrap, serves the Lambda Runtime API to the function, and reports the result
+// of each invocation to LocalStack. Only CI uses the command, because CI can't reach the server from which LocalStack
+// downloads its own program. The command handles one invocation at a time, without extensions, streaming or telemetry.
 package main
 
 import (

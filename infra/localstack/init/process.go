@@ -20,7 +20,7 @@ type process struct {
 	server *http.Server
 	kill   context.CancelFunc
 	gone   chan struct{} // closed when the process has ended
-	exit   error         // exit error, valid once gone is closed
+	exit   error         // exit error, valid after gone is closed
 }
 
 // begin starts the function's process.
@@ -52,14 +52,14 @@ func begin(ctx context.Context, o options, output *output) (*process, error) {
 	return p, nil
 }
 
-// stop ends the process if it is still running and waits until it has ended.
+// stop ends the process if it is still running, and waits until the process has ended.
 func (p *process) stop() {
 	p.kill()
 	<-p.gone
 }
 
-// output collects a function's log lines in a file, so that lines written before a response are available with the
-// response.
+// output collects a function's log lines in a file. Lines written before a response are therefore available together
+// with the response.
 type output struct {
 	file *os.File
 	read int64 // number of bytes already read
@@ -76,7 +76,7 @@ func newOutput() (*output, error) {
 	return &output{file: file}, nil
 }
 
-// take returns the output since the last call. The function continues to append to the same file.
+// take returns the output written since the last call. The function continues to append to the same file.
 func (o *output) take() string {
 	text, err := io.ReadAll(io.NewSectionReader(o.file, o.read, math.MaxInt64-o.read))
 	o.read += int64(len(text))

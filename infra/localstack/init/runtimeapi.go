@@ -26,7 +26,7 @@ type outcome struct {
 }
 
 // runtimeAPI is the Lambda Runtime API for one process (AWS Lambda Developer Guide, "Using the Lambda runtime API"). A
-// restarted process gets a new one, so that nothing from the previous process is attributed to it.
+// restarted process gets a new runtimeAPI, so that no result of the previous process is attributed to the new process.
 type runtimeAPI struct {
 	limit time.Duration
 	now   func() time.Time

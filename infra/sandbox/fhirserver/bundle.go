@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// maxPageBytes limits a page so that the response stays under the 6 MB that API Gateway accepts from a Lambda, even in
-// base64.
+// maxPageBytes limits a page's size. Even in base64, the response stays under the 6 MB that API Gateway accepts from a
+// Lambda function.
 const maxPageBytes = 4 << 20
 
 // entryOverhead is the approximate size in bytes of an entry without its resource.
@@ -36,9 +36,9 @@ type (
 	}
 )
 
-// writePage writes one page of search results. The page contains the matches from the query's offset on, as many as
-// _count and maxPageBytes allow but at least one, then the included resources, each once, and a link to the next page
-// if there is one. _count=0 requests only the total. path is the request's path below the FHIR base.
+// writePage writes one page of search results. The page contains the query's matches from its offset on, as many as
+// _count and maxPageBytes allow but at least one. The page also contains each included resource once and, if there is a
+// next page, a link to that page. _count=0 requests only the total. path is the request's path below the FHIR base.
 func (s *Server) writePage(w http.ResponseWriter, path string, q query, matches []*indexed, current session) {
 	page := searchset{
 		ResourceType: "Bundle", Type: "searchset", Total: len(matches),

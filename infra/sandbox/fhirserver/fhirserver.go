@@ -1,9 +1,9 @@
 // Package fhirserver is the FHIR R4 part of the sandbox EHR: reading, paged searching, binaries and the
 // CapabilityStatement, for one patient at a time.
 //
-// A bearer token grants access to the record of one persona, and every response is built from that record alone, so
-// other patients' data is unreachable, not just filtered out. Package oauth issues the tokens and package persona
-// provides the records. Rules: https://hl7.org/fhir/R4/http.html and search.html.
+// A bearer token grants access to one persona's record. Every response is built from that record alone, so other
+// patients' data is unreachable, not just filtered out. Package oauth issues the tokens and package persona provides
+// the records. Rules: https://hl7.org/fhir/R4/http.html and search.html.
 package fhirserver
 
 import (
@@ -20,7 +20,7 @@ import (
 	"recordbridge/infra/sandbox/scope"
 )
 
-// ErrNoAccess is returned by an Authorizer for a token that grants no access.
+// ErrNoAccess is the error that an Authorizer returns for a token that grants no access.
 var ErrNoAccess = errors.New("the token gives access to no record")
 
 // Access describes the access that a bearer token grants.
@@ -49,7 +49,7 @@ type Config struct {
 type Server struct {
 	base      string
 	security  SecurityURLs
-	records   map[string]func() (*record, error) // by persona ID, each built on first use
+	records   map[string]func() (*record, error) // by persona ID; built on first use
 	patients  map[string]string                  // maps a persona ID to a Patient ID
 	types     []string                           // resource types of all personas, sorted
 	authorize Authorizer
@@ -57,27 +57,27 @@ type Server struct {
 	options   Options
 }
 
-// Options defines how a portal differs from the plain server. The zero value is FHIR R4 without operations.
+// Options defines a portal's differences from the plain server. The zero value means FHIR R4 without operations.
 type Options struct {
 	// Everything enables Patient/{id}/$everything.
 	Everything bool
 	// Attachments enables attachments/{id}, which serves the content of any Binary.
 	Attachments bool
 	Version     Version
-	// SearchBy is the search parameter for a patient's resources on types for which FHIR defines both patient and subject;
-	// unknown parameters are then rejected. If it is empty, both work.
+	// SearchBy is the search parameter for a patient's resources. It applies to types for which FHIR defines both
+	// patient and subject, and unknown parameters are then rejected. If SearchBy is empty, both parameters work.
 	SearchBy string
 	// AllTypes serves every type in R4's patient compartment, including types that no persona has.
 	AllTypes bool
-	// Batch states that batches are supported; the request router serves them.
+	// Batch makes the CapabilityStatement state that batches are supported; the request router serves batches.
 	Batch bool
-	// Unlisted lists types to omit from the CapabilityStatement.
+	// Unlisted lists the types omitted from the CapabilityStatement.
 	Unlisted []string
 	// HidesIncludes omits _include and _revinclude from the CapabilityStatement.
 	HidesIncludes bool
 }
 
-// New returns a server. It indexes each record on first use.
+// New returns a server that indexes each record on first use.
 func New(c Config) *Server {
 	s := &Server{
 		base: c.BaseURL, security: c.Security, authorize: c.Authorize, log: c.Logger,
@@ -94,8 +94,8 @@ func New(c Config) *Server {
 	return s
 }
 
-// At returns a server with the same records under another FHIR base, with another authorization server and its own
-// options. The servers share records and indexes.
+// At returns a server that serves the same records under another FHIR base, with another authorization server and its
+// own options. The servers share records and indexes.
 func (s *Server) At(base string, security SecurityURLs, authorize Authorizer, options Options) *Server {
 	moved := *s
 	moved.base, moved.security, moved.authorize, moved.options = base, security, authorize, options
@@ -134,8 +134,8 @@ func (s *Server) Read(w http.ResponseWriter, r *http.Request, resourceType, id s
 	s.writeFHIR(w, http.StatusOK, s.options.Version.body(found))
 }
 
-// open authorises the request for one type, given by its name in the served version, and returns the record. If ok is
-// false, it has already responded.
+// open authorises the request for one type, given by the type's name in the served version, and returns the record. If
+// ok is false, open has already responded.
 func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType string,
 	what scope.Interaction,
 ) (session, bool) {

@@ -4,15 +4,16 @@ import "recordbridge/infra/sandbox/scope"
 
 // include adds related resources to a search's matches (https://hl7.org/fhir/R4/search.html#revinclude).
 type include struct {
-	// source is the type that contains the reference, and param the search parameter for it.
+	// source is the type that contains the reference, and param is the search parameter for the reference.
 	source, param string
-	// reverse adds the sources that refer to a match. Otherwise, the include adds the resources that a match refers to.
+	// reverse makes the include add the sources that refer to a match. Without reverse, the include adds the resources
+	// that a match refers to.
 	reverse bool
-	// path is the path of the reference in the source resource.
+	// path is the reference's path in the source resource.
 	path []string
 }
 
-// name returns the include's value for _include or _revinclude, in R4's names.
+// name returns the include's value for _include or _revinclude, using R4's names.
 func (i include) name() string { return i.source + ":" + i.param }
 
 // provenance is the only reverse include. Every searchable type supports it, as US Core requires.
@@ -20,8 +21,8 @@ func provenance() include {
 	return include{source: "Provenance", param: "target", reverse: true, path: []string{"target"}}
 }
 
-// includes returns the includes supported in a search for the type, in the order of the CapabilityStatement, or none if
-// the type can't be searched.
+// includes returns the includes supported in a search for the type, in the order of the CapabilityStatement. If the
+// type can't be searched, the list is empty.
 func includes(resourceType string) []include {
 	switch resourceType {
 	case "MedicationRequest", "MedicationDispense":
@@ -33,7 +34,7 @@ func includes(resourceType string) []include {
 	}
 }
 
-// links returns a resource's references for includes, by the include's name.
+// links returns a resource's references for includes, keyed by the include's name.
 func links(resourceType string, body any) map[string][]string {
 	found := map[string][]string{}
 	for _, one := range includes(resourceType) {
@@ -66,7 +67,7 @@ func (c session) brought(asked []include, match *indexed) []*indexed {
 	return c.readable(found)
 }
 
-// readable returns the resources that the client may read under its scopes.
+// readable returns the resources that the client's scopes allow it to read.
 func (c session) readable(resources []*indexed) []*indexed {
 	var allowed []*indexed
 	for _, one := range resources {

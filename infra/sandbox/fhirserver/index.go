@@ -10,24 +10,25 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// record holds a persona's resources with a search index.
+// record holds a persona's resources and a search index.
 type record struct {
 	byKey  map[string]*indexed
 	byType map[string][]*indexed // in record order, so that pages are stable
-	all    []*indexed            // in the same order, Patient first
-	// pointing maps a key such as "Provenance:target Type/id" to the sources of references that reverse includes follow.
+	all    []*indexed            // in record order, Patient first
+	// pointing maps a key such as "Provenance:target Type/id" to the resources whose references to Type/id a reverse
+	// include follows.
 	pointing map[string][]*indexed
 }
 
-// indexed is a resource with the values of its type's search parameters. References have the form "Type/id" and tokens
-// "system|code"; URLs are unchanged.
+// indexed is a resource with the values of the search parameters of the resource's type. References have the form
+// "Type/id" and tokens have the form "system|code"; URLs are unchanged.
 type indexed struct {
 	persona.Resource
 
 	values map[string][]string
-	// links holds the references for includes, by the include's name.
+	// links holds the references for includes, keyed by the include's name.
 	links map[string][]string
-	// updated is meta.lastUpdated, or zero if there is none.
+	// updated is meta.lastUpdated, or zero if the resource has no meta.lastUpdated.
 	updated time.Time
 }
 
@@ -119,7 +120,7 @@ func (p param) elements(body any) []any {
 	return found
 }
 
-// follow returns the elements at a path of names, traversing every item of an array on the path.
+// follow returns the elements at a path of names. For an array on the path, follow traverses every item.
 func follow(node any, path []string) []any {
 	if items, isList := node.([]any); isList {
 		found := make([]any, 0, len(items))

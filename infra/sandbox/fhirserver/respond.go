@@ -70,8 +70,9 @@ func (s *Server) write(w http.ResponseWriter, status int, contentType string, bo
 	_, _ = w.Write(body)
 }
 
-// writeBinary writes the Binary's content itself if the client accepts its type and does not accept FHIR
-// (https://hl7.org/fhir/R4/binary.html#rest). It returns false if the resource must be sent instead.
+// writeBinary writes the Binary's content itself if the client accepts the content's type and does not accept FHIR
+// (https://hl7.org/fhir/R4/binary.html#rest). Otherwise, writeBinary returns false, and the caller must send the
+// resource.
 func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.RawMessage) bool {
 	var head struct {
 		ContentType string `json:"contentType"`
@@ -87,7 +88,7 @@ func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.R
 	return s.writeContent(w, body)
 }
 
-// writeContent writes a Binary's content. If there is none, it returns false without responding.
+// writeContent writes a Binary's content. If the Binary has no content, writeContent returns false without responding.
 func (s *Server) writeContent(w http.ResponseWriter, body json.RawMessage) bool {
 	var content struct {
 		ContentType string `json:"contentType"`
@@ -100,7 +101,7 @@ func (s *Server) writeContent(w http.ResponseWriter, body json.RawMessage) bool 
 	if err != nil {
 		return false
 	}
-	// A note may be HTML; the sandbox directive prevents a browser that opens it from running scripts.
+	// A note may be HTML; the sandbox directive prevents a browser that opens the note from running scripts.
 	w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	s.write(w, http.StatusOK, content.ContentType, data)
 

@@ -34,11 +34,11 @@ type query struct {
 	offset   int
 }
 
-// filter is a search parameter with its values, at least one of which must match.
+// filter is a search parameter and its values. At least one of the values must match.
 type filter struct {
 	param   param
 	values  []string
-	moments []moment // replaces values for dates
+	moments []moment // used for dates instead of values
 	raw     string
 }
 
@@ -75,8 +75,8 @@ func (s *Server) Search(w http.ResponseWriter, r *http.Request, resourceType str
 	}
 }
 
-// parseQuery parses search parameters. It ignores unknown ones unless the client requests strict handling
-// (https://hl7.org/fhir/R4/search.html#errors); the self link shows which ones were applied.
+// parseQuery parses search parameters. It ignores unknown parameters unless the client requests strict handling
+// (https://hl7.org/fhir/R4/search.html#errors). The self link lists the parameters that were applied.
 func (s *Server) parseQuery(words vocabulary, r *http.Request) (query, error) {
 	q := query{count: defaultCount}
 	values := r.URL.Query()
@@ -206,7 +206,7 @@ func (f filter) matches(r *indexed) bool {
 	})
 }
 
-// referenceMatches reports whether "Type/id" matches another "Type/id" or a bare ID.
+// referenceMatches reports whether the reference "Type/id" matches another "Type/id" or a bare ID.
 func referenceMatches(stored, wanted string) bool {
 	if strings.Contains(wanted, "/") {
 		return stored == wanted
@@ -216,7 +216,8 @@ func referenceMatches(stored, wanted string) bool {
 	return id == wanted
 }
 
-// tokenMatches reports whether "system|code" matches "system|code", "|code" (no system) or "code" (any system).
+// tokenMatches reports whether the token "system|code" matches "system|code", "|code" (no system) or "code" (any
+// system).
 func tokenMatches(stored, wanted string) bool {
 	if strings.Contains(wanted, "|") {
 		return stored == wanted
@@ -226,8 +227,8 @@ func tokenMatches(stored, wanted string) bool {
 	return code == wanted
 }
 
-// encodePage returns the cursor for the page that starts at offset. The cursor grants no access, since every page is
-// authorised separately.
+// encodePage returns the cursor for the page that starts at offset. The cursor grants no access, since every page
+// request is authorised separately.
 func encodePage(offset int) string {
 	return base64.RawURLEncoding.EncodeToString([]byte("from:" + strconv.Itoa(offset)))
 }

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Version is the FHIR version that the server claims to support. The records are always R4. The versions differ only as
-// far as a client that passes resources through can detect: in the CapabilityStatement and one type name.
+// Version is the FHIR version that the server claims to support. The records are always R4. Versions differ only in the
+// CapabilityStatement and one type name, the differences that a client that passes resources through can detect.
 type Version string
 
-// Versions other than R4, which is the empty string.
+// Versions other than R4. R4 is the empty string.
 const (
 	DSTU2 Version = "dstu2"
 	STU3  Version = "stu3"
@@ -42,7 +42,7 @@ func (v Version) number() string {
 	}
 }
 
-// outer returns the name of an R4 type in this version.
+// outer returns an R4 type's name in version v.
 func (v Version) outer(resourceType string) string {
 	if v == DSTU2 && resourceType == requestName {
 		return orderName
@@ -51,7 +51,7 @@ func (v Version) outer(resourceType string) string {
 	return resourceType
 }
 
-// inner returns the R4 type for a name in this version, or "" if this version lacks the name.
+// inner returns the R4 type for a name in version v, or "" if v lacks the name.
 func (v Version) inner(name string) string {
 	switch {
 	case v == DSTU2 && name == orderName:
@@ -63,7 +63,7 @@ func (v Version) inner(name string) string {
 	}
 }
 
-// innerReference converts a reference such as "MedicationOrder/id" to its form in the records.
+// innerReference converts a reference such as "MedicationOrder/id" to the form used in the records.
 func (v Version) innerReference(reference string) string {
 	if id, is := strings.CutPrefix(reference, orderName+"/"); is && v == DSTU2 {
 		return requestName + "/" + id
@@ -72,7 +72,7 @@ func (v Version) innerReference(reference string) string {
 	return reference
 }
 
-// body returns a resource with this version's names in resourceType and in references. Bodies are compact, so a value
+// body returns a resource that uses version v's names in resourceType and in references. Bodies are compact, so a value
 // directly follows its colon.
 func (v Version) body(of *indexed) json.RawMessage {
 	if v != DSTU2 {

@@ -11,7 +11,7 @@ import (
 // requestPrefix is the prefix of references to pushed authorization requests (RFC 9126 section 2.2).
 const requestPrefix = "urn:ietf:params:oauth:request_uri:"
 
-// The provider's own query parameters. A program that sends person and decision=approve needs no page.
+// The provider's own query parameters. A program that sends person and decision=approve does not need the page.
 const (
 	personParam   = "person"
 	decisionParam = "decision"
@@ -57,7 +57,7 @@ func (s *Server) push(w http.ResponseWriter, r *http.Request) {
 	s.writeJSON(w, http.StatusCreated, map[string]any{"request_uri": reference, "expires_in": int(requestLasts.Seconds())})
 }
 
-// check validates the request parameters other than the client and its redirect URI.
+// check validates the request's parameters except the client and its redirect URI.
 func check(query url.Values) *problem {
 	for _, values := range query {
 		if len(values) > 1 {
@@ -80,7 +80,7 @@ func check(query url.Values) *problem {
 
 // authorize serves GET /authorize. It shows the page or, if the request contains a decision, redirects back to the
 // client. An error in the client or its redirect URI appears on a page and is never redirected (RFC 6749 section
-// 4.1.2.1); other errors are returned to the client.
+// 4.1.2.1). All other errors are returned to the client.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	own := r.URL.Query()
 	asked, ok, err := s.asked(r, own)
@@ -121,7 +121,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// asked returns the authorization request, either the pushed one or the one in the URL.
+// asked returns the authorization request, either the pushed request or the request in the URL.
 func (s *Server) asked(r *http.Request, own url.Values) (asked url.Values, ok bool, err error) {
 	if !own.Has("request_uri") {
 		asked = url.Values{}
@@ -153,7 +153,7 @@ func (s *Server) approve(w http.ResponseWriter, r *http.Request, asked url.Value
 	s.back(w, asked, url.Values{"code": {code}})
 }
 
-// back redirects the browser to the client.
+// back redirects the browser back to the client.
 func (s *Server) back(w http.ResponseWriter, asked, answer url.Values) {
 	answer.Set("iss", s.Issuer)
 	if state := asked.Get("state"); state != "" {

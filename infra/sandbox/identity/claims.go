@@ -24,7 +24,7 @@ const (
 	shapeVerified = "verified-claims"
 )
 
-// Faults in an id_token, or in the steps before it.
+// Faults in an id_token, or in the steps that precede the id_token.
 const (
 	faultNone         = "none"
 	faultLevel        = "low-level"
@@ -43,11 +43,11 @@ const (
 	expiresSoonWithin = 20 * time.Second
 )
 
-// shapes lists the values of the shape parameter: the flat claims of CMS-aligned networks, those of the RCE's SOP, and
-// OpenID Connect for Identity Assurance. The first is the default.
+// shapes lists the values of the shape parameter. They are the flat claims of CMS-aligned networks, the flat claims of
+// the RCE's SOP, and OpenID Connect for Identity Assurance. The first value is the default.
 var shapes = []string{shapeCMS, shapeSOP, shapeVerified}
 
-// faults lists the values of the fault parameter. The first means no fault.
+// faults lists the values of the fault parameter. The first value means no fault.
 var faults = []string{
 	faultNone, faultLevel, faultExpiresSoon, faultExpired, faultSession, faultAudience, faultNonce, faultIssuer,
 	faultSignature,
@@ -110,7 +110,7 @@ func (s *Server) signed(ctx context.Context, code codeRecord) (string, error) {
 	return jose.Sign(key, keyID, claims)
 }
 
-// said returns the claims about a person in the shape that the code selects.
+// said returns the claims about a person in the shape that the code specifies.
 func said(person tefca.Person, code codeRecord) map[string]any {
 	claims := map[string]any{}
 	for name, value := range map[string]string{
@@ -121,7 +121,7 @@ func said(person tefca.Person, code codeRecord) map[string]any {
 			claims[name] = value
 		}
 	}
-	if code.Shape != shapeVerified { // the other shapes state their verification in a separate claim
+	if code.Shape != shapeVerified { // the other shapes state verification in a separate claim
 		claims["email_verified"], claims["phone_number_verified"] = person.Email != "", person.Phone != ""
 	}
 	places := make([]any, 0, len(person.Addresses))
@@ -143,8 +143,8 @@ func said(person tefca.Person, code codeRecord) map[string]any {
 	return vouched(claims, code)
 }
 
-// vouched adds the identity assurance level in the form of the shape. The RCE's shape implies the level by contract, so
-// nothing is added unless the level is low.
+// vouched adds the identity assurance level in the shape's form. The RCE's shape implies the level by contract, so
+// vouched adds the level only if it is low.
 func vouched(claims map[string]any, code codeRecord) map[string]any {
 	level := 2
 	if code.Fault == faultLevel {

@@ -1,7 +1,7 @@
 // Package identity is the simulated identity provider for TEFCA mode (docs/develop/tefca.md, "Sandbox"), at
-// /sandbox/identity: OpenID Connect with pushed requests and PKCE, for the synthetic patients of shared/tefca/people.
-// It verifies nobody: anyone who opens the page selects an identity. Its callers are the patient's browser (authorize)
-// and our relying party (all other endpoints).
+// /sandbox/identity. It implements OpenID Connect with pushed requests and PKCE for the synthetic patients of
+// shared/tefca/people. The provider verifies nobody: anyone who opens the page selects an identity. Its callers are the
+// patient's browser (authorize) and the service's relying party (all other endpoints).
 //
 // On the page, a tester chooses the form of the id_token (shapes) and its faults (faults), so that every outcome of a
 // verification can be tested. Rules: OpenID Connect Core 1.0 and Discovery 1.0, RFC 6749, 7636, 9126, 9207.
@@ -23,9 +23,10 @@ import (
 )
 
 const (
-	// requestLasts is the time that a pushed request is valid. It must cover the time that a person spends on the page.
+	// requestLasts is the period for which a pushed request is valid. It must cover the time that a person spends on
+	// the page.
 	requestLasts = 10 * time.Minute
-	// tokenLasts is the time that an id_token is valid.
+	// tokenLasts is the period for which an id_token is valid.
 	tokenLasts = 15 * time.Minute
 	// maxForm is the maximum size of a form in bytes.
 	maxForm = 16 << 10
@@ -36,7 +37,7 @@ type Config struct {
 	Issuer  string
 	Clients []oauth.Client
 	Store   oauth.Store
-	// SigningKey returns the key that signs id_tokens, under oauth.SigningKeyID.
+	// SigningKey returns the key that signs id_tokens. The key's ID is oauth.SigningKeyID.
 	SigningKey func(ctx context.Context) (*rsa.PrivateKey, error)
 	Now        func() time.Time
 	Random     io.Reader // must be safe for concurrent use
@@ -97,8 +98,8 @@ func (s *Server) keys(w http.ResponseWriter, r *http.Request) {
 	s.writeJSON(w, http.StatusOK, jose.PublicKeys(key, oauth.SigningKeyID))
 }
 
-// problem is an error response as in RFC 6749 sections 4.1.2.1 and 5.2. The description is always our own text, never a
-// client's.
+// problem is an error response as defined in RFC 6749 sections 4.1.2.1 and 5.2. The description is always the server's
+// own text, never a client's.
 type problem struct{ code, description string }
 
 func (s *Server) writeProblem(w http.ResponseWriter, p problem) {
@@ -121,7 +122,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(raw)
 }
 
-// fail responds to a store error. Only the log contains the cause.
+// fail responds to a store error. The response does not contain the cause; the log does.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.Logger.ErrorContext(r.Context(), "sandbox identity provider failed", slog.Any("error", err))
 	s.writeJSON(w, http.StatusInternalServerError, map[string]string{
@@ -129,7 +130,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	})
 }
 
-// client returns the registered client with this ID.
+// client returns the registered client with the given ID.
 func (s *Server) client(id string) (oauth.Client, bool) {
 	at := slices.IndexFunc(s.Clients, func(c oauth.Client) bool { return c.ID == id })
 	if at < 0 {
@@ -139,7 +140,7 @@ func (s *Server) client(id string) (oauth.Client, bool) {
 	return s.Clients[at], true
 }
 
-// patient returns the patient with this subject.
+// patient returns the patient whose claims have the given subject.
 func patient(subject string) (people.Patient, bool) {
 	all := people.All()
 	at := slices.IndexFunc(all, func(p people.Patient) bool { return p.Subject == subject })

@@ -40,7 +40,7 @@ const (
 	nonce    = "nonce-1"
 )
 
-// world is a sandbox in the same process, with an adjustable clock, and our relying party.
+// world is an in-process sandbox with an adjustable clock, together with the service's relying party.
 type world struct {
 	http.Handler
 	oidc.RelyingParty
@@ -81,7 +81,7 @@ func (w world) now() time.Time { return time.Unix(w.clock.Load(), 0).UTC() }
 
 func (w world) pass(d time.Duration) { w.clock.Add(int64(d.Seconds())) }
 
-// get requests a URL like a browser.
+// get requests a URL as a browser does.
 func (w world) get(address, languages string) *httptest.ResponseRecorder {
 	recorded := httptest.NewRecorder()
 	request := httptest.NewRequest(http.MethodGet, address, nil)
@@ -112,7 +112,7 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// leave starts an attempt and returns the provider's URL for the browser and the pinned provider.
+// leave starts an attempt and returns the pinned provider and the provider's URL for the browser.
 func (w world) leave(t *testing.T) (string, identity.Authority) {
 	t.Helper()
 	left, pinned, err := w.Begin(t.Context(), identity.Simulated(base), identity.Request{
@@ -128,7 +128,7 @@ func (w world) leave(t *testing.T) (string, identity.Authority) {
 	return left, pinned
 }
 
-// returned returns the query parameters with which the browser returns to the relying party.
+// returned returns the query parameters of the URL at which the browser returns to the relying party.
 func returned(t *testing.T, answered *httptest.ResponseRecorder) url.Values {
 	t.Helper()
 	address, err := url.Parse(answered.Header().Get("Location"))
@@ -142,7 +142,7 @@ func returned(t *testing.T, answered *httptest.ResponseRecorder) url.Values {
 	return address.Query()
 }
 
-// comeBack exchanges the code with which the browser returns.
+// comeBack exchanges the code that the returning browser carries.
 func (w world) comeBack(t *testing.T, pinned identity.Authority, told url.Values) (tefca.Assertion, error) {
 	t.Helper()
 

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// Template of the page, which is a single document (package page).
+// Template of the page, which is a single HTML document (package page).
 var (
 	//go:embed page/identity.html
 	pageHTML []byte
@@ -49,7 +49,7 @@ func (s *Server) choicePage(w http.ResponseWriter, r *http.Request) {
 	s.writePage(w, http.StatusOK, view{Kind: "choice", Language: language(r), People: all, Shapes: shapes, Faults: faults})
 }
 
-// errorPage shows an error that must not be redirected. It repeats nothing that the client sent.
+// errorPage shows an error that must not be redirected. The page repeats nothing that the client sent.
 func (s *Server) errorPage(w http.ResponseWriter, r *http.Request) {
 	s.writePage(w, http.StatusBadRequest, view{Kind: "error", Language: language(r)})
 }
@@ -65,7 +65,7 @@ func asset(w http.ResponseWriter, _ *http.Request) {
 	page.WriteAsset(w, "text/javascript; charset=utf-8", pageJS)
 }
 
-// language returns the first of the browser's languages that the page supports.
+// language returns the first language in the browser's list that the page supports.
 func language(r *http.Request) string {
 	for one := range strings.SplitSeq(strings.ToLower(r.Header.Get("Accept-Language")), ",") {
 		for _, spoken := range []string{"en", "es"} {

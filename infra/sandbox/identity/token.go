@@ -16,7 +16,7 @@ import (
 // pkceVerifier matches a code verifier as defined in RFC 7636 section 4.1.
 var pkceVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// token serves POST /token. It exchanges each code for one id_token, once.
+// token serves POST /token. It exchanges each code only once, for one id_token.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	form, ok := readForm(w, r)
 	switch {
@@ -56,7 +56,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.issue(w, r, code)
 }
 
-// matches reports whether a request comes from the client that received the code and contains its PKCE verifier.
+// matches reports whether a request comes from the client that received the code and contains the code's PKCE verifier.
 func matches(code codeRecord, form url.Values) bool {
 	verifier := form.Get("code_verifier")
 	sum := sha256.Sum256([]byte(verifier))
@@ -88,8 +88,8 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, code codeRecord) 
 	})
 }
 
-// Keys returns the keys for verifying this provider's tokens at the network's facilities (package udap). For any other
-// issuer, it returns none.
+// Keys returns the keys with which the network's facilities verify this provider's tokens (package udap). For any other
+// issuer, the result is empty.
 func (s *Server) Keys(ctx context.Context, issuer string) (jose.KeySet, error) {
 	if issuer != s.Issuer {
 		return jose.KeySet{}, nil

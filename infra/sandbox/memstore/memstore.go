@@ -1,7 +1,8 @@
-// Package memstore is an in-memory store for the sandbox's authorization server, for tests that run the sandbox in
-// their own process.
+// Package memstore is an in-memory store for the sandbox's authorization server. It serves tests that run the sandbox
+// in their own process.
 //
-// It does not persist anything and does not remove expired values by itself. A deployed sandbox uses DynamoDB instead.
+// The store does not persist any values and does not remove expired values by itself. A deployed sandbox uses DynamoDB
+// instead.
 package memstore
 
 import (
@@ -11,7 +12,7 @@ import (
 	"time"
 )
 
-// Store implements oauth.Store in a map. Create it with New. It is safe for concurrent use.
+// Store implements oauth.Store with a map. Create a Store with New. A Store is safe for concurrent use.
 type Store struct {
 	mu     sync.Mutex
 	values map[string][]byte

@@ -20,7 +20,7 @@ const (
 	maxJTI         = 200
 )
 
-// assertedID returns the client named in an assertion, without verifying anything.
+// assertedID returns the client ID in an assertion without verifying the assertion.
 func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
 	if form.Get("client_assertion_type") != assertionType {
 		return credentials{}, &oauthError{"invalid_request", "client_assertion_type must be " + assertionType}
@@ -42,8 +42,8 @@ func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
 	return given, nil
 }
 
-// checkAssertion verifies a client assertion. The client must have signed it with one of its keys, about itself and for
-// this token endpoint. It must be short-lived and not already used (SMART App Launch 2,
+// checkAssertion verifies a client assertion. The assertion must be signed with one of the client's keys and name the
+// client and this token endpoint. It must also be short-lived and not already used (SMART App Launch 2,
 // client-confidential-asymmetric).
 func (g *registry) checkAssertion(ctx context.Context, assertion string, client Client) (*oauthError, error) {
 	claims, err := jose.Verify(assertion, client.Keys)

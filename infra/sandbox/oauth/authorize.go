@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// The sandbox's own query parameters: the person who signs in, and their decision. A program that sends both skips the
-// pages.
+// The sandbox's own query parameters: the person who signs in, and the person's decision. A program that sends both
+// parameters skips the pages.
 const (
 	personaParam  = "persona"
 	decisionParam = "decision"
@@ -47,7 +47,7 @@ type authorizeEndpoint struct {
 
 // Authorize serves GET /oauth/authorize. It shows the sign-in page, or the consent page if persona= is set, and
 // redirects back to the client if decision= is set. An error in the client or its redirect URI appears on a page and is
-// never redirected (RFC 6749 §4.1.2.1); other errors are returned to the client.
+// never redirected (RFC 6749 §4.1.2.1). All other errors are returned to the client.
 func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if e.isTooLong(r.URL.RawQuery, query) {
@@ -92,7 +92,7 @@ func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	e.decide(w, r, request, back)
 }
 
-// isTooLong reports whether the portal rejects a request for its length before parsing it. Parameters that the
+// isTooLong reports whether the portal rejects a request for its length before parsing the request. Parameters that the
 // sandbox's own pages add do not count.
 func (e *authorizeEndpoint) isTooLong(raw string, query url.Values) bool {
 	limit := e.with.Number(switches.QueryLimit)
@@ -106,7 +106,7 @@ func (e *authorizeEndpoint) isTooLong(raw string, query url.Values) bool {
 	return limit > 0 && int64(len(raw)) > limit
 }
 
-// parseAuthorize validates the request parameters other than the client and its redirect URI.
+// parseAuthorize validates the request's parameters except the client and its redirect URI.
 func (e *authorizeEndpoint) parseAuthorize(query url.Values, client Client) (authorizeRequest, *oauthError) {
 	request := authorizeRequest{
 		client:      client,
@@ -147,10 +147,10 @@ func (e *authorizeEndpoint) parseAuthorize(query url.Values, client Client) (aut
 	return request, nil
 }
 
-// wrongIssuer is the issuer in responses of a portal whose switch makes it name a different one.
+// wrongIssuer is the issuer that a portal names in its responses if a switch makes the portal name a wrong issuer.
 const wrongIssuer = "https://another-portal.example"
 
-// answeringIssuer returns the iss parameter of the authorization response, or "" if it has none.
+// answeringIssuer returns the authorization response's iss parameter, or "" if the response has no such parameter.
 func (e *authorizeEndpoint) answeringIssuer() string {
 	switch e.with.Text(switches.Issuer) {
 	case "missing":
@@ -185,7 +185,7 @@ func (e *authorizeEndpoint) wantedAud() string {
 	}
 }
 
-// decide applies the person's decision, or shows the page for making it.
+// decide applies the person's decision. If the person has not yet decided, decide shows the page for the decision.
 func (e *authorizeEndpoint) decide(w http.ResponseWriter, r *http.Request, request authorizeRequest, back redirect) {
 	query := r.URL.Query()
 	decision := single(query, decisionParam)
@@ -232,7 +232,7 @@ func (e *authorizeEndpoint) approve(
 		return
 	}
 	expiresAt := e.now().Add(e.codeTTL).Unix()
-	// The record is stored beyond its expiry, so that a late replay can still revoke the grant that it endangers.
+	// The record is stored beyond the code's expiry, so that a late replay of the code still revokes the grant.
 	err = e.ledger.save(r.Context(), codeKey(code), codeRecord{
 		GrantID: grantID, ClientID: request.client.ID, RedirectURI: request.redirectURI,
 		Challenge: request.challenge, PersonaID: person.ID, Scopes: request.scopes, ExpiresAt: expiresAt, Site: e.site,
@@ -246,7 +246,7 @@ func (e *authorizeEndpoint) approve(
 	back.success(w, code)
 }
 
-// redirect builds the redirect of the browser back to the client.
+// redirect describes the redirect of the browser back to the client.
 type redirect struct {
 	to, state, issuer string
 	fragment          bool
@@ -279,7 +279,7 @@ func (b redirect) send(w http.ResponseWriter, answer url.Values) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// single returns the value of a parameter that is sent exactly once, or "" otherwise.
+// single returns a parameter's value if the parameter is sent exactly once. Otherwise, it returns "".
 func single(query url.Values, name string) string {
 	if len(query[name]) != 1 {
 		return ""
@@ -288,8 +288,8 @@ func single(query url.Values, name string) string {
 	return query.Get(name)
 }
 
-// printable returns a client's parameter name for use in an error_description if it is a plain word (RFC 6749 §4.1.2.1
-// restricts the characters).
+// printable returns a client's parameter name for use in an error_description if the name is a plain word (RFC 6749
+// §4.1.2.1 restricts the characters).
 func printable(name string) string {
 	isWord := func(r rune) bool { return r == '_' || r >= 'a' && r <= 'z' }
 	if len(name) > 40 || strings.ContainsFunc(name, func(r rune) bool { return !isWord(r) }) {

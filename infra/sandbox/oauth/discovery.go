@@ -28,7 +28,8 @@ func (p *profile) Endpoints() Endpoints {
 	return at
 }
 
-// discoveryEndpoints serves the documents that a client reads before sign-in. It accesses no codes, tokens or grants.
+// discoveryEndpoints serves the documents that a client reads before sign-in. It does not access codes, tokens or
+// grants.
 type discoveryEndpoints struct {
 	*profile
 	responder
@@ -78,7 +79,7 @@ func (e *discoveryEndpoints) Discovery(w http.ResponseWriter, _ *http.Request) {
 // otherPortal is the origin of foreign URLs in a hostile portal's documents. The host does not exist (RFC 2606).
 const otherPortal = "https://mulberry-hospital.example"
 
-// deceive changes the document to that of an attacker's portal (RFC 9700 section 4.4).
+// deceive turns the document into the document of an attacker's portal (RFC 9700 section 4.4).
 func (e *discoveryEndpoints) deceive(document map[string]any) {
 	switch e.with.Text(switches.Hostile) {
 	case "no-issuer":
@@ -95,13 +96,13 @@ func (e *discoveryEndpoints) deceive(document map[string]any) {
 	}
 }
 
-// address returns an endpoint's URL in the form for the discovery document.
+// address returns an endpoint's URL in the form that the discovery document uses.
 func (e *discoveryEndpoints) address(absolute string) string {
 	parsed, err := url.Parse(absolute)
 	if err != nil || !e.with.Has(switches.DiscoveryRelative) {
 		return absolute
 	}
-	// A path that starts at the root resolves equally whether or not a client appends a slash to the FHIR base URL.
+	// An absolute path resolves to the same URL whether or not a client appends a slash to the FHIR base URL.
 	return parsed.Path
 }
 
@@ -135,7 +136,7 @@ func (e *discoveryEndpoints) supportedScopes() []string {
 	})
 }
 
-// clientKinds returns the capabilities and the authentication methods of the registered clients.
+// clientKinds returns the registered clients' capabilities and authentication methods.
 func (g *registry) clientKinds() (capabilities, methods []string) {
 	kinds := []struct {
 		capability string

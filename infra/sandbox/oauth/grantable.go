@@ -8,11 +8,11 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// scopeRules determines which scopes this portal grants.
+// scopeRules determines the scopes that this portal grants.
 type scopeRules struct{ *profile }
 
-// grantable returns those requested scopes that a person can grant at this portal, or none if they would give access to
-// no data.
+// grantable returns the requested scopes that a person can grant at this portal. The result is empty if the scopes
+// would not give access to any data.
 func (s *scopeRules) grantable(requested string) []string {
 	var known []string
 	for one := range strings.FieldsSeq(requested) {
@@ -33,7 +33,7 @@ func (s *scopeRules) grantable(requested string) []string {
 	return granted
 }
 
-// asksWildcard reports whether a wildcard is requested from a portal that rejects wildcards.
+// asksWildcard reports whether the requested scope is a wildcard that the portal rejects.
 func (s *scopeRules) asksWildcard(requested string) bool {
 	return (s.with.Is(switches.Scopes, "no-wildcards") || s.listsTypes() != "") && strings.Contains(requested, "patient/*")
 }
@@ -72,7 +72,7 @@ func (s *scopeRules) speaks(one string) bool {
 	return !s.with.Is(switches.Scopes, "v1") && s.listsTypes() != "read"
 }
 
-// narrowed removes the types that switches withhold, replacing a wildcard with the remaining types.
+// narrowed removes the types that switches withhold. It replaces a wildcard with the remaining types.
 func (s *scopeRules) narrowed(granted []string) []string {
 	if !s.with.Has(switches.GrantOnly) && !s.with.Has(switches.NoPatientScope) {
 		return granted

@@ -20,9 +20,9 @@ import (
 const (
 	scopeOpenID   = "openid"
 	scopeFHIRUser = "fhirUser"
-	// idTokenLasts is the time that an id_token is valid.
+	// idTokenLasts is the period for which an id_token is valid.
 	idTokenLasts = 5 * time.Minute
-	// SigningKeyID is the kid of the key that signs id_tokens, and signingKey its key in the store.
+	// SigningKeyID is the signing key's kid, and signingKey is the key's name in the store.
 	SigningKeyID = "sandbox-1"
 	signingKey   = "KEY#id-token"
 	signingBits  = 2048
@@ -30,7 +30,7 @@ const (
 
 var errSigningKey = errors.New("the signing key in the store is not one of RSA")
 
-// signer signs the portal's JWTs with a key kept in the store.
+// signer signs the portal's JWTs with a key from the store.
 type signer struct {
 	*profile
 
@@ -103,7 +103,7 @@ func (i *tokenIssuer) newAccessToken(ctx context.Context, grant grantRecord, acc
 	})
 }
 
-// Keys serves GET /oauth/jwks. If the portal signs nothing, it returns false without responding.
+// Keys serves GET /oauth/jwks. If the portal does not sign tokens, Keys returns false without responding.
 func (e *discoveryEndpoints) Keys(w http.ResponseWriter, r *http.Request) bool {
 	if !e.identifies() {
 		return false
@@ -119,8 +119,8 @@ func (e *discoveryEndpoints) Keys(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// SigningKey returns the signing key. The first caller creates it and shares it through the store, so that all
-// processes of a sandbox and its identity provider sign with the same key.
+// SigningKey returns the signing key. The first caller creates the key and shares it through the store. All processes
+// of a sandbox and its identity provider therefore sign with the same key.
 func (k *signer) SigningKey(ctx context.Context) (*rsa.PrivateKey, error) {
 	raw, found, err := k.store.Get(ctx, signingKey)
 	if err != nil {

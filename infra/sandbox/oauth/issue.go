@@ -13,7 +13,7 @@ import (
 )
 
 // tokenAnswer is a successful token response (RFC 6749 §5.1 with the SMART launch context). Only portals with switches
-// use the fields after RefreshToken.
+// set the fields after RefreshToken.
 type tokenAnswer struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
@@ -39,7 +39,7 @@ type tokenIssuer struct {
 	accessTTL time.Duration
 }
 
-// issue stores a new access token, and also a refresh token if the person allowed offline access.
+// issue stores a new access token and, if the person allowed offline access, a refresh token.
 func (i *tokenIssuer) issue(ctx context.Context, grantID string, grant grantRecord,
 	scopes []string,
 ) (tokenAnswer, error) {
@@ -88,8 +88,8 @@ func (i *tokenIssuer) expiresIn(lifetime time.Duration) any {
 	}
 }
 
-// namedPatient returns the patient for the token response, or "" at portals that name the patient elsewhere or not at
-// all.
+// namedPatient returns the patient for the token response. It returns "" at portals that name the patient elsewhere or
+// do not name the patient.
 func (i *tokenIssuer) namedPatient(grant grantRecord) string {
 	elsewhere := []string{
 		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT,
@@ -117,7 +117,7 @@ func (i *tokenIssuer) tellExpiry(answer *tokenAnswer, seconds int64) {
 }
 
 // IssueTo responds to a token request whose client package udap has authenticated. It issues an access token for a
-// person's record, but never a refresh token, regardless of the request. The client's next request receives a new
+// person's record, but never a refresh token, even if the client requests one. The client's next request receives a new
 // token.
 func (e *tokenEndpoint) IssueTo(w http.ResponseWriter, r *http.Request, clientID, personaID, requested string) {
 	var scopes []string

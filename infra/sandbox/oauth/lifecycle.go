@@ -18,8 +18,9 @@ type statusEndpoints struct {
 	ledger   *ledger
 }
 
-// Revoke serves POST /oauth/revoke (RFC 7009). Revoking either token ends the complete grant. The response for an
-// unknown token or another client's is also 200, since there is nothing to do and nothing must be revealed.
+// Revoke serves POST /oauth/revoke (RFC 7009). Revoking an access or refresh token ends the complete grant. For an
+// unknown token or another client's token, the status is also 200, since the response must not reveal whether the token
+// exists.
 func (e *statusEndpoints) Revoke(w http.ResponseWriter, r *http.Request) {
 	form, client, ok := e.tokenForm(w, r)
 	if !ok {
@@ -77,8 +78,8 @@ func (e *statusEndpoints) Introspect(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// Userinfo serves GET /oauth/userinfo (OpenID Connect Core §5.3) at portals with switches.PatientUserinfo. At others,
-// it returns false without responding.
+// Userinfo serves GET /oauth/userinfo (OpenID Connect Core §5.3) at portals with switches.PatientUserinfo. At other
+// portals, Userinfo returns false without responding.
 func (e *statusEndpoints) Userinfo(w http.ResponseWriter, r *http.Request) bool {
 	if !e.with.Has(switches.PatientUserinfo) {
 		return false
@@ -91,8 +92,8 @@ func (e *statusEndpoints) Userinfo(w http.ResponseWriter, r *http.Request) bool 
 	return true
 }
 
-// tokenForm authenticates the client and parses the form of a request about a token. If it returns false, it has
-// already responded.
+// tokenForm authenticates the client and parses the form of a request about a token. If the result is false, tokenForm
+// has already responded.
 func (e *statusEndpoints) tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
 	form, client, problem, err := e.registry.authenticate(w, r)
 	if err != nil {
@@ -124,7 +125,7 @@ func (e *statusEndpoints) bearerForm(w http.ResponseWriter, r *http.Request) (ur
 	return r.PostForm, Client{ID: found.grant.ClientID}, ok
 }
 
-// bearer looks up the access token that authorises a request. If it returns false, it has already responded.
+// bearer looks up the access token that authorises a request. If the result is false, bearer has already responded.
 func (e *statusEndpoints) bearer(w http.ResponseWriter, r *http.Request) (foundToken, bool) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	found, live, err := e.ledger.liveToken(r.Context(), accessKey(token))
@@ -141,8 +142,8 @@ func (e *statusEndpoints) bearer(w http.ResponseWriter, r *http.Request) (foundT
 	return found, live
 }
 
-// findToken looks up a token of either kind. It does not need token_type_hint, because access and refresh tokens never
-// collide.
+// findToken looks up an access or refresh token. It does not need token_type_hint, because access and refresh tokens
+// never collide.
 func (l *ledger) findToken(ctx context.Context, token string) (kind string, found foundToken, live bool, err error) {
 	found, live, err = l.liveToken(ctx, accessKey(token))
 	if err != nil || found.raw != nil {

@@ -4,9 +4,10 @@
 // A portal with switches (package switches) breaks these rules as the switches specify. Package sandbox implements the
 // wire-level faults, which do not depend on tokens.
 //
-// It uses only the IDs and names of personas and never reads a record; package fhirserver serves records and calls
-// Access for a bearer token's rights. There are no passwords: all persons are invented, so choosing a persona signs in.
-// Rules: SMART App Launch 2 (https://hl7.org/fhir/smart-app-launch/app-launch.html), RFC 6749, 7009, 7636, 7662, 9207.
+// Package oauth uses only the IDs and names of personas and never reads a record. Package fhirserver serves records and
+// calls Access for a bearer token's rights. The portal has no passwords: all persons are invented, so selecting a
+// persona signs that persona in. Rules: SMART App Launch 2 (https://hl7.org/fhir/smart-app-launch/app-launch.html), RFC
+// 6749, 7009, 7636, 7662, 9207.
 package oauth
 
 import (
@@ -25,28 +26,28 @@ import (
 // ErrInvalidToken means that a bearer token is unknown, expired or revoked.
 var ErrInvalidToken = errors.New("the access token is not valid")
 
-// consentLasts is the time that a grant and its refresh tokens are valid.
+// consentLasts is the period for which a grant and its refresh tokens are valid.
 const consentLasts = 365 * 24 * time.Hour
 
 // PracticeID is the ah_practice value in token responses of a portal with switches.Practice (athenahealth).
 const PracticeID = "a-1.Practice-7"
 
-// Client is an application registered at the sandbox.
+// Client is an application registered with the sandbox.
 type Client struct {
 	ID string
 	// Secret makes the client confidential. It is empty for a public client.
 	Secret string
 	// Keys enables private_key_jwt for the client. The zero value contains no keys.
 	Keys jose.KeySet
-	// RedirectURIs lists the allowed redirect URIs, which are compared exactly. One that ends in "/*" matches every URI
-	// with a segment of letters, digits and dashes in that position, since any caller can use the sandbox's own
-	// registration.
+	// RedirectURIs lists the allowed redirect URIs, which are compared exactly. An entry that ends in "/*" matches
+	// every URI that has a segment of letters, digits and dashes in that position. Such entries exist because any
+	// caller can use the sandbox's own registration.
 	RedirectURIs []string
 }
 
 // Config configures a Server. All fields are required unless noted; sandbox.New checks them.
 type Config struct {
-	// Issuer is the URL of the mount point. FHIRBase is the only acceptable aud.
+	// Issuer is the URL of the mount point. FHIRBase is the only acceptable value of aud.
 	Issuer, FHIRBase string
 	Personas         []persona.Persona
 	Unlisted         []persona.Persona // omitted from the sign-in page; the only field that may be empty
@@ -59,14 +60,15 @@ type Config struct {
 	Logger                  *slog.Logger
 }
 
-// profile holds the data that one portal's endpoints share: its URLs, persons, clock and misbehaviours. It is
-// immutable.
+// profile holds the data that one portal's endpoints share: the portal's URLs, persons, clock and misbehaviours. A
+// profile is immutable.
 type profile struct {
 	issuer, fhirBase string
 	personas         map[string]persona.Persona
 	listed           []persona.Persona // the configured persons, for the sign-in page
 	now              func() time.Time
-	// with holds this portal's misbehaviours. site distinguishes its codes and grants from those of other portals.
+	// with holds the portal's misbehaviours. site distinguishes the portal's codes and grants from those of other
+	// portals.
 	with       switches.Set
 	site       string
 	tokenMoved bool
@@ -123,9 +125,9 @@ func assemble(c Config, clients map[string]Client, p *profile) *Server {
 	}
 }
 
-// At returns the server of another portal with the same persons, clients and store under a different issuer, and with
-// the set's misbehaviours. Codes and tokens of one site are unknown at every other. tokenMoved means that the token
-// endpoint is at its second URL.
+// At returns the server of another portal with the same persons, clients and store, a different issuer, and the set's
+// misbehaviours. A code or token of one site is unknown at every other site. tokenMoved means that the token endpoint
+// is at its second URL.
 func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Server {
 	moved := *s.profile
 	moved.issuer, moved.fhirBase, moved.site, moved.with = issuer, issuer+"/fhir", site, with
@@ -134,13 +136,14 @@ func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Se
 	return assemble(s.config, s.clients, &moved)
 }
 
-// Access describes the data to which a bearer token gives access.
+// Access describes the data that a bearer token gives access to.
 type Access struct {
 	PersonaID string
 	Scopes    []string
 }
 
-// Access looks up a bearer token. It returns ErrInvalidToken if the token is not valid, or a store error.
+// Access looks up a bearer token. It returns ErrInvalidToken if the token is not valid. It may also return a store
+// error.
 func (e *statusEndpoints) Access(ctx context.Context, token string) (Access, error) {
 	found, live, err := e.ledger.liveToken(ctx, accessKey(token))
 	if err != nil {

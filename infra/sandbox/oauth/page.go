@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox/scope"
 )
 
-// Template of the pages, which share a single document (package page).
+// Template of the pages, which share a single HTML document (package page).
 var (
 	//go:embed page/authorize.html
 	pageHTML []byte
@@ -67,7 +67,7 @@ func (e *authorizeEndpoint) consentPage(w http.ResponseWriter, request authorize
 	})
 }
 
-// errorPage shows an error that must not be redirected. It repeats nothing that the client sent.
+// errorPage shows an error that must not be redirected. The page repeats nothing that the client sent.
 func (a responder) errorPage(w http.ResponseWriter, problem, parameter string) {
 	a.writePage(w, http.StatusBadRequest, view{Kind: "error", Problem: problem, WrongArg: parameter})
 }
@@ -91,7 +91,7 @@ func (e *discoveryEndpoints) Asset(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hrefWith returns the request's URL with one parameter set, or removed if the value is empty.
+// hrefWith returns the request's URL with one parameter set or, if the value is empty, without the parameter.
 func hrefWith(query url.Values, name, value string) string {
 	next := url.Values{}
 	for key, values := range query {
@@ -106,7 +106,8 @@ func hrefWith(query url.Values, name, value string) string {
 	return "?" + next.Encode()
 }
 
-// dataLabels describes, in plain language, the data that the scopes give access to, limited to types in the record.
+// dataLabels describes, in plain language, the data that the scopes give access to. It omits types that are not in the
+// record.
 func dataLabels(scopes, types []string) []string {
 	named, all := scope.Types(scopes)
 	if all {

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// oauthError is an error response as in RFC 6749 §4.1.2.1 and §5.2. The description is always our own text, never a
-// client's.
+// oauthError is an error response as defined in RFC 6749 §4.1.2.1 and §5.2. The description is always the server's own
+// text, never a client's.
 type oauthError struct{ code, description string }
 
 // responder writes responses and pages.
@@ -31,7 +31,7 @@ func (a responder) writeJSON(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(raw)
 }
 
-// writeError responds with status 400, or 401 if client authentication failed.
+// writeError responds with status 401 if client authentication failed, and with status 400 otherwise.
 func (a responder) writeError(w http.ResponseWriter, problem oauthError) {
 	status := http.StatusBadRequest
 	if problem.code == "invalid_client" {
@@ -41,7 +41,7 @@ func (a responder) writeError(w http.ResponseWriter, problem oauthError) {
 	a.writeJSON(w, status, map[string]string{"error": problem.code, "error_description": problem.description})
 }
 
-// fail responds to a store error. Only the log contains the cause.
+// fail responds to a store error. The response does not contain the cause; the log does.
 func (a responder) fail(w http.ResponseWriter, r *http.Request, err error) {
 	a.log.ErrorContext(r.Context(), "sandbox authorization server failed", slog.Any("error", err))
 	a.writeJSON(w, http.StatusInternalServerError, map[string]string{

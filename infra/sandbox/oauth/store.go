@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// Store stores codes, tokens and grants as bytes under keys of at most 80 printable ASCII characters. Codes and tokens
-// are never part of a key or value; keys contain their SHA-256 hash.
+// Store stores codes, tokens and grants as bytes under keys of at most 80 printable ASCII characters. A code or token
+// is never part of a key or value; keys contain its SHA-256 hash.
 //
-// A store may drop a value after its expiry or retain it longer, since this package checks the time inside each value
-// itself. Reads must be consistent with earlier writes.
+// A store may drop a value after the value's expiry or retain the value longer, since this package checks the time
+// inside each value itself. Reads must be consistent with earlier writes.
 type Store interface {
 	// Put writes the value unconditionally.
 	Put(ctx context.Context, key string, value []byte, expires time.Time) error
-	// Get returns the value, or false if there is none.
+	// Get returns the value under key, or false if the key has no value.
 	Get(ctx context.Context, key string) (value []byte, found bool, err error)
-	// Swap atomically writes the value if the current one equals old; a nil old means that the key must be absent.
-	// Otherwise, it returns false and changes nothing. Of two equal concurrent calls, only one returns true.
+	// Swap atomically writes the value if the current value equals old; a nil old means that the key must be absent.
+	// Otherwise, Swap returns false and changes nothing. Of two equal concurrent calls, only one returns true.
 	Swap(ctx context.Context, key string, old, value []byte, expires time.Time) (swapped bool, err error)
 }
 
@@ -41,7 +41,8 @@ type (
 		Site        string   `json:"site,omitempty"`
 		Nonce       string   `json:"nonce,omitempty"`
 	}
-	// grantRecord holds the consent from which all tokens of one family derive. Revoking the grant revokes them all.
+	// grantRecord holds the consent from which all tokens of one family derive. Revoking the grant revokes all its
+	// tokens.
 	grantRecord struct {
 		ClientID  string   `json:"client_id"`
 		PersonaID string   `json:"persona_id"`
@@ -89,7 +90,8 @@ func (l *ledger) newSecret() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
 
-// load reads the record under key into out and returns its bytes for a later swap, or nil if there is none.
+// load decodes the record under key into out and returns the record's bytes for a later swap, or nil if the store has
+// no such record.
 func (l *ledger) load(ctx context.Context, key string, out any) ([]byte, error) {
 	raw, found, err := l.store.Get(ctx, key)
 	if err != nil {
@@ -117,7 +119,7 @@ func (l *ledger) save(ctx context.Context, key string, record any, expiresAt int
 	return nil
 }
 
-// swap replaces the record whose bytes load returned as old. It returns false if the record has changed meanwhile.
+// swap replaces the record whose bytes load returned as old. It returns false if the record has since changed.
 func (l *ledger) swap(ctx context.Context, key string, old []byte, record any, expiresAt int64) (bool, error) {
 	raw, err := json.Marshal(record)
 	if err != nil {
@@ -131,7 +133,7 @@ func (l *ledger) swap(ctx context.Context, key string, old []byte, record any, e
 	return swapped, nil
 }
 
-// liveGrant returns the grant with this ID, or false if it is revoked, expired or unknown.
+// liveGrant returns the grant with the given ID, or false if the grant is revoked, expired or unknown.
 func (l *ledger) liveGrant(ctx context.Context, id string) (grantRecord, bool, error) {
 	var grant grantRecord
 	raw, err := l.load(ctx, grantKey(id), &grant)
@@ -142,7 +144,8 @@ func (l *ledger) liveGrant(ctx context.Context, id string) (grantRecord, bool, e
 	return grant, raw != nil && !grant.Revoked && l.now().Unix() < grant.ExpiresAt, nil
 }
 
-// revokeGrant revokes a grant and with it every token of its family. It does not wait and may be repeated.
+// revokeGrant revokes a grant and, with the grant, every token of its family. Calling revokeGrant repeatedly is safe.
+// It never waits.
 func (l *ledger) revokeGrant(ctx context.Context, id string) error {
 	for {
 		var grant grantRecord
@@ -154,7 +157,7 @@ func (l *ledger) revokeGrant(ctx context.Context, id string) error {
 			return nil
 		}
 		grant.Revoked = true
-		// A grant changes only once, so a second iteration finds it already revoked.
+		// A grant changes only once, so a second iteration finds the grant already revoked.
 		swapped, err := l.swap(ctx, grantKey(id), raw, grant, grant.ExpiresAt)
 		if err != nil || swapped {
 			return err

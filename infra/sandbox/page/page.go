@@ -1,5 +1,6 @@
 // Package page serves the sandbox's pages. Each page is one static document with a JSON block that a script renders.
-// That avoids HTML templates, which double a binary's size. Each page's content belongs to the package that serves it.
+// This design avoids HTML templates, which double a binary's size. A page's content belongs to the package that serves
+// the page.
 package page
 
 import (
@@ -13,12 +14,13 @@ import (
 const place = "__PAGE_DATA__"
 
 // policy forbids everything except the page's own style sheet and script. The pages have links instead of forms,
-// because browsers apply form-action to the complete chain of redirects that follows, which the client determines.
+// because browsers apply form-action to the complete chain of redirects after a form, and the client determines that
+// chain.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 
-// Write responds with a document that contains block as JSON. If the block can't be encoded, it returns an error
-// without responding.
+// Write responds with a document that contains block as JSON. If block can't be encoded, Write returns an error without
+// responding.
 func Write(w http.ResponseWriter, status int, document []byte, block any) error {
 	// json.Marshal writes <, > and & as \u escapes, so no value can end the script element.
 	raw, err := json.Marshal(block)

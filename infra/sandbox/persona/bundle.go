@@ -10,7 +10,7 @@ import (
 
 const uuidURN = "urn:uuid:"
 
-// bundle holds the fields that are read from a transaction or collection Bundle.
+// bundle holds the fields that are read from a Bundle of type transaction or collection.
 type bundle struct {
 	ResourceType string  `json:"resourceType"`
 	Entry        []entry `json:"entry"`
@@ -21,7 +21,7 @@ type entry struct {
 	Resource json.RawMessage `json:"resource"`
 }
 
-// resources assigns an ID to every entry and replaces the bundle's own URLs with Type/id.
+// resources assigns an ID to every entry and replaces the bundle's own URLs with references of the form Type/id.
 func (b bundle) resources() ([]Resource, error) {
 	if b.ResourceType != "Bundle" {
 		return nil, errNotBundle
@@ -139,7 +139,7 @@ func relinkValue(value any, addresses map[string]string) error {
 	return nil
 }
 
-// patientFirst moves the only Patient to the front, as Persona.Load documents.
+// patientFirst moves the only Patient to the front, as the documentation of Persona.Load states.
 func patientFirst(resources []Resource) ([]Resource, error) {
 	isPatient := func(r Resource) bool { return r.Type == "Patient" }
 	at := slices.IndexFunc(resources, isPatient)

@@ -62,7 +62,7 @@ func medications(c *chart) {
 	c.prescribe(0, object{"medicationCodeableConcept": coded(all[(first+1)%len(all)])})
 }
 
-// prescribe adds a MedicationRequest at visit n. what holds the drug.
+// prescribe adds a MedicationRequest at visit n. what contains the drug.
 func (c *chart) prescribe(n int, what object) {
 	body := object{
 		"status":          "active",
@@ -82,7 +82,7 @@ func (c *chart) prescribe(n int, what object) {
 	c.add("MedicationRequest", body)
 }
 
-// background adds social and family history.
+// background adds the patient's social and family history.
 func background(c *chart) {
 	c.add("Observation", object{
 		"status":               "final",

@@ -30,9 +30,10 @@ var (
 )
 
 // LoadDir creates a persona from every R4 bundle (*.json, *.json.gz) in the folder, ordered by file name. A persona's
-// ID is that of its Patient. References of the form urn:uuid are rewritten to Type/id, as a server does for a
-// transaction (https://hl7.org/fhir/R4/http.html#trules). A file is read once here and again on first use, so that only
-// used records stay in memory. If a file is not such a bundle, LoadDir returns an error that names it.
+// ID is the ID of its Patient. References of the form urn:uuid are rewritten to Type/id, as a server does for a
+// transaction (https://hl7.org/fhir/R4/http.html#trules). LoadDir reads each file once, and a persona's first use reads
+// the file again, so that only used records stay in memory. If a file is not such a bundle, LoadDir returns an error
+// that names the file.
 func LoadDir(dir string) ([]Persona, error) {
 	folder := os.DirFS(dir)
 	names, err := bundleNames(folder)
@@ -132,7 +133,8 @@ func readUnpacked(folder fs.FS, name string) ([]byte, error) {
 	return raw, nil
 }
 
-// patientName returns the Patient's first listed name for the sign-in page, or the ID if there is no name.
+// patientName returns the Patient's first listed name for the sign-in page, or the Patient's ID if the Patient has no
+// name.
 func patientName(patient Resource) string {
 	var body struct {
 		Name []struct {

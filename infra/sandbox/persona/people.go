@@ -88,7 +88,7 @@ func (c *chart) examRoom() string {
 	})
 }
 
-// formulary adds a separate Medication resource for requests that refer to one.
+// formulary adds a separate Medication resource for requests that refer to a Medication.
 func (c *chart) formulary(drug code) string {
 	return c.once("Medication", "rx-"+drug.code, object{
 		"status": "active",
@@ -96,8 +96,8 @@ func (c *chart) formulary(drug code) string {
 	})
 }
 
-// largeNote is the size of the largest attachment in bytes. It exceeds a client's read buffer but not a Lambda's
-// maximum response.
+// largeNote is the size of the largest attachment in bytes. It exceeds a client's read buffer but not the maximum
+// response size of a Lambda function.
 const largeNote = 1 << 20
 
 // unusual adds data that is valid FHIR but may cause problems for clients: several scripts and emoji, markup in

@@ -1,8 +1,8 @@
 // Package persona owns the sandbox EHR's synthetic people: their identities and every FHIR R4 resource in their
-// records, either generated (Builtin) or read from a folder of bundles (LoadDir).
+// records. The records are either generated (Builtin) or read from a folder of bundles (LoadDir).
 //
-// It contains no HTTP, OAuth or search code: it returns complete records, which package fhirserver indexes and serves.
-// No resource describes a real person.
+// The package contains no HTTP, OAuth or search code: it returns complete records, which package fhirserver indexes and
+// serves. No resource describes a real person.
 package persona
 
 import (
@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// Persona is a synthetic person with a loader for the record. Its fields are available without generating the record,
-// as sign-in pages and CapabilityStatements need.
+// Persona is a synthetic person with a loader for the person's record. Sign-in pages and CapabilityStatements can read
+// the fields without generating the record.
 type Persona struct {
-	// ID selects the persona on the sign-in page and in tests. It is unique within a sandbox.
+	// ID selects the persona on the sign-in page and in tests. Each ID is unique within a sandbox.
 	ID string
 	// PatientID is the ID of the persona's Patient resource.
 	PatientID string
@@ -37,12 +37,13 @@ type Resource struct {
 	Body json.RawMessage
 }
 
-// Load returns the complete record, starting with the Patient. It is built on the first call and then shared, so treat
-// it as read-only. An error means that a bundle file could not be read, or a bug in the generator.
+// Load returns the complete record, starting with the Patient. The record is built on the first call and then shared,
+// so callers must treat it as read-only. An error means that a bundle file could not be read, or that the generator has
+// a bug.
 func (p Persona) Load() ([]Resource, error) { return p.load() }
 
-// Builtin returns the generated personas, ordered by record size. Their records are identical in every process and on
-// every machine.
+// Builtin returns the generated personas, ordered by record size. The personas' records are identical in every process
+// and on every machine.
 func Builtin() []Persona {
 	specs := builtinSpecs()
 	personas := make([]Persona, 0, len(specs))
@@ -53,8 +54,8 @@ func Builtin() []Persona {
 	return personas
 }
 
-// Of returns a generated persona with these demographics. sex is a FHIR administrative gender and birth a date. The
-// record is that of a healthy adult with a few years of check-ups.
+// Of returns a generated persona with the given demographics. sex is a FHIR administrative gender, and birth is a date.
+// The record describes a healthy adult with a few years of check-ups.
 func Of(id, given, family, sex, birth string) Persona {
 	return spec{
 		id: id, given: given, family: family, gender: sex, birth: birth, size: 75, firstVisit: "2023-01-10",

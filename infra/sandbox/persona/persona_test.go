@@ -133,7 +133,7 @@ func TestResourceBodiesMatchTypeAndID(t *testing.T) {
 	}
 }
 
-// required returns the elements with a minimum cardinality of 1 in R4.
+// required returns the elements that have a minimum cardinality of 1 in R4.
 func required(resourceType string) []string {
 	return map[string][]string{
 		"AllergyIntolerance": {"patient"},

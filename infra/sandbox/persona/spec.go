@@ -2,7 +2,7 @@ package persona
 
 import "time"
 
-// spec holds the settings in which generated personas differ. The record is a pure function of them.
+// spec holds the settings that differ between generated personas. The record is a pure function of the spec.
 type spec struct {
 	id            string
 	given, family string
@@ -67,7 +67,7 @@ func builtinSpecs() []spec {
 	}
 }
 
-// generatedTypes lists every type that the generator can produce, sorted. A test compares it with the records.
+// generatedTypes lists every type that the generator can produce, sorted. A test compares the list with the records.
 var generatedTypes = []string{
 	"AllergyIntolerance", "Binary", "CarePlan", "CareTeam", "Claim", "Condition", "Coverage", "Device",
 	"DiagnosticReport", "DocumentReference", "Encounter", "ExplanationOfBenefit", "FamilyMemberHistory", "Goal",

@@ -2,8 +2,8 @@ package persona
 
 import "maps"
 
-// visit adds an encounter and its results. The visit's serial number determines its parts, so that records of different
-// sizes contain the same mixture.
+// visit adds an encounter and the encounter's results. The visit's serial number determines its parts, so that records
+// of different sizes contain the same mixture.
 func visit(c *chart) {
 	c.visits++
 	n := c.visits
@@ -40,7 +40,7 @@ func visit(c *chart) {
 	}
 }
 
-// homeReading adds a single Observation that refers only to the patient. It is used to fill a record to its exact size.
+// homeReading adds a single Observation that refers only to the patient. It is used to fill a record to the exact size.
 func homeReading(c *chart) {
 	serial := c.serial["Observation"]
 	c.observe("vital-signs", vitalSigns[0], c.visits+1, serial, object{})
@@ -86,7 +86,8 @@ func (c *chart) observe(category string, m measure, n, serial int, extra object)
 	return c.add("Observation", body)
 }
 
-// labReport adds an order, its specimen, the results and the report. Every fourth report also has a printable form.
+// labReport adds an order, the order's specimen, the results and the report. Every fourth report also has a printable
+// form.
 func (c *chart) labReport(n int) {
 	panels := laboratoryPanels
 	p := panels[c.roll("panel", n, len(panels))]

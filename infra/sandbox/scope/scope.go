@@ -1,7 +1,7 @@
-// Package scope implements the SMART App Launch scopes that the sandbox supports: which requested scopes a person can
-// grant, and which access granted scopes allow.
+// Package scope implements the SMART App Launch scopes that the sandbox supports: the requested scopes that a person
+// can grant, and the access that granted scopes allow.
 //
-// It handles only the syntax; package oauth owns the grants. Syntax:
+// The package handles only the syntax; package oauth owns the grants. Syntax:
 // https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
 package scope
 
@@ -39,8 +39,8 @@ func Supported() []string {
 }
 
 // Grant narrows a requested scope string to the scopes that this server can grant. It omits unknown scopes and all
-// write access (RFC 6749 §3.3 allows that, and the response states the granted scopes). The result is empty if it would
-// not give access to any data.
+// write access (RFC 6749 §3.3 allows the omission, and the response states the granted scopes). The result is empty if
+// the scopes would not give access to any data.
 func Grant(requested string) []string {
 	var granted []string
 	data := false

@@ -49,7 +49,7 @@ const (
 	Client401         = "client-401"
 )
 
-// endpointFailures lists the ways in which revocation and introspection can fail.
+// endpointFailures lists the ways in which the revocation and introspection endpoints can fail.
 const endpointFailures = "500|503|404|401|html"
 
 func oauthTable() []Switch {

@@ -1,8 +1,8 @@
 // Package switches defines the sandbox's misbehaviours: the table of all switches, and the sets of switches in the path
 // of a FHIR base URL, such as /sandbox/with/outcome-entry,access:5s/fhir.
 //
-// It defines the switches' names and the meanings of their values. Packages oauth and sandbox implement their effects
-// on responses.
+// The package defines the switches' names and the meanings of their values. Packages oauth and sandbox implement the
+// switches' effects on responses.
 package switches
 
 import (
@@ -26,7 +26,7 @@ var (
 
 // Kinds of switch values. Any other text in Switch.Value lists the accepted words, separated by "|".
 const (
-	number   = "<number>"   // an integer from 1
+	number   = "<number>"   // an integer of at least 1
 	duration = "<duration>" // a Go duration of at least one second, such as 5s or 48h
 	types    = "<types>"    // resource types joined by "+", or * for all
 	text     = "<text>"     // letters, digits, dots, dashes and underscores
@@ -47,12 +47,13 @@ var (
 // Switch describes one switch in the table.
 type Switch struct {
 	Name string `json:"name"`
-	// Value is the kind of value after the colon: one of the kinds above, the accepted words separated by "|", or empty if
-	// there is none.
+	// Value specifies the value after the colon: one of the kinds above, or the accepted words separated by "|". It is
+	// empty if the switch has no value.
 	Value string `json:"value,omitempty"`
-	// About describes how a portal with the switch behaves.
+	// About describes the behaviour of a portal with the switch.
 	About string `json:"about"`
-	// Platform names the platform on which the behaviour was observed, or the rule that it violates.
+	// Platform is the name of the platform on which the behaviour was observed, or the rule that the behaviour
+	// violates.
 	Platform string `json:"platform"`
 }
 
@@ -81,11 +82,11 @@ func (s Switch) accepts(value string) bool {
 	}
 }
 
-// Set holds the enabled switches with their values. The zero value has none enabled.
+// Set holds the enabled switches and their values. In the zero value, no switch is enabled.
 type Set struct{ values map[string]string }
 
-// Parse parses comma-separated switches, each of the form name or name:value. Its error may be shown to the author of
-// the URL.
+// Parse parses comma-separated switches, each of the form name or name:value. The author of the URL may see the
+// returned error.
 func Parse(spec string) (Set, error) {
 	known := map[string]Switch{}
 	for _, one := range Table() {
@@ -120,13 +121,13 @@ func (s Set) Has(name string) bool {
 	return on
 }
 
-// Is reports whether the switch is enabled with this value.
+// Is reports whether the switch is enabled with the given value.
 func (s Set) Is(name, value string) bool { return s.Has(name) && s.values[name] == value }
 
-// Text returns a switch's value, or "" if it is not enabled.
+// Text returns a switch's value, or "" if the switch is not enabled.
 func (s Set) Text(name string) string { return s.values[name] }
 
-// Number returns the value of a numeric switch, or 0 if it is not enabled.
+// Number returns the value of a numeric switch, or 0 if the switch is not enabled.
 func (s Set) Number(name string) int64 {
 	n, err := strconv.ParseInt(s.values[name], 10, 64)
 	if err != nil {
@@ -136,7 +137,7 @@ func (s Set) Number(name string) int64 {
 	return n
 }
 
-// Duration returns the value of a duration switch, or fallback if it is not enabled.
+// Duration returns the value of a duration switch, or fallback if the switch is not enabled.
 func (s Set) Duration(name string, fallback time.Duration) time.Duration {
 	d, err := time.ParseDuration(s.values[name])
 	if err != nil {
@@ -146,7 +147,7 @@ func (s Set) Duration(name string, fallback time.Duration) time.Duration {
 	return d
 }
 
-// Keys returns the value of a JWKS switch, or an empty set if it is not enabled.
+// Keys returns the value of a JWKS switch, or an empty set if the switch is not enabled.
 func (s Set) Keys(name string) jose.KeySet {
 	keys, err := parseKeys(s.values[name])
 	if err != nil {
@@ -165,7 +166,8 @@ func parseKeys(value string) (jose.KeySet, error) {
 	return jose.ParseKeySet(raw)
 }
 
-// Types returns the resource types that a switch names, or none if it is not enabled or covers all types.
+// Types returns the resource types that a switch names. The result is empty if the switch is not enabled or covers all
+// types.
 func (s Set) Types(name string) []string {
 	value := s.values[name]
 	if value == "" || value == "*" {
@@ -175,7 +177,7 @@ func (s Set) Types(name string) []string {
 	return strings.Split(value, "+")
 }
 
-// Covers reports whether a switch for resource types is enabled for this type.
+// Covers reports whether a switch for resource types is enabled for the given type.
 func (s Set) Covers(name, resourceType string) bool {
 	return s.values[name] == "*" || slices.Contains(s.Types(name), resourceType)
 }

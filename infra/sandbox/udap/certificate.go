@@ -13,7 +13,8 @@ const (
 	certificates = "CERTIFICATE"
 )
 
-// anchor serves GET /udap/anchor: the certificate, as PEM, that members of the sandbox's trust community must trust.
+// anchor serves GET /udap/anchor. The response is the certificate, as PEM, that members of the sandbox's trust
+// community must trust.
 func (s *Server) anchor(w http.ResponseWriter, r *http.Request) {
 	keys, err := s.community.keys(r.Context())
 	if err != nil {

@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// lasts is the time that the anchor and its copy in the store are valid. leafLasts is how long a certificate issued by
-	// the anchor is valid.
+	// lasts is the period for which the anchor and its copy in the store are valid. leafLasts is the period for which a
+	// certificate issued by the anchor is valid.
 	lasts     = 10 * 365 * 24 * time.Hour
 	leafLasts = 90 * 24 * time.Hour
 	// skew is the tolerated clock error.
@@ -35,8 +35,8 @@ const (
 
 var errCommunity = errors.New("the stored trust community cannot be read")
 
-// community is the stack's trust community: an anchor with its key, and every portal's key. It is created once per
-// store.
+// community is the stack's trust community: an anchor with its key, and every portal's key. Each store has one
+// community, which is created once.
 type community struct {
 	store  oauth.Store
 	now    func() time.Time
@@ -53,7 +53,7 @@ type keys struct {
 	portal *rsa.PrivateKey
 }
 
-// stored is the form in which the store holds the keys, all as DER.
+// stored is the form in which the store holds the keys. Each key is DER-encoded.
 type stored struct {
 	Anchor []byte `json:"anchor"`
 	Signer []byte `json:"signer"`
@@ -67,7 +67,7 @@ func storeKey(parts ...string) string {
 	return "UDAP#" + hex.EncodeToString(sum[:])
 }
 
-// keys returns the community's keys from the store, creating the community if it does not exist.
+// keys returns the community's keys from the store. If the community does not exist, keys creates it.
 func (c *community) keys(ctx context.Context) (*keys, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *community) keys(ctx context.Context) (*keys, error) {
 		if raw, err = c.fresh(); err == nil {
 			_, err = c.store.Swap(ctx, storeKey("community"), nil, raw, c.now().Add(lasts))
 		}
-		if err == nil { // another instance may have created it first
+		if err == nil { // another instance may have been first
 			raw, _, err = c.store.Get(ctx, storeKey("community"))
 		}
 	}
@@ -142,7 +142,7 @@ func parseKeys(raw []byte) (*keys, error) {
 	return &keys{anchor: anchor, signer: elliptic, portal: rsaKey}, nil
 }
 
-// issue issues a certificate to the member named uri, valid between the given times.
+// issue issues a certificate to the member named uri. The certificate is valid between the given times.
 func (k *keys) issue(random io.Reader, public crypto.PublicKey, uri *url.URL, from, until time.Time) ([]byte, error) {
 	serial := make([]byte, 16)
 	if _, err := io.ReadFull(random, serial); err != nil {

@@ -16,7 +16,7 @@ const longest = 5 * time.Minute
 
 var errMember = errors.New("not signed by a member of the trust community")
 
-// memberJWT is a member's JWT together with the names in its certificate.
+// memberJWT is a member's JWT together with the names in the member's certificate.
 type memberJWT struct {
 	payload []byte
 	uris    []string
@@ -33,7 +33,7 @@ type common struct {
 	Expires  int64  `json:"exp"`
 }
 
-// member verifies that a JWT is signed with the key of a certificate issued by the anchor. It does not check the
+// member verifies that a JWT is signed with the key of a certificate issued by the anchor. It does not check the JWT's
 // claims.
 func (s *Server) member(ctx context.Context, token string) (memberJWT, error) {
 	keys, err := s.community.keys(ctx)
@@ -68,8 +68,8 @@ func (s *Server) member(ctx context.Context, token string) (memberJWT, error) {
 	return said, nil
 }
 
-// flaw returns the first error in the claims of a member's JWT for this audience, or "" if there is none. It marks the
-// jti as used.
+// flaw returns the first error in the claims of a member's JWT for the given audience, or "" if the claims are valid.
+// It marks the jti as used.
 func (s *Server) flaw(ctx context.Context, said memberJWT, audience string) (string, error) {
 	now, c := s.config.Now(), said.claims
 	issued, expires := time.Unix(c.IssuedAt, 0), time.Unix(c.Expires, 0)
@@ -94,5 +94,5 @@ func (s *Server) flaw(ctx context.Context, said memberJWT, audience string) (str
 	return "", nil
 }
 
-// calls reports whether a member's certificate contains this name.
+// calls reports whether a member's certificate contains the given name.
 func (s memberJWT) calls(name string) bool { return slices.Contains(s.uris, name) }

@@ -40,8 +40,8 @@ type patient struct {
 	BirthDate string `json:"birthDate"`
 }
 
-// person returns the requested person. An identity provider must have verified the person, and the person must be the
-// patient that the client names.
+// person returns the requested person. An identity provider must have verified the person, and the person must match
+// the patient that the client names.
 func (s *Server) person(ctx context.Context, purpose extensions) (persona.Persona, problem, error) {
 	who, ok, err := s.identity(ctx, purpose.IAS.IDToken)
 	if err != nil {
@@ -82,7 +82,7 @@ func (p patient) is(who demographics) bool {
 	return len(own) > 0 && len(given) >= len(own) && slices.EqualFunc(given[:len(own)], own, strings.EqualFold)
 }
 
-// identity verifies an id_token with the keys of the issuer named in it.
+// identity verifies an id_token with the keys of the issuer that the id_token names.
 func (s *Server) identity(ctx context.Context, token string) (demographics, bool, error) {
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS256, jose.ES256})
 	if err != nil {

@@ -15,7 +15,7 @@ const (
 	extensionB2B  = "hl7-b2b"
 	extensionIAS  = "tefca_ias"
 	individual    = "urn:oid:2.16.840.1.113883.3.7204.1.5.2.1#T-IAS"
-	// slowness is the time that a slow portal delays its response.
+	// slowness is the period by which a slow portal delays its response.
 	slowness = time.Hour
 )
 
@@ -99,8 +99,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.config.Portal.IssueTo(w, r, client, s.tokenPerson(found).ID, r.PostForm.Get("scope"))
 }
 
-// tokenPerson returns the person to whose record the token gives access. A portal with the switch for mistaken identity
-// returns a different person.
+// tokenPerson returns the person to whose record the token gives access. At a portal with the switch for mistaken
+// identity, tokenPerson returns a different person.
 func (s *Server) tokenPerson(found persona.Persona) persona.Persona {
 	if !s.misbehaves("other-patient") {
 		return found
@@ -147,7 +147,7 @@ func (s *Server) client(r *http.Request) (id string, purpose extensions, why pro
 	return said.claims.Issuer, claims.Extensions, problem{}, nil
 }
 
-// complete reports whether the extensions contain everything required for a patient's own request.
+// complete reports whether the extensions contain everything that a patient's own request requires.
 func (e extensions) complete() bool {
 	oneself := e.IAS.User.Type == "RelatedPerson" && len(e.IAS.User.Relationship) == 1 &&
 		len(e.IAS.User.Relationship[0].Coding) == 1 && e.IAS.User.Relationship[0].Coding[0].Code == "ONESELF"

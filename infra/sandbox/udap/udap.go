@@ -1,12 +1,12 @@
-// Package udap is the sandbox EHR's UDAP server, as at a facility in a network with facilitated FHIR: signed metadata,
-// dynamic registration, and tokens for a person whom an external identity provider has verified (HL7 Security for
-// Scalable Registration, Authentication, and Authorization STU2; the extension tefca_ias is that of a draft,
-// docs/develop/tefca.md).
+// Package udap is the sandbox EHR's UDAP server. It represents a facility in a network with facilitated FHIR. It
+// implements signed metadata, dynamic registration, and tokens for a person whom an external identity provider has
+// verified (HL7 Security for Scalable Registration, Authentication, and Authorization STU2; the extension tefca_ias is
+// defined in a draft, docs/develop/tefca.md).
 //
 // The trust community belongs to the stack. Its anchor and the portal's key are created on first use and kept in the
-// sandbox's store, so that all instances share them and no other stack has them. Any caller can get a client
-// certificate, since all persons are invented. The package parses JWTs with its own code, separate from its client's
-// (shared/tefca/facilitated).
+// sandbox's store. All instances therefore share the keys, and no other stack has the keys. Any caller can get a client
+// certificate, since all persons are invented. The package's code for parsing JWTs is separate from the code of its
+// client (shared/tefca/facilitated).
 package udap
 
 import (
@@ -25,7 +25,7 @@ import (
 
 // Issuers provides the keys of the identity providers that the portal trusts.
 type Issuers interface {
-	// Keys returns an issuer's public keys, or none if the issuer is not trusted.
+	// Keys returns an issuer's public keys. The result is empty if the issuer is not trusted.
 	Keys(ctx context.Context, issuer string) (jose.KeySet, error)
 }
 
@@ -46,7 +46,7 @@ type Server struct {
 	config    Config
 	community *community
 	with      switches.Set
-	site      string // distinguishes its clients from those of other portals
+	site      string // separates the clients of different portals
 }
 
 // New returns the server of a portal without misbehaviours.
@@ -84,7 +84,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, path string) {
 	serve(w, r)
 }
 
-// misbehaves reports whether the portal has this misbehaviour.
+// misbehaves reports whether the portal has the given misbehaviour.
 func (s *Server) misbehaves(how string) bool { return s.with.Is(switches.UDAP, how) }
 
 func (s *Server) fhirBase() string           { return s.config.Base + "/fhir" }
@@ -92,8 +92,8 @@ func (s *Server) tokenURL() string           { return s.config.Base + "/udap/tok
 func (s *Server) registrationURL() string    { return s.config.Base + "/udap/register" }
 func (s *Server) key(parts ...string) string { return storeKey(append([]string{s.site}, parts...)...) }
 
-// problem is an error response as in RFC 6749 section 5.2 or RFC 7591 section 3.2.2. The description is always our own
-// text, never a client's.
+// problem is an error response as defined in RFC 6749 section 5.2 or RFC 7591 section 3.2.2. The description is always
+// the server's own text, never a client's.
 type problem struct{ code, description string }
 
 func (s *Server) answer(w http.ResponseWriter, status int, body any) {
@@ -118,7 +118,7 @@ func (s *Server) refuse(w http.ResponseWriter, why problem) {
 	s.answer(w, status, map[string]string{"error": why.code, "error_description": why.description})
 }
 
-// fail responds to a store error. Only the log contains the cause.
+// fail responds to a store error. The response does not contain the cause; the log does.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.config.Logger.ErrorContext(r.Context(), "sandbox udap failed", slog.Any("error", err))
 	s.answer(w, http.StatusInternalServerError, map[string]string{"error": "server_error"})

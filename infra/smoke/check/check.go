@@ -1,10 +1,10 @@
-// Package check checks a running stack from outside, as an organisation in test mode and its patient: whether the API
-// is reachable, responds according to docs/openapi.yaml, applies rate limits, and connects. If the stack includes the
-// sandbox, it also performs the main job.
+// Package check checks a running stack from outside, acting as an organisation in test mode and as the organisation's
+// patient. It checks whether the API is reachable, responds according to docs/openapi.yaml, applies rate limits, and
+// connects patients. If the stack includes the sandbox, the check also performs the main job.
 //
-// It is safe on a stack that serves patients: it rejects a live mode credential before it sends anything, works in only
-// one organisation, and deletes everything that it created, even if a step fails. It prints no keys, tokens or URLs
-// with a query.
+// The check is safe on a stack that serves patients. It rejects a live mode credential before it sends a request, works
+// in only one organisation, and deletes everything that it created, even if a step fails. It does not print keys,
+// tokens or URLs with a query.
 package check
 
 import (
@@ -28,12 +28,12 @@ import (
 // Options selects the stack and the organisation.
 type Options struct {
 	BaseURL string // API base URL, without a trailing slash
-	// Credential is a test mode credential. If it has no public ID, the check creates one with Rules and deletes it
-	// afterwards.
+	// Credential is a test mode credential. If Credential has no public ID, the check creates a credential with Rules
+	// and deletes it afterwards.
 	Credential runfile.Organisation
 	Rules      *wiring.Operator // operator's rules for the stack; nil without access
-	EndpointID string           // endpoint to which the patient connects; the default is the sandbox's, from Rules
-	InboxURL   string           // webhook inbox like that of make run; "" for none
+	EndpointID string           // endpoint for the patient; the default is the sandbox's, from Rules
+	InboxURL   string           // webhook inbox, as in make run; "" if the stack has none
 	HTTP       *http.Client     // must not follow redirects
 	Now        func() time.Time
 	Out        io.Writer
@@ -52,7 +52,7 @@ type check struct {
 	api                    *contract.API
 	left                   []string
 	ok, failed, notChecked int
-	portal                 *url.URL // URL to which the connection redirected
+	portal                 *url.URL // URL that the connection redirected to
 	connectionID           string
 	isMade                 bool // whether this run created the organisation
 }
@@ -61,11 +61,11 @@ type check struct {
 type step struct {
 	name  string
 	look  func(ctx context.Context) (string, error)
-	first bool // if it fails, all other steps are skipped
+	first bool // if this step fails, all other steps are skipped
 }
 
-// Run performs all checks. It prints each step with its duration, and finally the objects that could not be deleted. It
-// returns an error if a step failed, or ErrRefused.
+// Run performs all checks. It prints each step with the step's duration, and finally the objects that could not be
+// deleted. If a step fails, Run returns an error. If the run is rejected, Run returns ErrRefused.
 func Run(ctx context.Context, o Options) error {
 	api, err := contract.ReadAPI(docs.OpenAPI())
 	if err != nil {
@@ -90,10 +90,11 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// ErrRefused means that the run was rejected before anything was sent.
+// ErrRefused means that the run was rejected before any request was sent.
 var ErrRefused = errors.New("nothing was sent")
 
-// refuse returns an error unless there is a test mode credential, or rules with which to create one.
+// refuse returns an error unless the options contain a test mode credential, or rules with which to create a
+// credential.
 func (c *check) refuse() error {
 	if c.Credential.PublicID == "" && c.Rules != nil {
 		return nil
@@ -105,7 +106,7 @@ func (c *check) refuse() error {
 	return nil
 }
 
-// perform runs the steps, and cleans up regardless of their results.
+// perform runs the steps, and cleans up regardless of the steps' results.
 func (c *check) perform(ctx context.Context) {
 	defer c.clean(context.WithoutCancel(ctx))
 	for _, s := range c.steps() {
@@ -133,7 +134,7 @@ func (c *check) steps() []step {
 	}
 }
 
-// take runs one step and prints its result.
+// take runs one step and prints the step's result.
 func (c *check) take(ctx context.Context, s step) bool {
 	began := c.Now()
 	said, err := s.look(ctx)
@@ -156,7 +157,7 @@ func (c *check) take(ctx context.Context, s step) bool {
 // queries matches URL queries, which contain tokens, codes and signatures.
 var queries = regexp.MustCompile(`\?[^\s"']+`)
 
-// sayf prints a line after removing anything that could be secret.
+// sayf prints a line after removing any text that could be secret.
 func (c *check) sayf(format string, args ...any) {
 	line := queries.ReplaceAllString(fmt.Sprintf(format, args...), "?…")
 	for _, hidden := range []string{c.Credential.PrivateKey, c.Credential.WebhookSecret} {

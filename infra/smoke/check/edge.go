@@ -18,7 +18,7 @@ import (
 // maxAnswer limits the size of an API response in bytes.
 const maxAnswer = 1 << 20
 
-// elsewhere is the origin of a page that sends requests.
+// elsewhere is the origin of a web page that sends requests.
 const elsewhere = "https://app.example"
 
 // request describes a request to the API.
@@ -27,7 +27,7 @@ type request struct {
 	query        url.Values
 	header       http.Header
 	body         string
-	key          string // "" for no key
+	key          string // "" means no key
 }
 
 // send sends a request to the API. It returns an error if the response violates docs/openapi.yaml.
@@ -64,7 +64,7 @@ func (c *check) send(ctx context.Context, of request) (contract.Answer, error) {
 	return got, nil
 }
 
-// without returns an error's text without the response body, in case the text repeats it.
+// without returns an error's text and removes the response body from the text.
 func without(err error, body []byte) string {
 	text := err.Error()
 	if len(body) > 0 {
@@ -73,7 +73,7 @@ func without(err error, body []byte) string {
 	return text
 }
 
-// expect sends a request and checks its response's status and error code.
+// expect sends a request and checks the response's status and error code.
 func (c *check) expect(ctx context.Context, of request, status int, code string) (contract.Answer, error) {
 	got, err := c.send(ctx, of)
 	if err != nil {
@@ -102,13 +102,13 @@ func (c *check) answers(ctx context.Context) (string, error) {
 	return c.BaseURL + " returns the organisation", nil
 }
 
-// unknownPath checks that the gateway itself responds to an unknown path, using our envelope.
+// unknownPath checks that the gateway itself responds to an unknown path, using the service's error envelope.
 func (c *check) unknownPath(ctx context.Context) (string, error) {
 	_, err := c.expect(ctx, request{method: http.MethodGet, path: "/bridge/nothing"}, http.StatusNotFound, "svc_not_found")
 	return "returns 404 in the error envelope", err
 }
 
-// challenge checks that the API returns no data without the private key or with a wrong one.
+// challenge checks that the API does not return data if a request has no private key or a wrong key.
 func (c *check) challenge(ctx context.Context) (string, error) {
 	for _, key := range []string{"", "guessed"} {
 		of := request{method: http.MethodGet, path: "/bridge/events", key: key}
@@ -174,7 +174,7 @@ func (c *check) headers(ctx context.Context) (string, error) {
 	return "no-store, nosniff, no-referrer, x-request-id", nil
 }
 
-// cors checks that a page may send requests with a public ID, and that no response allows a page to send a key.
+// cors checks that a web page may send requests with a public ID, and that no response allows a web page to send a key.
 func (c *check) cors(ctx context.Context) (string, error) {
 	asked := http.Header{"Origin": {elsewhere}, "Access-Control-Request-Method": {http.MethodPost}}
 	got, err := c.send(ctx, request{
@@ -227,7 +227,7 @@ func (c *check) limits(ctx context.Context) (string, error) {
 	return policy, nil
 }
 
-// jwks checks that our client's public keys are published, without any private ones.
+// jwks checks that the service's client publishes its public keys and no private keys.
 func (c *check) jwks(ctx context.Context) (string, error) {
 	got, err := c.expect(ctx, request{method: http.MethodGet, path: "/.well-known/jwks.json"}, http.StatusOK, "")
 	if err != nil {

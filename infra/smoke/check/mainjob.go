@@ -14,8 +14,8 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// connect checks that a patient is redirected to the portal with everything that SMART App Launch and RFC 7636 require,
-// and that the attempt is bound to the browser.
+// connect checks that the redirect to the portal contains everything that SMART App Launch and RFC 7636 require. It
+// also checks that the attempt is bound to the browser.
 func (c *check) connect(ctx context.Context) (string, error) {
 	if c.EndpointID == "" {
 		return "no endpoint is known: name a test mode endpoint", errNotChecked
@@ -66,7 +66,7 @@ func bound(header http.Header, isSecure bool) error {
 	return nil
 }
 
-// signIn checks that one of the sandbox's patients can consent, and that the application is notified.
+// signIn checks that one of the sandbox's patients can consent, and that the application receives the notification.
 func (c *check) signIn(ctx context.Context) (string, error) {
 	if c.portal == nil || !strings.HasPrefix(c.portal.String(), c.BaseURL+"/sandbox/") {
 		return "only patients can sign in there; synthetic patients exist only in the sandbox", errNotChecked
@@ -82,7 +82,8 @@ func (c *check) signIn(ctx context.Context) (string, error) {
 	return "a synthetic patient is connected", err
 }
 
-// export checks that the record is exported, its event delivered, and its file downloaded completely.
+// export checks that the record is exported, the export's event is delivered, and the export's file is downloaded
+// completely.
 func (c *check) export(ctx context.Context) (string, error) {
 	if c.connectionID == "" {
 		return "no patient is connected", errNotChecked
@@ -104,7 +105,7 @@ func (c *check) export(ctx context.Context) (string, error) {
 	return "the webhook arrived, its signature is valid, and the file is complete", nil
 }
 
-// job returns the main job for a sandbox patient, performed as the organisation.
+// job returns the main job for a sandbox patient. The job acts as the organisation.
 func (c *check) job() (*job.Job, error) {
 	stack := runfile.Run{BaseURL: c.BaseURL, Organisations: []runfile.Organisation{c.Credential}}
 	stack.Sandbox.EndpointID = c.EndpointID

@@ -14,11 +14,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// returnURL is the return URL for the organisation's patients. It is never requested, since this program acts as the
-// browser and stops before.
+// returnURL is the return URL for the organisation's patients. The URL is never requested, since this program acts as
+// the browser and stops before the request.
 const returnURL = "https://smoke.example/return"
 
-// arrive creates an organisation with a test mode credential, unless a credential was given.
+// arrive creates an organisation with a test mode credential, unless the options contain a credential.
 func (c *check) arrive(ctx context.Context) (string, error) {
 	if c.Rules != nil && c.EndpointID == "" {
 		var err error
@@ -60,7 +60,7 @@ func (c *check) arrive(ctx context.Context) (string, error) {
 	return said + " with a webhook", nil
 }
 
-// clean deletes everything that the run created and reports objects that can't be deleted.
+// clean deletes everything that the run created and reports the objects that can't be deleted.
 func (c *check) clean(ctx context.Context) {
 	if c.connectionID == "" && !c.isMade {
 		return

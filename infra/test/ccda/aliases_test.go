@@ -11,7 +11,7 @@ import (
 var rootOfTemplate = regexp.MustCompile(`<templateId root="([0-9.]+)"`)
 
 // TestConvertReturnsSameResourcesForTemplateAliases replaces each template ID with its aliases from older C-CDA
-// releases and requires the same resources.
+// releases and requires identical resources.
 func TestConvertReturnsSameResourcesForTemplateAliases(t *testing.T) {
 	t.Parallel()
 	rules, ruleOf, most := map[string][]string{}, map[string]string{}, 0
@@ -21,8 +21,8 @@ func TestConvertReturnsSameResourcesForTemplateAliases(t *testing.T) {
 		ruleOf[template.Root] = rule
 		most = max(most, len(rules[rule]))
 	}
-	// with rewrites the templates of one rule, or of all rules if only is empty, to the alias at index place of each
-	// rule's list.
+	// with replaces the template IDs of one rule with the alias at the given index in the rule's list. If only is
+	// empty, with replaces every rule's template IDs.
 	with := func(document []byte, only string, place int) []byte {
 		return rootOfTemplate.ReplaceAllFunc(document, func(start []byte) []byte {
 			rule := ruleOf[string(rootOfTemplate.FindSubmatch(start)[1])]

@@ -49,7 +49,7 @@ func readXML(t *testing.T, document []byte) *element {
 	return root.children[0]
 }
 
-// all returns the elements that a path selects. Each path segment is a child's name; "*" matches any child.
+// all returns the elements that a path selects. Each path segment is a child element's name; "*" matches any child.
 func (e *element) all(path ...string) []*element {
 	found := []*element{e}
 	for _, name := range path {
@@ -66,7 +66,7 @@ func (e *element) all(path ...string) []*element {
 	return found
 }
 
-// first returns the first element that all selects, or an empty element.
+// first returns the first element that the path selects, or an empty element.
 func (e *element) first(path ...string) *element {
 	if found := e.all(path...); len(found) > 0 {
 		return found[0]
@@ -74,7 +74,7 @@ func (e *element) first(path ...string) *element {
 	return &element{}
 }
 
-// below returns all descendants with any of the names, including matches nested in other matches.
+// below returns all descendants with any of the given names, including matches nested in other matches.
 func (e *element) below(names ...string) []*element {
 	var found []*element
 	for _, c := range e.children {
@@ -86,7 +86,7 @@ func (e *element) below(names ...string) []*element {
 	return found
 }
 
-// words returns the text of an element and its descendants, with white space normalized.
+// words returns the text of an element and its descendants, with normalized white space.
 func (e *element) words() string {
 	all := strings.Fields(e.text)
 	for _, c := range e.children {

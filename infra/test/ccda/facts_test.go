@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// measure is a kind of fact. Recall is counted separately for each measure.
+// measure is a kind of fact. The tests count recall separately for each measure.
 type measure = string
 
 const (
@@ -23,16 +23,16 @@ func measures() []measure {
 	return []measure{ofCode, ofTime, ofStatus, ofAuthor, ofWriting, ofPerformer, ofValue, ofRange}
 }
 
-// fact is one piece of information from a statement in a document. A code may appear in any resource; every other fact
+// fact is one piece of information from a document's statement. A code may appear in any resource; every other fact
 // must appear in a resource that has one of the statement's codes.
 type fact struct {
 	measure measure
-	about   []coding // codes of the statement; empty if it has none
-	held    bool     // the codes come from nested statements, because the statement has none itself
-	want    []string // accepted representations; one is enough
+	about   []coding // the statement's codes; empty if it has no codes
+	held    bool     // the codes come from nested statements because the statement itself has no codes
+	want    []string // accepted representations; any one suffices
 }
 
-// coding is a code and the OID of its system.
+// coding holds a code and its code system's OID.
 type coding struct{ system, code string }
 
 // statements returns the names of the elements that are clinical statements (CDA R2, ClinicalStatement).
@@ -40,7 +40,7 @@ func statements() []string {
 	return []string{"observation", "act", "procedure", "encounter", "substanceAdministration", "supply", "organizer"}
 }
 
-// factsOf lists the facts in a document's entries. Repeated codes count once; all other repeated facts count each time.
+// factsOf lists the facts in a document's entries. Repeated codes count once; other facts count as often as they occur.
 func factsOf(document *element) []fact {
 	var facts []fact
 	codes := map[coding]bool{}
@@ -52,8 +52,8 @@ func factsOf(document *element) []fact {
 	return facts
 }
 
-// factsWithin lists the facts of a statement and of its nested statements. qualifies reports whether the statement
-// qualifies another one, as a severity does.
+// factsWithin lists the facts in a statement and in its nested statements. The qualifies parameter means that the
+// statement qualifies another statement, as a severity does.
 func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
 	if !slices.Contains(statements(), s.name) {
 		return nil
@@ -83,16 +83,15 @@ func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
 	return facts
 }
 
-// concern reports whether an act only groups other statements, as a problem concern does. The act's status and its
-// statements' statuses map to a single FHIR status, in which the statements take precedence ("C-CDA on FHIR",
-// Problems).
+// concern reports whether an act only groups other statements, as a problem concern does. FHIR has a single status for
+// the act and its statements; the statements' statuses take precedence ("C-CDA on FHIR", Problems).
 func concern(s *element) bool {
 	return s.name == "act" && len(s.all("entryRelationship", "observation"))+
 		len(s.all("entryRelationship", "substanceAdministration"))+
 		len(s.all("entryRelationship", "act")) > 0
 }
 
-// codingsOf lists a statement's own codings: those of its code, value, product and participants, including
+// codingsOf lists a statement's own codings: the codings of its code, value, product and participants, including
 // translations.
 func codingsOf(s *element) []coding {
 	coded := slices.Concat(
@@ -115,7 +114,7 @@ func codingsOf(s *element) []coding {
 	return all
 }
 
-// structural reports whether a code only identifies the kind of statement and says nothing about the patient.
+// structural reports whether a code only identifies the kind of statement and conveys no information about the patient.
 func structural(c coding) bool {
 	return slices.Contains([]coding{
 		{actCode, "ASSERTION"},
@@ -131,8 +130,8 @@ func structural(c coding) bool {
 	}, c)
 }
 
-// subjectOf returns a statement's own codes. If it has none, subjectOf returns the codes of its nested statements and
-// sets held.
+// subjectOf returns a statement's own codes. If the statement has no codes, subjectOf returns the codes of nested
+// statements and sets held.
 func subjectOf(s *element) (own []coding, held bool) {
 	own = slices.DeleteFunc(codingsOf(s), structural)
 	for _, path := range [][]string{{"entryRelationship", "*"}, {"component", "*"}} {

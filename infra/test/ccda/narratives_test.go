@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// passage is an XML element, or a piece of text if its name is empty. Its content is in document order.
+// passage is an XML element, or a piece of text if the name is empty. The passage's content is in document order.
 type passage struct {
 	name  string
 	attrs map[string]string
@@ -79,7 +79,7 @@ func (p *passage) child(name string) *passage {
 	return &passage{}
 }
 
-// shape counts the rows, cells, items and line breaks, which keep a text readable.
+// shape counts the rows, cells, items and line breaks, which make a text readable.
 func (p *passage) shape() map[string]int {
 	counts := map[string]int{}
 	for _, part := range p.all() {
@@ -93,12 +93,12 @@ func (p *passage) shape() map[string]int {
 	return counts
 }
 
-// readable lists the elements of FHIR's narrative (narrative.html) that the converter may use.
+// readable lists the FHIR narrative elements (narrative.html) that the converter may use.
 var readable = strings.Fields(`div p span table thead tbody tfoot tr th td caption colgroup col ul ol li sub sup br hr
 	a b i u em strong h1 h2 h3 pre`)
 
-// openable parses a narrative. If a browser can display it and it contains no active content, openable returns it with
-// an empty reason. Otherwise it returns nil and the reason.
+// openable parses a narrative. If a browser can display the narrative and it contains no active content, openable
+// returns the parsed narrative and an empty reason. Otherwise, openable returns nil and the reason.
 func openable(div string) (*passage, string) {
 	p, err := readPassage(div)
 	if err != nil {
@@ -122,7 +122,7 @@ func openable(div string) (*passage, string) {
 	return p, ""
 }
 
-// opened holds the texts of resources that an application can display.
+// opened holds the resources' texts that an application can display.
 type opened struct {
 	narratives []*passage
 	plain      []string // text/plain attachments, without white space
@@ -173,7 +173,7 @@ func openAll(t *testing.T, resources []map[string]any) (o opened) {
 	return o
 }
 
-// holdsSection reports whether a displayed text contains all words, rows, cells, items and line breaks of a section.
+// holdsSection reports whether a displayed text contains all of a section's words, rows, cells, items and line breaks.
 func (o opened) holdsSection(text *passage) bool {
 	return slices.ContainsFunc(o.narratives, func(p *passage) bool {
 		return p.letters() == text.letters() && equalCounts(p.shape(), text.shape())
@@ -189,14 +189,15 @@ func equalCounts(a, b map[string]int) bool {
 	return true
 }
 
-// holdsNote reports whether a displayed text contains the words of a note.
+// holdsNote reports whether a displayed text contains a note's words.
 func (o opened) holdsNote(words string) bool {
 	return slices.ContainsFunc(o.narratives, func(p *passage) bool { return strings.Contains(p.letters(), words) }) ||
 		slices.ContainsFunc(o.plain, func(p string) bool { return strings.Contains(p, words) })
 }
 
-// checkTexts requires that the text of every section and every note can be displayed, and that the report counts these
-// texts. Notes without a referenced text must be counted as lost. It returns the number of sections and notes.
+// checkTexts requires that the text of every section and note can be displayed, and that the report counts these texts.
+// The report must count a note as lost if the text to which it refers does not exist. checkTexts returns the number of
+// sections and notes.
 func checkTexts(t *testing.T, document []byte, lost int) (sections, notes int) {
 	t.Helper()
 	root, err := readPassage(string(document))
@@ -242,8 +243,8 @@ func isNote(act *passage) bool {
 	})
 }
 
-// checkCounted requires that the report counts at least as many texts as there are sections, and exactly missing lost
-// ones.
+// checkCounted requires that the report counts at least as many texts as the document has sections. The number of texts
+// that the report counts as lost must equal missing.
 func checkCounted(t *testing.T, document []byte, sections, missing int) {
 	t.Helper()
 	report, err := ccda.Convert(document, func(ccda.Resource) error { return nil })
@@ -277,7 +278,7 @@ func TestConvertKeepsTextOfEverySectionReadable(t *testing.T) {
 	}
 }
 
-// TestHoldsSectionRejectsLostOrChangedText proves that a missing, changed, malformed or active text does not count as
+// TestHoldsSectionRejectsLostOrChangedText checks that a missing, changed, malformed or active text does not count as
 // readable.
 func TestHoldsSectionRejectsLostOrChangedText(t *testing.T) {
 	t.Parallel()

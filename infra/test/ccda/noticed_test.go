@@ -54,7 +54,7 @@ func TestFitsAcceptsOnlyStatusesOfResourceType(t *testing.T) {
 		{"Observation", "completed", "final", true},
 		{"Observation", "completed", "registered", false},
 		{"Observation", "COMPLETED", "final", true},
-		{"Slot", "completed", "completed", false}, // a type that the checker does not know
+		{"Slot", "completed", "completed", false}, // a type that the checker does not recognise
 		{"Encounter", "normal", "finished", true}, // a status that HL7 does not define
 		{"Encounter", "normal", "entered-in-error", false},
 	} {
@@ -64,7 +64,7 @@ func TestFitsAcceptsOnlyStatusesOfResourceType(t *testing.T) {
 	}
 }
 
-// stripped returns value without the members that without selects.
+// stripped returns value without the members that the without function selects.
 func stripped(value any, without func(string, any) bool) any {
 	switch value := value.(type) {
 	case map[string]any:

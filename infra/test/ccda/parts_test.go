@@ -15,7 +15,7 @@ func timesOf(s *element, about []coding) []fact {
 	for _, when := range s.all("effectiveTime") {
 		for _, point := range append([]*element{when}, when.children...) {
 			if point == when && len(when.all("low"))+len(when.all("high")) > 0 {
-				continue // its low and high bounds contain the time
+				continue // the low and high bounds contain the time
 			}
 			if value := point.attrs["value"]; isTime(value) &&
 				slices.Contains([]string{"effectiveTime", "low", "high", "center"}, point.name) {
@@ -104,8 +104,8 @@ func valuesOf(s *element, about []coding) []fact {
 	return facts
 }
 
-// amounts lists the quantities in an element: its own value, or its bounds or components. Codes do not count as
-// quantities.
+// amounts lists an element's quantities: the element's own value, or the value's bounds or components. Codes do not
+// count as quantities.
 func amounts(e *element) []string {
 	var all []string
 	switch kind := e.attrs["type"]; {
@@ -127,7 +127,7 @@ func amounts(e *element) []string {
 	return all
 }
 
-// quantity returns a value with its unit, omitting UCUM's unit "1".
+// quantity returns a value with its unit. It omits UCUM's unit "1".
 func quantity(e *element) string {
 	return strings.TrimSpace(number(strings.TrimSpace(e.attrs["value"])) + " " +
 		strings.TrimSpace(strings.TrimSuffix(e.attrs["unit"], "1")))

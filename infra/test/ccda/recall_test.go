@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// minRecall is the minimum recall of each kind of fact.
+// minRecall holds the minimum recall for each kind of fact.
 const minRecall = 0.98
 
 const (
@@ -20,7 +20,7 @@ const (
 	ownFolder    = "../../../shared/fhir/ccda/testdata"
 )
 
-// convert converts documents and returns their resources as NDJSON.
+// convert converts documents and returns the resulting resources as NDJSON.
 func convert(t *testing.T, documents ...[]byte) []byte {
 	t.Helper()
 	var set ccda.Set
@@ -40,7 +40,7 @@ func convert(t *testing.T, documents ...[]byte) []byte {
 	return out.Bytes()
 }
 
-// count holds the number of facts of one kind, and which of them were found.
+// count holds the number of facts of one kind and the facts that were not found.
 type count struct {
 	all  int
 	lost []fact
@@ -72,7 +72,7 @@ func recall(facts []fact, told []*content) map[measure]count {
 }
 
 // isAbout reports whether a resource has one of the codes. If held is set, the code may also be in a resource that
-// references this one or that this one references. If codes is empty, every resource matches.
+// references this resource or that this resource references. If codes is empty, every resource matches.
 func (told *content) isAbout(codes []string, held bool) bool {
 	return len(codes) == 0 || slices.ContainsFunc(codes,
 		func(code string) bool { return told.codes[code] || held && told.nearby[code] })
@@ -106,7 +106,7 @@ type judged struct {
 	counts map[measure]count
 }
 
-// table formats the recall as one line for each document and one for the total.
+// table formats the recall as one line per document and a line for the total.
 func table(documents []judged) string {
 	var text strings.Builder
 	row := func(name string, counts map[measure]count) {
@@ -138,7 +138,7 @@ func total(documents []judged) map[measure]count {
 	return sum
 }
 
-// checkRecall fails the test if the recall of any kind is below minRecall, and lists the missing facts.
+// checkRecall fails the test and lists the missing facts if any kind of fact has a recall below minRecall.
 func checkRecall(t *testing.T, name string, counts map[measure]count) {
 	t.Helper()
 	for _, m := range measures() {
@@ -151,7 +151,8 @@ func checkRecall(t *testing.T, name string, counts map[measure]count) {
 	}
 }
 
-// documentsIn reads the documents in a folder. It returns their sorted names, and their contents by name.
+// documentsIn reads the documents in a folder. It returns the sorted names of the documents and a map of contents by
+// name.
 func documentsIn(t *testing.T, folder string) ([]string, map[string][]byte) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.xml")
@@ -192,8 +193,8 @@ func TestConvertKeepsCodedFactsOfPublicDocuments(t *testing.T) {
 	checkEach(t, names, documents)
 }
 
-// TestConvertKeepsCodedFactsOfDocumentsInNamedFolder checks the documents in the folder given by
-// RECORDBRIDGE_DOCUMENTS. It is skipped if the variable is unset.
+// TestConvertKeepsCodedFactsOfDocumentsInNamedFolder checks the documents in the folder named by
+// RECORDBRIDGE_DOCUMENTS. The test is skipped if the variable is unset.
 func TestConvertKeepsCodedFactsOfDocumentsInNamedFolder(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_DOCUMENTS")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// statuses maps a resource type and a statement's status (HL7 ActStatus) to the allowed FHIR statuses ("C-CDA on FHIR",
-// of each type, and the value sets of FHIR R4). Resources of a type that is not listed must not have a status.
+// statuses maps a resource type and a statement's status (HL7 ActStatus) to the allowed FHIR statuses ("C-CDA on FHIR"
+// and FHIR R4's value sets, by type). Resources of unlisted types must not have a status.
 var statuses = map[string]map[string]string{
 	"Observation": {
 		"completed": "final amended corrected", "active": "registered preliminary", "new": "registered", "held": "registered",
@@ -23,7 +23,7 @@ var statuses = map[string]map[string]string{
 		"cancelled": "not-done", "new": "preparation",
 		"suspended": "on-hold", "held": "on-hold preparation",
 	},
-	// ConceptMap CF-EncounterStatus. An active encounter's status depends on the document's time.
+	// These statuses follow ConceptMap CF-EncounterStatus. An active encounter's status depends on the document's time.
 	"Encounter": {
 		"completed": "finished", "active": "in-progress planned arrived finished unknown", "aborted": "unknown",
 		"cancelled": "cancelled",
@@ -33,7 +33,7 @@ var statuses = map[string]map[string]string{
 		"completed": "completed not-done", "active": "completed not-done", "aborted": "not-done",
 		"cancelled": "not-done",
 	},
-	// A medication may still be in use after its act is completed: the status describes the act of ordering or
+	// A medication may still be in use after its act is completed, because the status describes the act of ordering or
 	// documenting.
 	"MedicationRequest": {
 		"completed": "completed active", "active": "active completed", "suspended": "on-hold", "held": "on-hold",
@@ -86,7 +86,7 @@ const actStatuses = "new active held completed suspended aborted cancelled nulli
 
 // fits reports whether a resource's status is a valid mapping of the statement's status.
 func fits(kind, status, told string) bool {
-	// not an HL7 status, so its meaning is unknown
+	// not an HL7 status, so the meaning is unknown
 	if status = strings.ToLower(status); !slices.Contains(strings.Fields(actStatuses), status) {
 		return told != "entered-in-error"
 	}

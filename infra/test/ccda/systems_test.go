@@ -2,7 +2,7 @@ package ccdatest_test
 
 import "strings"
 
-// OIDs of the code systems that the checker mentions by name.
+// These OIDs identify the code systems that the checker mentions by name.
 const (
 	loinc    = "2.16.840.1.113883.6.1"
 	snomed   = "2.16.840.1.113883.6.96"
@@ -10,7 +10,7 @@ const (
 	actClass = "2.16.840.1.113883.5.6"
 )
 
-// systems maps OIDs to FHIR's URIs for code systems (hl7.org/fhir/R4/terminologies-systems.html, terminology.hl7.org).
+// systems maps OIDs to FHIR's code system URIs (hl7.org/fhir/R4/terminologies-systems.html, terminology.hl7.org).
 var systems = map[string]string{
 	loinc: "http://loinc.org", snomed: "http://snomed.info/sct",
 	"2.16.840.1.113883.6.88":   "http://www.nlm.nih.gov/research/umls/rxnorm",
@@ -43,7 +43,7 @@ var v3Names = map[string]string{
 	"1076": "ReligiousAffiliation",
 }
 
-// systemURI returns a code system's URI, or the urn:oid form of its OID if no URI is known.
+// systemURI returns a code system's URI. If the URI is unknown, systemURI returns the OID in urn:oid form.
 func systemURI(oid string) string {
 	if uri, ok := systems[oid]; ok {
 		return uri
@@ -54,8 +54,8 @@ func systemURI(oid string) string {
 	return "urn:oid:" + oid
 }
 
-// namesOf returns the acceptable representations of a coding: with FHIR's URI or with the OID. If the sender wrote a
-// name or a value set instead of a code system, the code alone is accepted.
+// namesOf returns a coding's acceptable representations: with FHIR's URI or with the OID. If the sender wrote a name or
+// a value set instead of a code system, the code alone is acceptable.
 func namesOf(c coding) []string {
 	if strings.Trim(c.system, "0123456789.") != "" || strings.HasPrefix(c.system, "2.16.840.1.113883.1.11.") {
 		return []string{"*|" + c.code}
@@ -63,8 +63,8 @@ func namesOf(c coding) []string {
 	return []string{systemURI(c.system) + "|" + c.code, "urn:oid:" + c.system + "|" + c.code}
 }
 
-// equivalents maps FHIR's required codes to the C-CDA codes with the same meaning: SNOMED CT's severities and statuses
-// ("C-CDA on FHIR", Allergies and Problems), and HL7's criticalities.
+// equivalents maps FHIR's required codes to C-CDA codes with the same meaning. It covers SNOMED CT's severities and
+// statuses ("C-CDA on FHIR", Allergies and Problems) and HL7's criticalities.
 var equivalents = map[string][]coding{
 	"severity mild": {{snomed, "255604002"}}, "severity moderate": {{snomed, "6736007"}, {snomed, "371924009"}},
 	"severity severe": {{snomed, "24484000"}, {snomed, "371923003"}, {snomed, "399166001"}},

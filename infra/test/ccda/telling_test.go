@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// content holds a resource's content in a form that can be compared with facts.
+// content holds a resource's content in a form that is comparable with facts.
 type content struct {
 	kind    string
 	codes   map[string]bool // system|code
-	nearby  map[string]bool // codes of the resources that it references or that reference it
+	nearby  map[string]bool // codes of referenced and referencing resources
 	times   []string        // FHIR dates and times
 	amounts map[string]bool // numbers with and without units, and strings
-	ranges  map[string]bool // from its reference ranges only
+	ranges  map[string]bool // from reference ranges only
 	status  []string
 	refs    []string        // references, as Type/id
-	targets []string        // targets of a Provenance
-	names   map[string]bool // its own identifiers and names
+	targets []string        // a Provenance's targets
+	names   map[string]bool // the resource's own identifiers and names
 }
 
 func newTelling() *content {
@@ -32,8 +32,8 @@ func newTelling() *content {
 	}
 }
 
-// contentOf parses NDJSON. It adds to each resource the content of the resources that complete it: its medication,
-// device, specimen and location, and the Provenance about it.
+// contentOf parses NDJSON. It adds the content of related resources to each resource: the resource's medication,
+// device, specimen, location and Provenance.
 func contentOf(t *testing.T, ndjson []byte) []*content {
 	t.Helper()
 	byRef := map[string]*content{}
@@ -101,7 +101,7 @@ func add(to, from map[string]bool) {
 
 var fhirTime = regexp.MustCompile(`^\d{4}(-\d\d(-\d\d(T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d))?)?)?$`)
 
-// read records the value of the member called name.
+// read records the value of the member with the given name.
 func (told *content) read(name string, value any, within bool) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -133,7 +133,7 @@ func (told *content) read(name string, value any, within bool) {
 }
 
 // schedule matches a note that states how often a medication was given. R4's MedicationAdministration has no element
-// for the frequency.
+// for this frequency.
 var schedule = regexp.MustCompile(
 	`^Given (?:(?:(\d+) times )?every ([\d.]+)(?: to ([\d.]+))? (s|min|h|d|wk|mo|a))?(?: ?at ([A-Z, ]+))?`)
 

@@ -25,12 +25,12 @@ func resourcesOf(t *testing.T, ndjson []byte) []map[string]any {
 	return all
 }
 
-// ofType returns the resources of one type.
+// ofType returns the resources of the given type.
 func ofType(all []map[string]any, kind string) []map[string]any {
 	return slices.DeleteFunc(slices.Clone(all), func(r map[string]any) bool { return r["resourceType"] != kind })
 }
 
-// withCode counts the resources of a type that contain a code at any depth.
+// withCode counts the resources of the given type that contain a code at any depth.
 func withCode(t *testing.T, all []map[string]any, kind, code string) int {
 	t.Helper()
 	n := 0
@@ -74,8 +74,8 @@ func TestConvertIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestConvertMergesFactsOfTwoFacilities converts documents from two facilities that share the patient, the hospital
-// stay, and facts with the same IDs.
+// TestConvertMergesFactsOfTwoFacilities converts documents from two facilities that share a patient, a hospital stay,
+// and facts with the same IDs.
 func TestConvertMergesFactsOfTwoFacilities(t *testing.T) {
 	t.Parallel()
 	out := convert(t, read(t, "alder.xml"), read(t, "birch.xml"))
@@ -89,7 +89,7 @@ func TestConvertMergesFactsOfTwoFacilities(t *testing.T) {
 		{"AllergyIntolerance", "7982", 1},      // penicillins, in both documents
 		{"AllergyIntolerance", "385420005", 1}, // contrast agent, from the hospital
 		{"AllergyIntolerance", "762952008", 1}, // peanut, from the clinic
-		{"Encounter", "IMP", 1},                // the hospital stay, in both documents, three times in all
+		{"Encounter", "IMP", 1},                // the hospital stay, in both documents, three times in total
 		{"MedicationAdministration", "2193", 1},
 		{"Procedure", "52734007", 1}, // a hip replacement, in two sections of the clinic's document
 	} {
@@ -122,8 +122,8 @@ func TestConvertMergesFactsOfTwoFacilities(t *testing.T) {
 	checkRecall(t, "both", recall(facts, contentOf(t, out)))
 }
 
-// TestConvertKeepsFactsOfAllDocumentsTogether converts all documents in one call. HL7's samples reuse IDs for different
-// facts.
+// TestConvertKeepsFactsOfAllDocumentsTogether converts all documents in one call. HL7's sample documents reuse IDs for
+// different facts.
 func TestConvertKeepsFactsOfAllDocumentsTogether(t *testing.T) {
 	t.Parallel()
 	var all [][]byte
@@ -176,7 +176,7 @@ func TestConvertSeparatesPatients(t *testing.T) {
 	}
 }
 
-// TestConvertReportCountsMatchResources checks the report's counts against the resources.
+// TestConvertReportCountsMatchResources compares the report's counts with the resources.
 func TestConvertReportCountsMatchResources(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{ownFolder, publicFolder} {

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// required lists, by type, the elements with minimum cardinality 1 in US Core 6.1 that the converter can always fill,
-// with a code for unknown or a data-absent reason if necessary. "[x]" at the end of a name stands for the type.
+// required lists, by type, the elements with minimum cardinality 1 in US Core 6.1 that the converter can always fill.
+// If necessary, the converter uses a code for "unknown" or a data-absent reason. In an element's name, a trailing "[x]"
+// stands for the type.
 var required = map[string][]string{
 	"AllergyIntolerance":  {"code", "patient", "verificationStatus"},
 	"CarePlan":            {"status", "intent", "category", "subject"},
@@ -33,8 +34,8 @@ var required = map[string][]string{
 	"ServiceRequest":      {"status", "intent", "code", "subject"},
 }
 
-// TestConvertFillsElementsRequiredByUSCore checks that each converted resource of every document has the elements in
-// required.
+// TestConvertFillsElementsRequiredByUSCore checks that each resource converted from the documents has the elements
+// listed in required.
 func TestConvertFillsElementsRequiredByUSCore(t *testing.T) {
 	t.Parallel()
 	missing := map[string]int{}
@@ -56,7 +57,7 @@ func TestConvertFillsElementsRequiredByUSCore(t *testing.T) {
 	}
 }
 
-// has reports whether a resource has an element or a data-absent reason for it.
+// has reports whether a resource has an element or the element's data-absent reason.
 func has(resource map[string]any, element string) bool {
 	name, choice := strings.CutSuffix(element, "[x]")
 	for key := range resource {

@@ -20,7 +20,8 @@ import (
 	"recordbridge/infra/test/conformance/replay"
 )
 
-// minScripts is the minimum number of scripts. It makes the test fail if the corpus did not load completely.
+// minScripts is the minimum number of scripts. With fewer scripts, the test fails because the corpus did not load
+// completely.
 const minScripts = 400
 
 // TestEmbeddedAWSPassesEveryScript runs the corpus against the embedded AWS in virtual time. It also checks that the
@@ -55,7 +56,8 @@ func checkCoverage(t *testing.T, scripts int, seen *seen) {
 		}
 	}
 	for _, code := range handled(t) {
-		// A script's calls are sequential, so they can't conflict with each other (ddb's own tests cover conflicts).
+		// A script's calls are sequential, so they can't conflict with each other. Package ddb's own tests cover
+		// conflicts.
 		if !seen.outcomes[code] && code != "TransactionConflict" && code != "TransactionConflictException" {
 			t.Errorf("our code handles %s, and no script meets it", code)
 		}
@@ -81,8 +83,8 @@ func play(t *testing.T, script corpus.Script, seen *seen) {
 	seen.finished()
 }
 
-// seen records the outcomes of all scripts: an operation ("dynamodb.PutItem") for a success, an error code for a
-// failure.
+// seen records the outcomes of all scripts: the operation ("dynamodb.PutItem") of each successful call and the error
+// code of each failed call.
 type seen struct {
 	mu       sync.Mutex
 	scripts  int
@@ -141,8 +143,8 @@ var (
 	handler = regexp.MustCompile(`"([A-Z]\w+)":\s+(?:(?:operation|wire\.Typed)\(\w+|s|buckets|objects|uploads)\.[a-z]\w+`)
 )
 
-// productFolders lists the folders of the programs that call AWS: the product, and the tools that fill and display its
-// data.
+// productFolders lists the folders of the programs that call AWS: the product, and the tools that create and display
+// its data.
 func productFolders() []string {
 	return []string{
 		"shared", "functions", "infra/ctl", "infra/demo", "infra/local/console", "infra/local/provision",
@@ -150,7 +152,7 @@ func productFolders() []string {
 	}
 }
 
-// called lists the operations that our production code calls. It recognises them by the SDK's request types.
+// called lists the operations that our production code calls. It recognises an operation by its SDK request type.
 func called(t *testing.T) []string {
 	t.Helper()
 	return found(t, input, isProgram, operationOf, productFolders()...)
@@ -158,7 +160,7 @@ func called(t *testing.T) []string {
 
 func operationOf(m []string) string { return m[1] + "." + m[2] }
 
-// handled lists the AWS error codes that our code handles specifically.
+// handled lists the AWS error codes that our code handles individually.
 func handled(t *testing.T) []string {
 	t.Helper()
 	name := func(m []string) string { return m[1] }
@@ -166,8 +168,8 @@ func handled(t *testing.T) []string {
 		found(t, reasonCode, isProgram, name, productFolders()...)...)
 }
 
-// TestEmulatorHasNoUnusedOperations enforces ADR 10: the emulator supports only what our code and the product's
-// tests call.
+// TestEmulatorHasNoUnusedOperations enforces ADR 10: the emulator supports only operations that our code and the
+// product's tests call.
 func TestEmulatorHasNoUnusedOperations(t *testing.T) {
 	t.Parallel()
 	isGo := func(path string) bool { return strings.HasSuffix(path, ".go") }
@@ -189,7 +191,7 @@ func isProgram(path string) bool {
 	return strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go")
 }
 
-// found returns the names of all matches of pattern in the folders' files that wanted selects.
+// found returns the names of all matches of pattern in the folders' files. The wanted function selects the files.
 func found(t *testing.T, pattern *regexp.Regexp, wanted func(path string) bool, name func([]string) string,
 	folders ...string,
 ) []string {

@@ -10,7 +10,7 @@ import (
 
 const loopback = "127.0.0.1"
 
-// servers returns the servers that .ci/conformance installs, one for each service.
+// servers returns the servers that .ci/conformance installs, one per service.
 func servers() []suite.Server {
 	return []suite.Server{
 		{

@@ -18,14 +18,14 @@ type API struct {
 	failure *response // our error envelope, for undocumented paths
 }
 
-// path is a documented path, split at its slashes.
+// path is a documented path, split at slashes.
 type path struct {
 	segments   []string
 	foreign    bool                  // belongs to a simulated third-party server with its own formats
-	operations map[string]*operation // by method
+	operations map[string]*operation // keyed by method
 }
 
-// operation holds the documented responses of a path's method.
+// operation holds the documented responses for one method of a path.
 type operation struct {
 	name      string // method and path as in the document
 	responses map[int]*response
@@ -37,7 +37,7 @@ type response struct {
 	media     string // empty if the response has no body
 	body      *schema
 	headers   map[string]header
-	locations []*schema // alternative schemas for the query of Location
+	locations []*schema // alternative schemas for the Location URL's query
 }
 
 type header struct {
@@ -45,7 +45,7 @@ type header struct {
 	required bool
 }
 
-// Answer is a response as the caller received it.
+// Answer is a response as received by the caller.
 type Answer struct {
 	Status int
 	Header http.Header

@@ -137,7 +137,7 @@ func golden(t *testing.T) map[string]map[string]any {
 	return bodies
 }
 
-// problem validates a webhook's body and returns an error that lists the violations, or nil.
+// problem validates a webhook's body. It returns an error that lists all violations, or nil if the body is valid.
 func problem(t *testing.T, body map[string]any) error {
 	t.Helper()
 	text, err := json.Marshal(body)
@@ -172,7 +172,7 @@ func TestGoldenEventsMatchSchemas(t *testing.T) {
 }
 
 // TestAsyncAPISchemasDescribeEveryMember uses bodies that contain every member. The schema must describe each member,
-// and removing one must be valid only if the schema makes it optional.
+// and a body without a member must be valid only if the member is optional.
 func TestAsyncAPISchemasDescribeEveryMember(t *testing.T) {
 	t.Parallel()
 	optional := map[string][]string{
@@ -296,7 +296,7 @@ func read(t *testing.T, file string, into any) {
 	expect.NoError(t, yaml.Unmarshal(text, into))
 }
 
-// lookUp resolves a reference within the document. It returns nil if there is no target.
+// lookUp resolves a reference within the document. It returns nil if the target does not exist.
 func lookUp(document map[string]any, reference string) any {
 	var at any = document
 	for name := range strings.SplitSeq(strings.TrimPrefix(reference, "#/"), "/") {
@@ -310,7 +310,7 @@ func lookUp(document map[string]any, reference string) any {
 }
 
 // TestLossReasonsMatchInCodeAndDocuments proves that the two API descriptions, docs/guide/incomplete-records.md and the
-// code define the same reasons why data of a type may be missing.
+// code define the same reasons for missing data.
 func TestLossReasonsMatchInCodeAndDocuments(t *testing.T) {
 	t.Parallel()
 	var api map[string]any

@@ -13,7 +13,7 @@ import (
 type Events struct {
 	record
 
-	messages map[string]message // by event type
+	messages map[string]message // keyed by event type
 }
 
 type message struct{ headers, payload *schema }
@@ -44,8 +44,8 @@ func ReadEvents(text []byte) (*Events, error) {
 	return e, nil
 }
 
-// Check compares a delivery with its documented message. If the delivery violates the document, Check returns an error
-// that lists the violations. Otherwise it records the parts of the document that the delivery covers.
+// Check compares a delivery with the documented message. If the delivery violates the document, Check returns an error
+// that lists the violations. Otherwise, Check records the parts of the document that the delivery covers.
 func (e *Events) Check(header http.Header, body []byte) error {
 	var value map[string]any
 	if err := json.Unmarshal(body, &value); err != nil {

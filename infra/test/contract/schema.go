@@ -20,15 +20,15 @@ type schema struct {
 	items    *schema
 	all      []*schema
 	any      []*schema
-	when     *schema // values that match it must also match then, all others other
+	when     *schema // values that match when must match then; other values must match other
 	then     *schema
 	other    *schema
 }
 
-// test describes how a value violates a keyword, or returns "".
+// test describes how a value violates a keyword, or returns "" if the value is valid.
 type test func(value any) string
 
-// compiler compiles the schemas of a document, resolving each reference once.
+// compiler compiles a document's schemas and resolves each reference once.
 type compiler struct {
 	document map[string]any
 	made     map[string]*schema
@@ -38,7 +38,7 @@ func newCompiler(document map[string]any) *compiler {
 	return &compiler{document: document, made: map[string]*schema{}}
 }
 
-// follow resolves a reference within the document. It returns a value that is not a reference unchanged.
+// follow resolves a reference within the document. It returns any value other than a reference unchanged.
 func (c *compiler) follow(value any) (map[string]any, error) {
 	for {
 		object, ok := value.(map[string]any)
@@ -58,7 +58,7 @@ func (c *compiler) follow(value any) (map[string]any, error) {
 	}
 }
 
-// lookUp resolves a JSON pointer within the document. It returns nil if there is no target.
+// lookUp resolves a JSON pointer within the document. It returns nil if the target does not exist.
 func (c *compiler) lookUp(pointer string) any {
 	var at any = c.document
 	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "#/"), "/") {

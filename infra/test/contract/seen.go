@@ -9,10 +9,10 @@ import (
 // record tracks which declared parts have appeared so far. It is safe for concurrent use.
 type record struct {
 	mu   sync.Mutex
-	seen map[string]bool // by name; false until it appears
+	seen map[string]bool // by part name; false until the part appears
 }
 
-// Unseen returns the declared parts that have not appeared, sorted.
+// Unseen returns the declared parts that have not appeared, in sorted order.
 func (r *record) Unseen() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -28,7 +28,7 @@ func (r *record) declare(place string) {
 	r.seen[place] = false
 }
 
-// note records that parts have appeared. It ignores undeclared ones.
+// note records that parts have appeared. It ignores undeclared parts.
 func (r *record) note(places ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

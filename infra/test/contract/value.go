@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// violations lists how value violates the schema. Each violation starts with its path in the value.
+// violations lists all violations of the schema by value. Each violation starts with its path in the value.
 func (s *schema) violations(at string, value any) []string {
 	var found []string
 	for _, test := range s.tests {
@@ -42,7 +42,7 @@ func (s *schema) violations(at string, value any) []string {
 	return found
 }
 
-// branch returns the schema that the keyword if selects for value, or nil.
+// branch returns the schema that the "if" keyword selects for value, or nil.
 func (s *schema) branch(value any) *schema {
 	switch {
 	case s.when == nil:
@@ -72,7 +72,7 @@ func (s *schema) wrongMembers(at string, object map[string]any) []string {
 	return found
 }
 
-// parts returns the schemas and all their subschemas that apply to the same value.
+// parts returns the schemas together with all subschemas that apply to the same value.
 func parts(of ...*schema) []*schema {
 	var all []*schema
 	for _, s := range of {
@@ -83,7 +83,7 @@ func parts(of ...*schema) []*schema {
 	return all
 }
 
-// shape combines the rules of several schemas for an object's members and a list's items.
+// shape combines several schemas' rules for an object's members and a list's items.
 type shape struct {
 	members map[string][]*schema
 	others  []*schema
@@ -111,7 +111,7 @@ func shapeOf(schemas []*schema) shape {
 	return together
 }
 
-// undeclared returns the members of value that no schema declares, and passes the declared ones to note.
+// undeclared returns the members of value that no schema declares, and passes all other members to note.
 func undeclared(at string, value any, schemas []*schema, note func(at string)) []string {
 	together := shapeOf(schemas)
 	var found []string
@@ -173,7 +173,7 @@ func formats() map[string]func(text string) bool {
 		},
 		"uri": func(text string) bool {
 			parsed, err := url.Parse(text)
-			// RFC 3986, appendix A: characters that no URI contains.
+			// These characters can't occur in a URI (RFC 3986, appendix A).
 			return err == nil && parsed.IsAbs() && utf8.ValidString(text) && !strings.ContainsAny(text, " \"<>\\^`{|}")
 		},
 		"email": func(text string) bool {
@@ -202,7 +202,7 @@ func typeOf(value any) string {
 	return "null"
 }
 
-// number converts a number to float64: YAML decodes integers as int, JSON as float64.
+// number converts a number to float64. YAML decodes integers as int; JSON decodes all numbers as float64.
 func number(value any) float64 {
 	switch value := value.(type) {
 	case int:

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// checkKeyed checks that only an organisation's own test key can read its data. Keys of other organisations and live
-// keys must get the given status and error code.
+// checkKeyed checks that only an organisation's own test key can read the organisation's data. Keys of other
+// organisations and live keys must get the given status and error code.
 func (f finished) checkKeyed(t *testing.T, route template.Route, others int, code string) {
 	t.Helper()
 	f.checkKeys(t, route, expected{others, code}, expected{others, code})
@@ -22,14 +22,14 @@ func (f finished) checkKeyed(t *testing.T, route template.Route, others int, cod
 	}
 }
 
-// expected is the expected response to a key.
+// expected is the expected response to a request with a key.
 type expected struct {
 	status int
 	code   string
 }
 
-// checkKeys checks that invalid keys are refused. A key of another organisation must get the response others, and the
-// organisation's live key the response live.
+// checkKeys checks that the route rejects invalid keys. Another organisation's key must get the response in others; the
+// organisation's live key must get the response in live.
 func (f finished) checkKeys(t *testing.T, route template.Route, others, live expected) {
 	t.Helper()
 	f.checkRefusals(t, route)
@@ -42,7 +42,7 @@ func (f finished) checkKeys(t *testing.T, route template.Route, others, live exp
 	}
 }
 
-// checkRefusals checks that invalid keys are refused.
+// checkRefusals checks that the route rejects invalid keys.
 func (f finished) checkRefusals(t *testing.T, route template.Route) {
 	t.Helper()
 	own, live, other := f.seeded.Organisations[0], f.seeded.Organisations[1], f.seeded.Organisations[2]
@@ -58,7 +58,7 @@ func (f finished) checkRefusals(t *testing.T, route template.Route) {
 	}
 }
 
-// checkKey checks the response to one key. The response must contain none of the organisation's data.
+// checkKey checks the response to one key. The response must not contain the organisation's data.
 func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, key string, want expected) {
 	t.Helper()
 	got := f.as(route, publicID, key)
@@ -78,12 +78,12 @@ func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, k
 	}
 }
 
-// checkMode checks that every key of a mode gets the same response, with data if the mode has any.
+// checkMode checks that all keys of a mode get the same response. The response must contain data if the mode has data.
 func (f finished) checkMode(t *testing.T, route template.Route) {
 	t.Helper()
 	var stands [2]expected
 	for i := range stands {
-		pair := f.seeded.Organisations[i] // the test key, then the live key
+		pair := f.seeded.Organisations[i] // first the test key, then the live key
 		got := f.as(route, pair.PublicID, pair.PrivateKey)
 		stands[i] = expected{got.status, got.Error}
 		if !slices.Contains([]expected{{http.StatusOK, ""}, {http.StatusNotFound, "svc_not_found"}}, stands[i]) {
@@ -93,7 +93,7 @@ func (f finished) checkMode(t *testing.T, route template.Route) {
 	f.checkKeys(t, route, stands[0], stands[1])
 }
 
-// TestCatalogExportRequiresKeyOfItsMode proves that only a mode's keys can download its catalogue.
+// TestCatalogExportRequiresKeyOfItsMode proves that downloading a mode's catalogue requires a key of the same mode.
 func TestCatalogExportRequiresKeyOfItsMode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -31,10 +31,10 @@ func (m *mixup) imported(id string, priority int, rows ...string) {
 	expect.NoError(m.t, err)
 }
 
-// TestConnectSendsNoCodeToHostOfHostileList proves that no code is sent to a host that only an imported list names. A
-// list of priority 0 names the attacker's server as the hospital's. The hospital's portal sends no iss, and our client
-// is a public one, registered for the complete platform. As a control, the attack succeeds once an operator has
-// approved the host.
+// TestConnectSendsNoCodeToHostOfHostileList proves that our client sends no code to a host that only an imported list
+// names. A list of priority 0 names the attacker's server as the hospital's server. The hospital's portal sends no iss,
+// and our client is a public client registered for the complete platform. As a control, the attack succeeds once an
+// operator has approved the host.
 func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 	t.Parallel()
 	const npi = "1234567893"
@@ -63,7 +63,7 @@ func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 				m.clock.advance(1)
 				m.checkHarmless(t)
 
-				for range 2 { // the list claims to be the hospital, then its platform
+				for range 2 { // the list first poses as the hospital, then as its platform
 					hosts, refused := m.operator.CatalogOverrides.AllowHosts(
 						t.Context(), "test", operator.HostChoice{Host: catalog.Host(hostileBase)},
 					)

@@ -17,11 +17,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// hostility is a false value in the hostile portal's discovery document, added after enrolment.
+// hostility is a false value that the hostile portal adds to its discovery document after enrolment.
 type hostility struct {
 	name   string
 	says   map[string]any
-	pinned bool // the operator pinned the portal's URLs before it turned hostile
+	pinned bool // the operator pinned the portal's URLs before the portal turned hostile
 }
 
 func hostilities() []hostility {
@@ -41,7 +41,8 @@ func hostilities() []hostility {
 	return all
 }
 
-// hostileAs returns a stack in which one portal has turned hostile. The same client ID is registered at both hospitals.
+// hostileAs returns a stack in which one portal has turned hostile. Our client is registered with the same client ID at
+// both hospitals.
 func hostileAs(t *testing.T, h hostility) *mixup {
 	t.Helper()
 	m := newMixup(t)
@@ -56,7 +57,7 @@ func hostileAs(t *testing.T, h hostility) *mixup {
 }
 
 // TestHostilePortalGetsNoCodeOfHonestPortal proves that no code leaks if the victim connects to the hostile portal and
-// is redirected to the honest portal's sign-in.
+// is redirected to the honest portal's sign-in page.
 func TestHostilePortalGetsNoCodeOfHonestPortal(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities() {
@@ -72,8 +73,8 @@ func TestHostilePortalGetsNoCodeOfHonestPortal(t *testing.T) {
 	}
 }
 
-// TestHostilePortalGetsNoCodeWhenHonestPortalSendsNoIss proves that separate callback URLs stop the attack: the honest
-// portal redirects to its own registration's callback, which differs from the hostile portal's (RFC 9700 section
+// TestHostilePortalGetsNoCodeWhenHonestPortalSendsNoIss proves that separate callback URLs stop the attack. The honest
+// portal redirects to its own registration's callback URL, which differs from the hostile portal's (RFC 9700 section
 // 4.4.2).
 func TestHostilePortalGetsNoCodeWhenHonestPortalSendsNoIss(t *testing.T) {
 	t.Parallel()
@@ -100,8 +101,8 @@ func TestHostilePortalGetsNoCodeWhenHonestPortalSendsNoIss(t *testing.T) {
 }
 
 // TestHostilePortalGetsNoCodeForAttackersAttempt proves that the attacker can't finish an attempt with the victim's
-// code, even if the victim's request at the honest portal carries the code challenge of the attacker's own attempt
-// there.
+// code. This holds even if the victim's request at the honest portal carries the code challenge of the attacker's own
+// attempt there.
 func TestHostilePortalGetsNoCodeForAttackersAttempt(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities() {
@@ -129,7 +130,7 @@ func TestHostilePortalGetsNoCodeForAttackersAttempt(t *testing.T) {
 }
 
 // TestHostileFHIRBaseGetsNoBearerTokenOfHonestPortal proves that a hostile portal receives no tokens at its FHIR base
-// URL by naming the honest portal's OAuth endpoints.
+// URL if it names the honest portal's OAuth endpoints.
 func TestHostileFHIRBaseGetsNoBearerTokenOfHonestPortal(t *testing.T) {
 	t.Parallel()
 	for _, pinned := range []bool{true, false} {
@@ -149,9 +150,9 @@ func TestHostileFHIRBaseGetsNoBearerTokenOfHonestPortal(t *testing.T) {
 	}
 }
 
-// TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint proves that a platform's client secret is never sent to a token
-// endpoint that only a site's discovery document names. Anyone could otherwise start an attempt and supply an arbitrary
-// code.
+// TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint proves that our client never sends a platform's client secret to
+// a token endpoint that only a site's discovery document names. Otherwise, anyone could start an attempt and supply an
+// arbitrary code.
 func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	for _, method := range []catalog.AuthMethod{catalog.AuthSecretBasic, catalog.AuthSecretPost} {
@@ -163,7 +164,7 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					m := newMixup(t)
-					// The operator has approved the secret's use only at the honest hospital.
+					// The operator has approved the use of the secret only at the honest hospital.
 					authID, err := m.operator.Clients.Create(t.Context(), org.Tenant{}, catalog.ClientAuth{
 						Method: method, Origins: []string{"https://login.hazel.example"},
 					}, secret.New("hush-hush-hush"))
@@ -195,7 +196,7 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 }
 
 // TestMovedTokenEndpointNeedsApproval proves that refreshes and exports do not send the refresh token to a new token
-// endpoint until an operator has approved that endpoint.
+// endpoint until an operator has approved the endpoint.
 func TestMovedTokenEndpointNeedsApproval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -247,7 +248,7 @@ func TestMovedTokenEndpointNeedsApproval(t *testing.T) {
 	})
 }
 
-// logged reports whether a single log line contains all parts.
+// logged reports whether a single log line contains all the given parts.
 func logged(s *stack, parts ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 )
 
 // TestRedirectURICannotBeAttemptStart proves that a redirect URI can't be the start URL of an attempt that the attacker
-// created at another organisation. Such a URI can't be registered. If a row from an earlier release contains one, no
-// redirect happens.
+// created at another organisation. Such a URI can't be registered. If a row from an earlier release contains such a
+// URI, the service does not redirect.
 func TestRedirectURICannotBeAttemptStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestRedirectURICannotBeAttemptStart(t *testing.T) {
 	})
 }
 
-// TestPagesHideStoredLinkToOwnHost proves that no page links to a stored privacy policy URL if browsers resolve it to
+// TestPagesHideStoredLinkToOwnHost proves that no page links to a stored privacy policy URL that browsers resolve to
 // the service's own host.
 func TestPagesHideStoredLinkToOwnHost(t *testing.T) {
 	t.Parallel()

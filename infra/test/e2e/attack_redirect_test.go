@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// redirectTrick is a redirect_uri that differs from the registered one, percent-encoded for the query.
+// redirectTrick is a redirect_uri that differs from the registered URI, percent-encoded for the query.
 type redirectTrick struct {
 	name, query string
 }
@@ -92,8 +92,8 @@ func trickyURIs(registered string) map[string]string {
 	}
 }
 
-// TestConnectRefusesUnregisteredRedirectURI proves that a redirect_uri must match the registered one exactly. Otherwise
-// connect and reconnect neither redirect nor start an attempt.
+// TestConnectRefusesUnregisteredRedirectURI proves that a redirect_uri must exactly match a registered URI. If the URI
+// does not match, connect and reconnect neither redirect nor start an attempt.
 func TestConnectRefusesUnregisteredRedirectURI(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestConnectRefusesUnregisteredRedirectURI(t *testing.T) {
 	})
 }
 
-// redirecting returns the paths that can redirect, each with a query that is complete except for the redirect URI.
+// redirecting returns the paths that can redirect. Each path's query is complete except for the redirect URI.
 func redirecting(o *outside, connectionID string) map[string]string {
 	own := o.seeded.Organisations[0].PublicID
 	return map[string]string{
@@ -124,8 +124,8 @@ func redirecting(o *outside, connectionID string) map[string]string {
 	}
 }
 
-// TestConnectRedirectsOnlyToRegisteredURI proves that other parameters can't change the redirect's target, on
-// success and on error.
+// TestConnectRedirectsOnlyToRegisteredURI proves that other parameters can't change the redirect's target, whether the
+// attempt succeeds or fails.
 func TestConnectRedirectsOnlyToRegisteredURI(t *testing.T) {
 	t.Parallel()
 	escaped := url.QueryEscape(customer + "/_local/return")
@@ -162,14 +162,14 @@ func (o *outside) at(path, query string) *url.URL {
 	return address
 }
 
-// callback returns the callback URL of the seeded sandbox.
+// callback returns the seeded sandbox's callback URL.
 func (o browsing) callback() string {
 	return o.seeded.BaseURL + "/bridge/callback/" +
 		catalog.CallbackOf("*", catalog.Place{EndpointID: o.seeded.Sandbox.EndpointID})
 }
 
-// checkWay follows a browser from one of our URLs through the portal and our callback, and checks that it ends at the
-// registered URI.
+// checkWay follows a browser from one of our URLs through the portal and our callback. It checks that the browser ends
+// at the registered URI.
 func checkWay(t *testing.T, o *outside, address *url.URL, decision string) {
 	t.Helper()
 	b := o.patient.browser()
@@ -198,7 +198,7 @@ func checkWay(t *testing.T, o *outside, address *url.URL, decision string) {
 	}
 }
 
-// TestRedirectsPreventHeaderInjectionFromOutside proves that line breaks in forwarded parameters are refused or stay
+// TestRedirectsPreventHeaderInjectionFromOutside proves that line breaks in forwarded parameters are rejected or stay
 // within the query.
 func TestRedirectsPreventHeaderInjectionFromOutside(t *testing.T) {
 	t.Parallel()

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// returning follows a browser through the portal and returns the callback URL to which the portal redirects, without
-// requesting it.
+// returning follows a browser through the portal and returns the callback URL to which the portal redirects. It does
+// not request the callback URL.
 func (b *browser) returning(address, persona string) *url.URL {
 	b.t.Helper()
 	for range 5 {
@@ -41,7 +41,7 @@ func (b *browser) returning(address, persona string) *url.URL {
 	return nil
 }
 
-// with returns a URL with query parameters replaced; an empty value removes one.
+// with returns a URL with query parameters replaced; an empty value removes the parameter.
 func with(address *url.URL, changes map[string]string) *url.URL {
 	changed, query := *address, address.Query()
 	for name, value := range changes {
@@ -54,13 +54,13 @@ func with(address *url.URL, changes map[string]string) *url.URL {
 	return &changed
 }
 
-// checkNoReturn checks that the browser gets our error page for a bad request and no redirect.
+// checkNoReturn checks that the browser gets our "bad request" error page and no redirect.
 func checkNoReturn(t *testing.T, got *visited) {
 	t.Helper()
 	checkRefusal(t, got, http.StatusBadRequest)
 }
 
-// checkRefusal checks that a response is a page with the given status and does not redirect.
+// checkRefusal checks that the response is a page with the given status and does not redirect.
 func checkRefusal(t *testing.T, got *visited, status int) {
 	t.Helper()
 	if got.status != status || got.location() != nil || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
@@ -68,7 +68,7 @@ func checkRefusal(t *testing.T, got *visited, status int) {
 	}
 }
 
-// checkError checks that the application is sent an error code without connection details.
+// checkError checks that the application receives an error code without connection details.
 func checkError(t *testing.T, got *visited, code string) url.Values {
 	t.Helper()
 	if to := got.location(); to == nil || to.Path != "/_local/return" || to.Host == strings.TrimPrefix(host, "http://") {
@@ -95,7 +95,7 @@ func (s state) snapshot() string {
 	return all.String()
 }
 
-// unchanged compares the current snapshot with the one before an attack.
+// unchanged compares the current snapshot with the snapshot taken before an attack.
 func (s checks) unchanged(t *testing.T, before, attack string) {
 	t.Helper()
 	if after := s.state.snapshot(); after != before {
@@ -110,8 +110,8 @@ func (o organisation) countConnections() int {
 	return len(page.Connections)
 }
 
-// TestCallbackIsSingleUse proves that requesting a callback URL again has no effect on the portal or the connection. It
-// tries the same browser with and without its cookie, and another browser.
+// TestCallbackIsSingleUse proves that requesting a callback URL again has no effect on the portal or the connection.
+// The test repeats the request in the same browser, with and without its cookie, and in another browser.
 func TestCallbackIsSingleUse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestCallbackIsSingleUse(t *testing.T) {
 }
 
 // TestCallbackRequiresSameBrowserFromOutside proves that a victim's browser can't finish an attacker's sign-in,
-// regardless of its cookies, and that the attacker's own browser still can.
+// regardless of the browser's cookies. The attacker's own browser can still finish the sign-in.
 func TestCallbackRequiresSameBrowserFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
@@ -195,7 +195,7 @@ func TestCallbackRefusesCodeOfAnotherSignIn(t *testing.T) {
 }
 
 // TestCallbackRefusesWrongIss proves that a portal that advertises the iss parameter must send its own issuer (RFC
-// 9207), and that the code is sent to no other server.
+// 9207), and that our client sends the code to no other server.
 func TestCallbackRefusesWrongIss(t *testing.T) {
 	t.Parallel()
 	for name, iss := range map[string]string{
@@ -227,8 +227,8 @@ func TestCallbackRefusesWrongIss(t *testing.T) {
 }
 
 // TestCallbackRefusesResponseOfAnotherPortal proves that a dishonest portal gains nothing by sending the honest
-// portal's issuer, or none. The victim signs in at the honest portal while the dishonest one redirects the browser to
-// the callback of its own attempt.
+// portal's issuer or no issuer. The victim signs in at the honest portal while the dishonest portal redirects the
+// browser to the callback URL of its own attempt.
 func TestCallbackRefusesResponseOfAnotherPortal(t *testing.T) {
 	t.Parallel()
 	for _, switched := range []string{"iss:wrong", "label:other", "iss:missing"} {
@@ -249,8 +249,8 @@ func TestCallbackRefusesResponseOfAnotherPortal(t *testing.T) {
 	}
 }
 
-// TestCallbackReportsOnlyToAttemptsOrganisationFromOutside proves that if one browser has attempts of two
-// organisations, each result is sent only to its own organisation's redirect URI and webhook.
+// TestCallbackReportsOnlyToAttemptsOrganisationFromOutside proves that if one browser has attempts from two
+// organisations, each organisation's redirect URI and webhook receive only that organisation's result.
 func TestCallbackReportsOnlyToAttemptsOrganisationFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
@@ -293,8 +293,7 @@ func TestCallbackReportsOnlyToAttemptsOrganisationFromOutside(t *testing.T) {
 	})
 }
 
-// TestAttemptExpiresAfter30Minutes proves that an attempt expires after 30 minutes, regardless of the step that it has
-// reached.
+// TestAttemptExpiresAfter30Minutes proves that an attempt expires after 30 minutes, regardless of its progress.
 func TestAttemptExpiresAfter30Minutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

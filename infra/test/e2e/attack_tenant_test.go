@@ -59,8 +59,8 @@ func TestReconnectRefusesForeignConnection(t *testing.T) {
 	})
 }
 
-// TestDisconnectRefusesForeignConnection proves that disconnecting another organisation's connection changes nothing
-// and gets the same response as an unknown connection.
+// TestDisconnectRefusesForeignConnection proves that a request to disconnect another organisation's connection changes
+// nothing and gets the same response as a request for an unknown connection.
 func TestDisconnectRefusesForeignConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,8 +93,8 @@ func TestDisconnectRefusesForeignConnection(t *testing.T) {
 	})
 }
 
-// TestStartValueIsSingleUseAndExpires proves that a start value works once and for a limited time, so that no link or
-// form on another site can bind a sign-in to an attempt.
+// TestStartValueIsSingleUseAndExpires proves that a start value works once and for a limited time. Therefore, no link
+// or form on another site can bind a sign-in to an attempt.
 func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 		there := own.start(made.form()).location()
 		address := own.returning(there.String(), crashPersona)
 		for _, b := range []*browser{own, other} {
-			checkNoReturn(t, b.start(made.form())) // already used
+			checkNoReturn(t, b.start(made.form())) // the start value is already used
 		}
 		checkNoReturn(t, other.get(address))
 		if got := s.patient.watchAttempt(made).Status; got != "open" {
@@ -125,8 +125,8 @@ func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 	})
 }
 
-// checkStartsNowhereElse checks that only a form on one of our pages can start an attempt, not another site's form or a
-// link.
+// checkStartsNowhereElse checks that only a form on one of our pages can start an attempt. Links and forms on other
+// sites must not start one.
 func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	t.Helper()
 	for _, header := range []http.Header{
@@ -167,8 +167,8 @@ func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	}
 }
 
-// TestJWKSContainsOnlyPublicKeysFromOutside proves that the JWKS contains only members that describe public keys (RFC
-// 7517 and 7518).
+// TestJWKSContainsOnlyPublicKeysFromOutside proves that the JWKS contains only members of public keys (RFC 7517 and
+// 7518).
 func TestJWKSContainsOnlyPublicKeysFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {

@@ -18,8 +18,8 @@ import (
 	"recordbridge/infra/testkit/starttest"
 )
 
-// browser follows redirects and stores cookies as a patient's browser does. It treats loopback addresses as secure, as
-// browsers do.
+// browser follows redirects and stores cookies as a patient's browser does. Like real browsers, it treats loopback
+// addresses as secure.
 type browser struct {
 	t       testing.TB
 	do      func(*http.Request) (*http.Response, error)
@@ -57,14 +57,15 @@ func (b *browser) open(address, persona, decision string) (*visited, *url.URL) {
 	return nil, nil
 }
 
-// visited is a response as received by a browser.
+// visited is a response that a browser has received.
 type visited struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// location returns the URL that the response opens next, by a redirect or by the start page's script, or nil.
+// location returns the URL that the browser opens next, whether because of a redirect or the start page's script. It
+// returns nil if the response leads nowhere else.
 func (v *visited) location() *url.URL {
 	address := v.header.Get("Location")
 	if found := regexp.MustCompile(` data-portal="([^"]*)"`).FindSubmatch(v.body); found != nil {
@@ -94,7 +95,7 @@ func (b *browser) start(form startForm) *visited {
 	return b.send(r)
 }
 
-// leave starts an attempt with a form and then follows redirects as open does.
+// leave submits a form that starts an attempt and then follows redirects in the same way as open.
 func (b *browser) leave(form startForm, persona, decision string) (*visited, *url.URL) {
 	b.t.Helper()
 	answer := b.start(form)
@@ -144,7 +145,7 @@ func (o browsing) connect(persona, decision string) url.Values {
 
 func (o browsing) connectURL() string { return connectURL(o.seeded) }
 
-// connectURL returns the URL that starts a connection from the first organisation's application.
+// connectURL returns the URL at which the first organisation's application starts a connection.
 func connectURL(seeded runfile.Run) string {
 	test := seeded.Organisations[0]
 	return seeded.BaseURL + "/bridge/connect?" + url.Values{
@@ -167,7 +168,8 @@ type answer struct {
 	raw []byte
 }
 
-// call sends a request with a key pair, as a backend does. If both keys are empty, it sends no credentials.
+// call sends a request with a key pair, as an organisation's backend does. If both keys are empty, call sends no
+// credentials.
 func (o *outside) call(method, path, publicID, privateKey string, body any) answer {
 	o.t.Helper()
 	header := http.Header{}
@@ -177,7 +179,7 @@ func (o *outside) call(method, path, publicID, privateKey string, body any) answ
 	return o.send(method, path, header, body)
 }
 
-// requestAttempt requests the status of an attempt as a widget does.
+// requestAttempt requests an attempt's status as a widget does.
 func (o browsing) requestAttempt(of attempt, publicID string) answer {
 	o.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + of.Token}}

@@ -23,10 +23,10 @@ import (
 )
 
 const (
-	// usualRate is an endpoint's default limit of attempts per second.
+	// usualRate is an endpoint's default limit on attempts per second.
 	usualRate = 50
-	// bulkPollers is the number of concurrent invocations of the webhook worker. Lambda starts with this number and scales
-	// to 50.
+	// bulkPollers is the number of concurrent invocations of the webhook worker. Lambda starts with this number of
+	// invocations and scales to 50.
 	bulkPollers = 5
 	// batchTakes is the simulated duration of an invocation's AWS calls, which otherwise take no virtual time. answerTakes
 	// is the duration of a receiver's response.
@@ -46,10 +46,10 @@ func bulkSize() int {
 	}
 }
 
-// TestCrowdOfRevocationsDelaysNoOtherCustomer proves that one customer's many events do not delay another's. The events
-// drain at their endpoint's rate, each delivered once. Another customer's export events arrive within seconds, whether
-// sent right after them or while they drain. Messages are received in the order of sending, the worst case for later
-// ones: SQS's fair queues would favour them.
+// TestCrowdOfRevocationsDelaysNoOtherCustomer proves that one customer's many events do not delay another customer's
+// events. The crowd's events drain at their endpoint's rate and are each delivered once. Another customer's export
+// events arrive within seconds, whether sent right after the crowd's events or while these drain. The queue delivers
+// messages in the order of sending, which is the worst case for later messages; SQS's fair queues would favour them.
 func TestCrowdOfRevocationsDelaysNoOtherCustomer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,10 +85,10 @@ func TestCrowdOfRevocationsDelaysNoOtherCustomer(t *testing.T) {
 	})
 }
 
-// receivers responds to webhooks instead of the inbox, which stores at most a thousand deliveries.
+// receivers responds to webhooks in place of the inbox, which stores at most a thousand deliveries.
 type receivers struct {
 	mu      sync.Mutex
-	arrived map[string]map[string][]time.Time // by inbox and webhook-id
+	arrived map[string]map[string][]time.Time // keyed by inbox and webhook-id
 }
 
 func (r *receivers) serve(in *http.Request) *http.Response {
@@ -103,7 +103,7 @@ func (r *receivers) serve(in *http.Request) *http.Response {
 	id := in.Header.Get("Webhook-Id")
 	r.arrived[inbox][id] = append(r.arrived[inbox][id], time.Now())
 	r.mu.Unlock()
-	<-time.After(answerTakes) // virtual: the test runs inside testing/synctest
+	<-time.After(answerTakes) // virtual time: the test runs inside testing/synctest
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("ok"))}
 }
 
@@ -145,9 +145,9 @@ func (r *receivers) checkOnce(t *testing.T, n int) {
 	}
 }
 
-// checkRate checks that no span of time has more deliveries than allowed. The allowance is the rate, a burst of one
-// second, two seconds of late deliveries (message delays are whole seconds, and messages wait briefly in their queue),
-// and the 1 in 500 that a process sends without a check.
+// checkRate checks that no period contains more deliveries than allowed. The allowance is the rate plus a burst of one
+// second, two seconds of late deliveries, and the 1 in 500 deliveries that a process sends without a check. Deliveries
+// may be late because message delays are whole seconds and messages wait briefly in their queue.
 func checkRate(t *testing.T, times []time.Time) {
 	t.Helper()
 	for _, span := range []time.Duration{0, time.Second, 2 * time.Second, 10 * time.Second, time.Minute} {
@@ -167,7 +167,7 @@ func checkRate(t *testing.T, times []time.Time) {
 	}
 }
 
-// tenantOf returns the test-mode tenant of the nth seeded organisation.
+// tenantOf returns the nth seeded organisation's test-mode tenant.
 func (s state) tenantOf(nth int) org.Tenant {
 	s.t.Helper()
 	var inboxes []string
@@ -184,7 +184,7 @@ func (s state) tenantOf(nth int) org.Tenant {
 	return org.Tenant{}
 }
 
-// announce stores an event and enqueues it, as production code does.
+// announce stores and enqueues an event, as production code does.
 func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data any) string {
 	s.t.Helper()
 	event, err := webhook.NewEvent(to, what, ids.Derive(subject), 0, time.Now(), data)
@@ -197,7 +197,8 @@ func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data 
 	return event.ID
 }
 
-// deliverAlways polls the webhook worker's queue continuously and runs the sweeper every minute, until stop is called.
+// deliverAlways continuously polls the webhook worker's queue and runs the sweeper every minute until the caller calls
+// stop.
 func deliverAlways(s *stack) (stop func()) {
 	s.t.Helper()
 	var worker template.Function

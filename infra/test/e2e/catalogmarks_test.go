@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/catalog/snapshot"
 )
 
-// TestCatalogReturnsInstitutionDetails proves that a catalogue states an institution's location and its logo's owner,
-// and whether it is unconfirmed by any list or closed.
+// TestCatalogReturnsInstitutionDetails proves that a catalogue states an institution's location and its logo's owner.
+// The catalogue also states whether the institution is closed and whether no list confirms it.
 func TestCatalogReturnsInstitutionDetails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,8 +63,8 @@ func marked(s *stack) record.Catalog {
 	return c
 }
 
-// TestCatalogReturns503WhenUnreadable proves that a function that can't read the catalogue returns an error, not an
-// empty result.
+// TestCatalogReturns503WhenUnreadable proves that a function that can't read the catalogue returns an error instead of
+// an empty result.
 func TestCatalogReturns503WhenUnreadable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

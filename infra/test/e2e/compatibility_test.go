@@ -1,6 +1,6 @@
 package e2e_test
 
-// Each test sends the same requests as one of the API clients in docs/reference/compatibility.md.
+// Each test sends the same requests as one of the API clients listed in docs/reference/compatibility.md.
 
 import (
 	"encoding/base64"
@@ -18,7 +18,7 @@ import (
 )
 
 // TestDownloadLinkIgnoresForeignAuthorizationFromOutside covers clients that send their own token to the download URL,
-// as a published quick start does, and clients whose HTTP library resends the Authorization header.
+// as in a published quick start. It also covers clients whose HTTP library resends the Authorization header.
 func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
@@ -46,11 +46,11 @@ func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 	})
 }
 
-// operatorsAddress is the value of the SupportMail parameter in these tests' stacks.
+// operatorsAddress is the SupportMail parameter's value in these tests' stacks.
 const operatorsAddress = "support@recordbridge.example"
 
-// TestSupportTicketOfTeamReachesOperatorAndOrganisation files a ticket with the four fields of the specification and
-// checks that the organisation and the operator are notified.
+// TestSupportTicketOfTeamReachesOperatorAndOrganisation files a ticket with the specification's four fields. It checks
+// that both the organisation and the operator are notified.
 func TestSupportTicketOfTeamReachesOperatorAndOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// console is the dashboard in test mode, used by an organisation's owner.
+// console is the test-mode dashboard of an organisation's owner.
 type console struct {
 	people
 
@@ -66,13 +66,13 @@ func newConsole(s *stack) *console {
 	return c
 }
 
-// signInAgain starts a new session, in case the old one has expired or its proof of identity is too old.
+// signInAgain starts a new session, because the old session may have expired or its proof of identity may be too old.
 func (c *console) signInAgain() {
 	c.t.Helper()
 	c.owner = c.signedIn(c.own, account.Owner, false)
 }
 
-// text returns the string member at a path of member names.
+// text returns the string at a path of member names.
 func text(data map[string]any, names ...string) string {
 	for _, name := range names[:len(names)-1] {
 		data, _ = data[name].(map[string]any)
@@ -81,7 +81,7 @@ func text(data map[string]any, names ...string) string {
 	return value
 }
 
-// runDashboard performs every action on credentials, webhooks, deliveries, connections, exports and the organisation
+// runDashboard performs each action on credentials, webhooks, deliveries, connections, exports and the organisation
 // once.
 func runDashboard(s *stack) {
 	s.t.Helper()
@@ -91,7 +91,7 @@ func runDashboard(s *stack) {
 	c.useConnections()
 	c.useInbox()
 	for _, list := range []string{"/credentials", "/webhooks", "/deliveries", "/connections", "/exports"} {
-		<-time.After(6 * time.Minute) // a session's last use is stored every five minutes
+		<-time.After(6 * time.Minute) // a session's last use is stored only every five minutes
 		c.do(http.MethodGet, list, nil)
 	}
 	<-time.After(6 * time.Minute)
@@ -106,13 +106,13 @@ func runDashboard(s *stack) {
 		account.Actor(c.owner.account)) {
 		s.t.Errorf("the audit log does not tell who has done it: %s", file)
 	}
-	// the first organisation already claims the founder's e-mail domain
+	// the first organisation already claims the founder's email domain
 	for _, name := range []string{"Cedar Practice", "Dogwood Practice"} {
 		c.at(http.MethodPost, "/dashboard/organisations", map[string]any{"name": name})
 	}
 }
 
-// verifyAddress makes an address the only one that receives the organisation's notices, and verifies it.
+// verifyAddress makes an address the only recipient of the organisation's notices and verifies the address.
 func (c *console) verifyAddress(email string) {
 	c.t.Helper()
 	<-time.After(time.Minute) // a code may have been sent to the address less than a minute ago
@@ -166,7 +166,7 @@ func (c *console) useWebhooks() {
 	c.do(http.MethodPost, path+"/secret/reveal", nil)
 	c.do(http.MethodPost, path+"/signing-key", nil)
 	c.do(http.MethodDelete, path+"/signing-key", nil)
-	c.intercept = func(r *http.Request) *http.Response { // a response with a body, so that the body is stored
+	c.intercept = func(r *http.Request) *http.Response { // the response has a body, so that the body is stored
 		if !strings.HasSuffix(r.URL.Path, "/_local/inbox/moved") {
 			return nil
 		}

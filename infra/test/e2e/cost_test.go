@@ -20,14 +20,15 @@ import (
 )
 
 const (
-	// quiet exceeds the lifetime of every value that a warm function caches, so that the counts include cache misses.
+	// quiet exceeds the lifetime of every value that a warm function caches. Waiting this long ensures that the counts
+	// include cache misses.
 	quiet = 10 * time.Minute
 	// tableOfCalls is the file with the counts that docs/operate/scaling.md states.
 	tableOfCalls = "../../capacity/journey/calls.csv"
 )
 
-// TestCallTableMatchesJourneys compares the table of AWS calls with the calls that the journeys make.
-// RECORDBRIDGE_CALLS=write updates the table instead.
+// TestCallTableMatchesJourneys compares the table of AWS calls with the calls that the journeys make. If
+// RECORDBRIDGE_CALLS is "write", the test updates the table instead.
 func TestCallTableMatchesJourneys(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -44,7 +45,7 @@ func TestCallTableMatchesJourneys(t *testing.T) {
 				<-time.After(quiet)
 				m.take("")
 				p.run()
-				synctest.Wait() // include work that continues after a response
+				synctest.Wait() // include work that continues after the response
 				cost := m.take(p.name, p.of...)
 				if p.name == idleMinute {
 					idle = slices.Clone(cost)
@@ -73,8 +74,8 @@ func TestCallTableMatchesJourneys(t *testing.T) {
 	}
 }
 
-// writeTable updates the table, keeping each known value that is close to the new one, so that a diff shows only
-// changes caused by the product.
+// writeTable updates the table but keeps each known value that is close to the new value. As a result, a diff shows
+// only changes caused by the product.
 func writeTable(t *testing.T, known, table []journey.Cost) {
 	t.Helper()
 	measures := map[journey.Cost]journey.Cost{}
@@ -94,7 +95,7 @@ func writeTable(t *testing.T, known, table []journey.Cost) {
 }
 
 // isMeasure reports whether a field varies slightly between runs, because of the number of digits in times or the
-// timing of read-ahead. The numbers of calls and units do not vary.
+// timing of read-ahead. Counts of calls and units do not vary.
 func isMeasure(p cmp.Path) bool {
 	field := p.Last().String()
 	return field == ".Bytes" || field == ".Waits"
@@ -119,7 +120,7 @@ func newMeter(t *testing.T) *meter {
 	return m
 }
 
-// coldStarts starts a process of every function and returns the cost of each start.
+// coldStarts starts a process for every function and returns each start's cost.
 func (m *meter) coldStarts() []journey.Cost {
 	m.stack.t.Helper()
 	folders := make([]string, 0, len(m.stack.template.Functions))
@@ -137,11 +138,11 @@ func (m *meter) coldStarts() []journey.Cost {
 	return m.take("cold start", folders...)
 }
 
-// idleMinute is the journey of all schedules firing without work. Its costs are subtracted from those of journeys that
-// start with a schedule.
+// idleMinute is the journey in which all schedules fire without work. Its costs are subtracted from those of journeys
+// that start with a schedule.
 const idleMinute = "idle minute"
 
-// without returns cost less the costs in idle.
+// without returns cost minus the costs in idle.
 func without(cost, idle []journey.Cost) []journey.Cost {
 	var left []journey.Cost
 	for _, c := range cost {
@@ -158,7 +159,8 @@ func without(cost, idle []journey.Cost) []journey.Cost {
 	return left
 }
 
-// performed is a journey and the functions whose calls it counts. A journey without a name only prepares the next one.
+// performed is a journey and the functions whose calls it counts. A journey without a name only prepares the next
+// journey.
 type performed struct {
 	name string
 	of   []string
@@ -235,7 +237,7 @@ func daysWork(m *meter) []performed {
 	}
 }
 
-// weeksWork returns the journeys that schedules start for one connection as time passes.
+// weeksWork returns the journeys that schedules start for a connection over time.
 func weeksWork(m *meter) []performed {
 	s := m.stack
 	var id string

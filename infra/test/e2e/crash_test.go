@@ -11,11 +11,11 @@ import (
 	"recordbridge/shared/export"
 )
 
-// crashPersona has a small record, so that a sweep over all calls is fast.
+// crashPersona has a small record, so that injecting a crash at every call is fast.
 const crashPersona = "juniper-vale"
 
-// TestConnectSurvivesCrashAnywhere proves that a crash leaves either a complete connection or none, that the response
-// asks for a retry, and that the retry succeeds.
+// TestConnectSurvivesCrashAnywhere proves that a crash leaves either a complete connection or no connection. The
+// response must ask for a retry, and the retry must succeed.
 func TestConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ConnectFunction", "CallbackFunction"} {
@@ -44,7 +44,7 @@ func TestConnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// connectionsAreWhole checks that every connection has its tokens, and that all tokens belong to a connection.
+// connectionsAreWhole checks that every connection has its tokens and that all tokens belong to a connection.
 func (s checks) connectionsAreWhole(t *testing.T) {
 	t.Helper()
 	connections := s.state.list("test-ConnectionTable", s.tenant()+"#CONN")
@@ -60,7 +60,7 @@ func (s checks) connectionsAreWhole(t *testing.T) {
 }
 
 // TestExportSurvivesCrashAnywhere proves that once a POST is accepted, the job ends with one referenced file, one event
-// ID and no pending work, regardless of which function crashes after which call.
+// ID and no pending work. This holds regardless of which function crashes after which call.
 func TestExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -74,7 +74,7 @@ func TestExportSurvivesCrashAnywhere(t *testing.T) {
 				connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 				s.requestUntilAccepted(t, connectionID)
 				if function == "SweeperFunction" {
-					s.queues.loseMessages() // otherwise the function would have nothing to do
+					s.queues.loseMessages() // otherwise the function would have no work
 				}
 				s.clock.finish(130) // longer than the export queue's visibility timeout
 				s.check.oneResult(t)
@@ -109,7 +109,7 @@ func (s checks) oneResult(t *testing.T) {
 	}
 }
 
-// nothingPending checks that no row is due, except for the expiry of the export's file, and that every queue is empty.
+// nothingPending checks that every queue is empty and that no row is due except for the expiry of the export's file.
 func (s checks) nothingPending(t *testing.T) {
 	t.Helper()
 	s.check.nothingWaits(t)
@@ -121,7 +121,7 @@ func (s checks) nothingPending(t *testing.T) {
 }
 
 // TestReadOnlyEndpointsSurviveCrashAnywhere proves that a read-only endpoint that crashes returns an error in our
-// envelope, and serves the next request normally.
+// envelope and serves the next request normally.
 func TestReadOnlyEndpointsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -150,7 +150,7 @@ func TestReadOnlyEndpointsSurviveCrashAnywhere(t *testing.T) {
 	}
 }
 
-// read sends a request that the given read-only function serves.
+// read sends a request to the given read-only function.
 func (f fixture) read(function string) answer {
 	f.t.Helper()
 	own := f.seeded.Organisations[0]

@@ -18,13 +18,14 @@ const (
 	// mostAtOnce is the limit on concurrent refreshes at a token endpoint (docs/develop/lifecycles.md, "The life of a
 	// connection").
 	mostAtOnce = 4
-	// The surge guard engages after surgeFrom refreshes within surgeWindow if nearly all of them were refused. From then
-	// on a connection is revoked only if it is refused again, at least secondAfter later.
+	// The surge guard engages after surgeFrom refreshes within surgeWindow if the portal rejected nearly all of these
+	// refreshes. From then on, a connection is revoked only if the portal rejects it again, at least secondAfter later.
 	surgeFrom, surgeWindow, secondAfter = 50, 15 * time.Minute, time.Hour
 )
 
-// crowdSizes returns the number of patients at each portal that must not trigger the guard, and at the portal that
-// must. A soak uses a hundred at each. The triggering portal always has a hundred, because the guard needs enough data.
+// crowdSizes returns the number of patients at each portal that must not trigger the guard, and the number at the
+// portal that must trigger the guard. A soak uses a hundred patients at each portal. The triggering portal always has a
+// hundred patients, because the guard needs enough data.
 func crowdSizes() (few, many int) {
 	if isSoak() {
 		return 100, 100
@@ -32,18 +33,18 @@ func crowdSizes() (few, many int) {
 	return 12, 100
 }
 
-// crowd is the set of a portal's connections, which all come due simultaneously.
+// crowd is the set of a portal's connections, all of which come due simultaneously.
 type crowd struct {
 	with     string
 	path     string            // portal's path
-	refresh  map[string]string // first refresh token of each connection
+	refresh  map[string]string // each connection's first refresh token
 	now, max int               // current and maximum number of concurrent refreshes
 }
 
-// TestRefreshLimitsCrowdDueAtOnce has many connections at each of three portals come due at once. No portal may get
-// more than 4 concurrent refreshes, and a failing portal must lose no connection. At a portal that refuses every
-// refresh, only the first few connections are revoked at once, and the others when they are refused again an hour
-// later. Each revocation is reported once.
+// TestRefreshLimitsCrowdDueAtOnce makes many connections at each of three portals come due at once. No portal may get
+// more than 4 concurrent refreshes, and a failing portal must not lose any connection. If a portal rejects every
+// refresh, only the first few connections are revoked at once; the other connections are revoked when the portal
+// rejects them again an hour later. Each revocation is reported once.
 func TestRefreshLimitsCrowdDueAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,7 +59,7 @@ func TestRefreshLimitsCrowdDueAtOnce(t *testing.T) {
 		s.pollers = 5
 		for n := 0; n < 60 && isAnyLeft(s, surging); n++ {
 			if n == 10 {
-				<-time.After(30 * time.Minute) // all short retry delays are over
+				<-time.After(30 * time.Minute) // all short retry delays have passed
 			}
 			s.clock.pass(time.Minute)
 		}
@@ -98,7 +99,7 @@ func gather(s *stack, l *ledger, with string, patients int) *crowd {
 	return c
 }
 
-// watchCrowds makes every token request take a second, and counts the concurrent ones at each portal.
+// watchCrowds makes every token request take a second and counts the concurrent requests at each portal.
 func watchCrowds(s *stack, l *ledger, crowds ...*crowd) {
 	var mu sync.Mutex
 	count := func(path string, change int) {
@@ -117,12 +118,12 @@ func watchCrowds(s *stack, l *ledger, crowds ...*crowd) {
 		}
 		count(r.URL.Path, 1)
 		defer count(r.URL.Path, -1)
-		<-time.After(time.Second) // virtual: the test runs inside testing/synctest
+		<-time.After(time.Second) // virtual time: the test runs inside testing/synctest
 		return l.serve(r)
 	}
 }
 
-// isAnyLeft reports whether a crowd has any connection that is not revoked.
+// isAnyLeft reports whether any connection in a crowd is not revoked.
 func isAnyLeft(s *stack, c *crowd) bool {
 	for id := range c.refresh {
 		if s.state.connection(id).text("status") != "revoked" {
@@ -132,8 +133,8 @@ func isAnyLeft(s *stack, c *crowd) bool {
 	return false
 }
 
-// checkSurge checks that every connection was revoked and reported once, and that none was revoked at its first refusal
-// after the guard engaged.
+// checkSurge checks that every connection was revoked and reported once. After the guard engaged, no connection may be
+// revoked at its first rejection.
 func checkSurge(t *testing.T, s *stack, l *ledger, c *crowd) {
 	t.Helper()
 	first := make([]time.Time, 0, len(c.refresh))
@@ -174,7 +175,7 @@ func checkSurge(t *testing.T, s *stack, l *ledger, c *crowd) {
 		slices.MaxFunc(first, time.Time.Compare).Sub(slices.MinFunc(first, time.Time.Compare)), held)
 }
 
-// revocations returns the times of revocation events that the first organisation received, by connection.
+// revocations returns the times of the revocation events that the first organisation received, by connection.
 func revocations(s *stack) map[string][]time.Time {
 	s.t.Helper()
 	told := map[string][]time.Time{}

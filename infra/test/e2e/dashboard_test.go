@@ -31,7 +31,7 @@ func (s staff) newPerson(email string) *person {
 	return &person{stack: s.stack, email: email, cookies: map[string]string{}}
 }
 
-// ask sends a request as a dashboard page does, and stores the cookies that the response sets.
+// ask sends a request as a dashboard page does and stores the response's cookies.
 func (p *person) ask(method, path string, body any, into any) int {
 	p.t.Helper()
 	text := []byte(nil)
@@ -82,7 +82,7 @@ func (p *person) sign(r *http.Request) {
 	}
 }
 
-// do is ask, but fails the test if the request is not successful.
+// do is like ask, but fails the test if the request is not successful.
 func (p *person) do(method, path string, body any, into any) {
 	p.t.Helper()
 	if status := p.ask(method, path, body, into); status != http.StatusOK {
@@ -90,7 +90,7 @@ func (p *person) do(method, path string, body any, into any) {
 	}
 }
 
-// signIn signs in with an e-mailed code.
+// signIn signs in with an emailed code.
 func (p *person) signIn() {
 	p.t.Helper()
 	<-time.After(time.Minute)
@@ -100,7 +100,7 @@ func (p *person) signIn() {
 		map[string]string{"email": p.email, "verification_id": sent.ID, "code": p.staff.mailedCode(p.email)}, nil)
 }
 
-// mailed returns the text that follows mark in the newest e-mail to an address.
+// mailed returns the text that follows mark in the newest email to an address.
 func mailed(s *stack, email, mark string) string {
 	s.t.Helper()
 	found := ""
@@ -132,14 +132,14 @@ func (s staff) newOwner() *person {
 	return owner
 }
 
-// runPeople performs every action that members can take on their own accounts and on each other's.
+// runPeople performs every action that members can take on their own accounts and on other members' accounts.
 func runPeople(s *stack) {
 	s.t.Helper()
 	owner := s.staff.newOwner()
 	s.staff.runLeaving(owner)
 	runMembers(s, owner)
 	runFactors(s, owner)
-	<-time.After(6 * time.Minute) // a session's last use is stored every five minutes
+	<-time.After(6 * time.Minute) // a session's last use is stored only every five minutes
 	owner.do(http.MethodGet, "/dashboard/session", nil, nil)
 	owner.do(http.MethodDelete, "/dashboard/session", nil, nil)
 	if status := owner.ask(http.MethodGet, "/dashboard/session", nil, nil); status != http.StatusUnauthorized {
@@ -240,7 +240,7 @@ func runFactors(s *stack, p *person) {
 	p.do(http.MethodDelete, "/dashboard/account/passkeys/"+first.ID(), nil, nil)
 }
 
-// moveTo changes the account's e-mail address and returns the response's status.
+// moveTo changes the account's email address and returns the response's status.
 func (p *person) moveTo(email string) int {
 	p.t.Helper()
 	var sent sentCode
@@ -258,8 +258,8 @@ func runAddress(s *stack, p *person) {
 		map[string]string{"token": mailed(s, p.email, "#/restore/")}, nil)
 }
 
-// TestDashboardReturnsDocumentedErrors proves that invalid dashboard requests get the documented errors. Each response
-// is checked on receipt.
+// TestDashboardReturnsDocumentedErrors proves that invalid dashboard requests get the documented errors. The test's
+// client checks each response against the schema.
 func TestDashboardReturnsDocumentedErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// TestDashboardDisconnectIsDoneByWorker follows a disconnection from the dashboard. The connection immediately accepts
-// no more exports, and its file can't be downloaded. The refresh worker then deletes the tokens and has the portal
-// revoke them.
+// TestDashboardDisconnectIsDoneByWorker follows a disconnection from the dashboard. The connection immediately rejects
+// new exports, and its file can't be downloaded. The refresh worker then deletes the tokens and has the portal revoke
+// them.
 func TestDashboardDisconnectIsDoneByWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -36,7 +36,8 @@ func TestDashboardDisconnectIsDoneByWorker(t *testing.T) {
 }
 
 // TestDashboardDisconnectSurvivesCrashAnywhere crashes the dashboard's function and the worker after each of their
-// calls in turn. The client retries after an error. Every step must take effect, and be recorded, exactly once.
+// calls in turn. The client retries after an error. Every step must take effect exactly once and be recorded exactly
+// once.
 func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"DashboardConnectionsFunction", "RefreshWorkerFunction"} {
@@ -70,7 +71,7 @@ func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// connectAndExport creates a connection with one successful and one pending export.
+// connectAndExport creates a connection with one successful export and one pending export.
 func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	t.Helper()
 	id = c.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -101,7 +102,7 @@ func (c *console) disconnectWithRetry(t *testing.T, id string) {
 	t.Fatal("the disconnection was never carried out")
 }
 
-// checkEnded checks the immediate effects of a disconnection, once the dashboard has responded.
+// checkEnded checks a disconnection's immediate effects once the dashboard has responded.
 func (c *console) checkEnded(t *testing.T, id, link string) {
 	t.Helper()
 	c.org.checkStatus(id, "revoked")

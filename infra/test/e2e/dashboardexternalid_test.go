@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// TestConnectionIsFoundByExternalID proves that a search for the organisation's own patient ID finds a connection, but
-// only in the mode in which the patient connected.
+// TestConnectionIsFoundByExternalID proves that a search for the organisation's own patient ID finds a connection only
+// in the mode in which the patient connected.
 func TestConnectionIsFoundByExternalID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestConnectionIsFoundByExternalID(t *testing.T) {
 	})
 }
 
-// eraseAndLoseSight erases a connection and checks that it can no longer be found.
+// eraseAndLoseSight erases a connection and checks that searches no longer find the connection.
 func (c *console) eraseAndLoseSight(id string) {
 	c.t.Helper()
 	c.do(http.MethodPost, "/connections/"+id+"/erase", nil)

@@ -16,7 +16,7 @@ import (
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // TestPracticeSignsUpAndInvitesColleague signs up a member of a practice, sets the practice's colour and invites a
-// colleague. The colleague can't create another organisation with the same e-mail domain. Members and invited people
+// colleague. The colleague can't create another organisation with the same email domain. Members and invited people
 // can't be invited again.
 func TestPracticeSignsUpAndInvitesColleague(t *testing.T) {
 	t.Parallel()
@@ -77,7 +77,7 @@ func TestPracticeSignsUpAndInvitesColleague(t *testing.T) {
 	})
 }
 
-// TestUsageFileCoversDisplayedMonths proves that the downloaded file covers the displayed months.
+// TestUsageFileCoversDisplayedMonths proves that the downloaded usage file covers the displayed months.
 func TestUsageFileCoversDisplayedMonths(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,15 +14,15 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// mailsTo returns the e-mails to an address that reply to an inquiry.
+// mailsTo returns the emails to an address that reply to an inquiry.
 func mailsTo(s *stack, email string) []ses.Mail {
 	return slices.DeleteFunc(s.cloud.SES().Sent(), func(m ses.Mail) bool {
 		return m.To[0] != email || !strings.HasPrefix(m.Subject, "Reply from")
 	})
 }
 
-// useInbox sends a patient's request for help and a request for a health system. An owner reads, answers and closes the
-// request for help. useInbox returns its path.
+// useInbox sends two inquiries from a patient: a request for help and a request for a health system. An owner reads,
+// answers and closes the request for help. useInbox returns the path of the request for help.
 func (c *console) useInbox() (path string) {
 	c.t.Helper()
 	c.verifyAddress("help@alder.example")
@@ -107,7 +107,7 @@ func TestInboxEmailsAnswerOnceAndKeepsLogsPrivate(t *testing.T) {
 	})
 }
 
-// TestInboxReportsUndeliveredAnswer proves that a member who answers an inquiry is notified if the e-mail fails, and
+// TestInboxReportsUndeliveredAnswer proves that a member who answers an inquiry is notified if the email fails, and
 // that a retry succeeds a minute later.
 func TestInboxReportsUndeliveredAnswer(t *testing.T) {
 	t.Parallel()

@@ -12,14 +12,16 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// proofCase is a request that requires a recent proof of identity. A path that contains a mode is called in live mode.
+// proofCase is a request that requires a recent proof of identity. If its path contains a mode, the request uses live
+// mode.
 type proofCase struct {
 	name, method, path string
 	body               any
 }
 
 // TestRecordAccessActionsRequireFreshProof sends every request that opens records, or weakens their protection, with an
-// outdated proof of identity. Each must be refused and change nothing, and must succeed with a fresh proof.
+// outdated proof of identity. Each such request must be rejected and change nothing; with a fresh proof, it must
+// succeed.
 func TestRecordAccessActionsRequireFreshProof(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -83,8 +85,8 @@ func (c *console) request(by who, p proofCase) answer {
 	}, p.body)
 }
 
-// stored returns the data that a refused request must not change: the organisation's webhooks, credentials, members and
-// audit log.
+// stored returns the data that a rejected request must not change: the organisation's webhooks, credentials, members
+// and audit log.
 func (c *console) stored(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -100,13 +102,13 @@ func (c *console) stored(t *testing.T) string {
 	return all.String()
 }
 
-// TestWebhookHeadersAreDeletedWhenOriginChanges changes the URL of a webhook with custom headers. The headers must
-// still be sent if the origin is the same, but not to another host.
+// TestWebhookHeadersAreDeletedWhenOriginChanges changes the URL of a webhook with custom headers. The webhook must
+// still send the headers to the same origin, but not to a different host.
 func TestWebhookHeadersAreDeletedWhenOriginChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		got := map[string]string{} // header received, by the last segment of the path
+		got := map[string]string{} // received header, by the path's last segment
 		c.intercept = func(in *http.Request) *http.Response {
 			if !strings.HasPrefix(in.URL.Path, "/_local/inbox/hazel") {
 				return nil
@@ -125,7 +127,7 @@ func TestWebhookHeadersAreDeletedWhenOriginChanges(t *testing.T) {
 		}{
 			{map[string]any{"url": first + "b"}, "hush"},
 			{map[string]any{"url": other + "c"}, ""},
-			{map[string]any{"url": first + "d"}, ""}, // the headers are deleted, not merely left out of requests
+			{map[string]any{"url": first + "d"}, ""}, // the headers are deleted, not merely omitted from requests
 			{map[string]any{"url": other + "e", "headers": map[string]string{"X-Receiver-Key": "anew"}}, "anew"},
 		} {
 			c.do(http.MethodPatch, hook, move.change)

@@ -25,7 +25,7 @@ func entryWith(list map[string]any, name, key, id string) map[string]any {
 }
 
 // TestDashboardShowsConnectionHistory proves that the dashboard displays when an active connection's consent ends and
-// when it was renewed or withdrawn. For an ended connection, it displays the reason and a remedy.
+// when the consent was renewed or withdrawn. For an ended connection, the dashboard displays the reason and a remedy.
 func TestDashboardShowsConnectionHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestDashboardShowsConnectionHistory(t *testing.T) {
 	})
 }
 
-// eraseAndProve erases a connection and checks the proof of erasure. Repeating the request must return the same proof.
+// eraseAndProve erases a connection and checks the proof of erasure. A repeated request must return the same proof.
 func (c *console) eraseAndProve(t *testing.T, id string) {
 	t.Helper()
 	begun := c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
@@ -123,7 +123,7 @@ func TestDashboardShowsMissingData(t *testing.T) {
 	})
 }
 
-// pages reads all pages of a list and returns the IDs in order.
+// pages reads all of a list's pages and returns the IDs in order.
 func (c *console) pages(path, name, key string) []string {
 	c.t.Helper()
 	var all []string
@@ -142,13 +142,13 @@ func (c *console) pages(path, name, key string) []string {
 	}
 }
 
-// TestDashboardListsPaginateWithoutGaps proves that each item of a long list appears on exactly one page.
+// TestDashboardListsPaginateWithoutGaps proves that each item in a long list appears on exactly one page.
 func TestDashboardListsPaginateWithoutGaps(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		const crowd = 52 // more than one page of 50
+		const crowd = 52 // more than one page of 50 items
 		connections, exports := map[string]bool{}, map[string]bool{}
 		for range crowd {
 			id := c.patient.connect(crashPersona, "approve").Get("org_connection_id")

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// receiver simulates a webhook receiver at a path of the inbox. mu guards its fields, because deliveries are sent
-// concurrently.
+// receiver simulates a webhook receiver at a path of the inbox. The mutex mu guards its fields, because deliveries are
+// sent concurrently.
 type receiver struct {
 	mu     sync.Mutex
 	takes  time.Duration // duration of each response
@@ -26,7 +26,7 @@ func (r *receiver) at(s *stack, path string) {
 			return nil
 		}
 		takes, status := r.next()
-		<-time.After(takes) // virtual: the test runs inside testing/synctest
+		<-time.After(takes) // virtual time: the test runs inside testing/synctest
 		return &http.Response{
 			StatusCode: status, Header: http.Header{"X-Trace": {"hazel-7"}, "Webhook-Delivery": {"abort-message"}},
 			Body: io.NopCloser(strings.NewReader("no database")), Request: in,
@@ -34,7 +34,7 @@ func (r *receiver) at(s *stack, path string) {
 	}
 }
 
-// next counts a request and returns the duration and status of the response to it.
+// next counts a request and returns the duration and status of the response.
 func (r *receiver) next() (takes time.Duration, status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,7 +57,7 @@ func (r *receiver) requests() int {
 }
 
 // failing creates a webhook with a signing key and makes eleven deliveries to a slow receiver fail. It returns the
-// paths of the webhook and of its deliveries.
+// paths of the webhook and its deliveries.
 func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	c.t.Helper()
 	const address = "/_local/inbox/hazel"
@@ -77,8 +77,8 @@ func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 }
 
 // TestDashboardDiagnosesAndRepairsBrokenReceiver proves that members can find a failing webhook from the overview, with
-// its deliveries and the receiver's responses. They then disable the webhook, change it, and replay the deliveries that
-// it missed.
+// its deliveries and the receiver's responses. The members then disable and change the webhook, and replay the missed
+// deliveries.
 func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
 	})
 }
 
-// checkItFails follows a failing webhook from the overview to a single attempt, and returns the displayed data.
+// checkItFails follows a failing webhook from the overview to a single attempt. It returns the displayed data.
 func (c *console) checkItFails(t *testing.T, hook string, deliveries []string) map[string]any {
 	t.Helper()
 	failing, _ := c.do(http.MethodGet, "/overview", nil)["failing_webhooks"].([]any)
@@ -158,7 +158,7 @@ func (c *console) checkItFails(t *testing.T, hook string, deliveries []string) m
 	return seen
 }
 
-// changeDisabled changes every setting of a webhook while the webhook is disabled.
+// changeDisabled changes every setting of a disabled webhook.
 func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 	t.Helper()
 	c.do(http.MethodGet, "/webhooks", nil)
@@ -198,8 +198,8 @@ func TestWebhookFailuresAreResetWhenURLChanges(t *testing.T) {
 	})
 }
 
-// TestDashboardLimitsWebhooksAndSecrets proves that a 26th webhook is refused, and so is a rotation that would leave
-// eleven old secrets valid.
+// TestDashboardLimitsWebhooksAndSecrets proves that the dashboard rejects a 26th webhook, and a rotation that would
+// leave eleven old secrets valid.
 func TestDashboardLimitsWebhooksAndSecrets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -222,8 +222,8 @@ func TestDashboardLimitsWebhooksAndSecrets(t *testing.T) {
 	})
 }
 
-// TestKeyRotationKeepsBothKeysValid proves that a credential has at most two keys, that the dashboard displays when
-// each was last used, and that the credential can be deleted once it has no keys.
+// TestKeyRotationKeepsBothKeysValid proves that a credential has at most two keys and that the dashboard displays each
+// key's last use. The credential can be deleted once it has no keys.
 func TestKeyRotationKeepsBothKeysValid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

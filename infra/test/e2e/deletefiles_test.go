@@ -14,7 +14,7 @@ func (o organisation) deleteFiles(taskID string) answer {
 	return o.org.request(http.MethodDelete, "/bridge/fhir/ehi-export/"+taskID+"/files", nil)
 }
 
-// runDeleteFiles downloads an export's file and then requests its deletion as the organisation.
+// runDeleteFiles downloads an export's file and then, as the organisation, requests the file's deletion.
 func runDeleteFiles(s *stack) {
 	s.t.Helper()
 	taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
@@ -76,7 +76,7 @@ func TestDeletedFilesAreInaccessible(t *testing.T) {
 }
 
 // TestPresignedURLStopsWorkingWhenFileIsDeleted proves that a presigned URL stops working as soon as its file is
-// deleted, although its signature is valid for ten minutes.
+// deleted, although the URL's signature is valid for ten minutes.
 func TestPresignedURLStopsWorkingWhenFileIsDeleted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,14 +89,14 @@ func TestPresignedURLStopsWorkingWhenFileIsDeleted(t *testing.T) {
 			t.Fatalf("before, the address answers %v", got)
 		}
 		s.org.deleteFiles(taskID)
-		s.expectDenials = true // without permission to list the bucket, S3 responds 403 instead of 404
+		s.expectDenials = true // without permission to list the bucket, S3 returns 403 instead of 404
 		if got, _ := s.patient.browser().open(address, "", ""); got == nil || got.status != http.StatusForbidden {
 			t.Errorf("afterwards, the address answers %v", got)
 		}
 	})
 }
 
-// checkGone checks that the file can no longer be downloaded, either by its link or with a key.
+// checkGone checks that the file can no longer be downloaded, either through its link or with a key.
 func checkGone(t *testing.T, o *outside, link, byKey string) {
 	t.Helper()
 	if got, _ := o.patient.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
@@ -117,8 +117,8 @@ func checkForgottenFiles(t *testing.T, s *stack, taskID string) {
 	}
 }
 
-// TestFileDeletionSurvivesCrashAnywhere proves that deleted files can't be downloaded, and that the sweeper deletes any
-// that the crashed function did not, whether or not the organisation retries.
+// TestFileDeletionSurvivesCrashAnywhere proves that deleted files can't be downloaded. If the function crashes, the
+// sweeper deletes the remaining files, whether or not the organisation retries.
 func TestFileDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteExportFilesFunction"

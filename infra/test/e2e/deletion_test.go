@@ -20,14 +20,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// swap exchanges the stack's first two organisations, so that subsequent helpers act for the other one. A second call
-// reverts it.
+// swap exchanges the stack's first two organisations, so that subsequent helpers act for the other organisation. A
+// second call reverts the exchange.
 func swap(s *stack) {
 	all := s.seeded.Organisations
 	all[0], all[2] = all[2], all[0]
 }
 
-// runLeaving requests the deletion of an owner's organisation and then cancels it.
+// runLeaving requests the deletion of an owner's organisation and then cancels the deletion.
 func (s staff) runLeaving(owner *person) {
 	s.t.Helper()
 	at := "/dashboard/organisations/" + s.owner().OrgID + "/deletion"
@@ -100,7 +100,7 @@ func leave(s *stack) []string {
 	return []string{first, second}
 }
 
-// runDeletion deletes an organisation, as its owner requests.
+// runDeletion deletes an organisation at its owner's request.
 func runDeletion(s *stack) {
 	s.t.Helper()
 	gone := leave(s)
@@ -133,7 +133,7 @@ func checkDeleted(s *stack, orgID string, connections []string) {
 	}
 }
 
-// checkWhatStays searches every row and object for the IDs. They may appear only in the data that
+// checkWhatStays searches every row and object for the IDs. The IDs may appear only in the data that
 // docs/develop/lifecycles.md lists.
 func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	t.Helper()
@@ -150,7 +150,7 @@ func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 					return strings.Contains(pk, kind)
 				})
 			if _, ends := item["ttl"]; ends && passing {
-				continue // DynamoDB deletes it on expiry
+				continue // DynamoDB deletes the row on expiry
 			}
 			for _, id := range ids {
 				if strings.Contains(row, id) {
@@ -168,7 +168,7 @@ func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	}
 }
 
-// keysOf lists the keys of rows that mention an organisation and do not expire.
+// keysOf lists the keys of all rows that mention an organisation and do not expire.
 func keysOf(s *stack, orgID string) []string {
 	s.t.Helper()
 	var keys []string
@@ -185,7 +185,7 @@ func keysOf(s *stack, orgID string) []string {
 }
 
 // TestOrganisationDeletionLeavesOnlyDocumentedRows proves that only the documented rows of a deleted organisation
-// remain, and that another organisation loses nothing.
+// remain, and that another organisation loses no data.
 func TestOrganisationDeletionLeavesOnlyDocumentedRows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestOrganisationDeletionLeavesOnlyDocumentedRows(t *testing.T) {
 		}
 		<-time.After(2 * time.Hour)
 		s.clock.advance(20)
-		// The running export failed and the grants are revoked, but no events are sent.
+		// The running export has failed and the grants are revoked, but no events are sent.
 		failed, revoked := s.webhooks.events("patient.ehi_export_failed"), s.webhooks.events("patient.authorization_revoked")
 		if told := len(failed) + len(revoked); told != 0 {
 			t.Errorf("%d events were sent after it had begun", told)
@@ -257,7 +257,7 @@ func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 }
 
 // TestOperatorDeletionHasSameWaitingPeriodAsOwners proves that a deletion requested by an operator has the same waiting
-// period as an owner's.
+// period as a deletion requested by an owner.
 func TestOperatorDeletionHasSameWaitingPeriodAsOwners(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

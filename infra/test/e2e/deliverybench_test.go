@@ -38,8 +38,8 @@ import (
 )
 
 const (
-	// benchedTenants is the number of tenants. Each has its own webhook at the receiver, so that no endpoint's rate limits
-	// the measurement.
+	// benchedTenants is the number of tenants. Each tenant has its own webhook at the receiver, so that no endpoint's
+	// rate limits the measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
 	// benchedBatch is the number of concurrent deliveries in a throughput measurement.
@@ -49,8 +49,8 @@ const (
 	benchedBatches = 4
 )
 
-// deliveries benchmarks the webhook worker in process, using the embedded AWS, the runner's triggers and a receiver on
-// a local socket.
+// deliveries benchmarks the webhook worker in this process. It uses the embedded AWS, the runner's triggers and a
+// receiver on a local socket.
 type deliveries struct {
 	b        *testing.B
 	stack    *stack
@@ -58,11 +58,11 @@ type deliveries struct {
 	enqueued queue.Deliveries
 	tenants  []org.Tenant
 	receiver *httptest.Server
-	calls    atomic.Int64 // AWS calls by the worker
+	calls    atomic.Int64 // the worker's AWS calls
 	serve    invocation
 
 	mu      sync.Mutex
-	arrived map[string]time.Time // by webhook-id
+	arrived map[string]time.Time // keyed by webhook-id
 	each    chan struct{}
 }
 
@@ -118,7 +118,8 @@ func (d *deliveries) worker() template.Function {
 	return all[slices.IndexFunc(all, func(f template.Function) bool { return f.Folder == "webhookworker" })]
 }
 
-// unkept discards log lines. Unlike io.Discard, it lets the logger format them, which takes time in production too.
+// unkept discards log lines. Unlike io.Discard, it lets the logger format the lines, because formatting also takes time
+// in production.
 type unkept struct{ io.Writer }
 
 // start starts the worker and its queue trigger.
@@ -168,7 +169,7 @@ func (c counting) Do(r *http.Request) (*http.Response, error) {
 	return c.next.Do(r)
 }
 
-// event creates an event for one of the tenants in turn.
+// event creates an event for each tenant in turn.
 func (d *deliveries) event(n int) webhook.Event {
 	d.b.Helper()
 	event, err := webhook.NewEvent(d.tenants[n%len(d.tenants)], webhook.ExportSucceeded, ids.Random(), 0, time.Now(),
@@ -192,7 +193,7 @@ func (d *deliveries) await(n int) {
 	}
 }
 
-// BenchmarkDeliveries measures the throughput of queued events: from the queue through the worker to the receiver,
+// BenchmarkDeliveries measures the throughput of queued events from the queue through the worker to the receiver,
 // including the attempt's row.
 func BenchmarkDeliveries(b *testing.B) {
 	d := newDeliveries(b)
@@ -224,7 +225,7 @@ func BenchmarkDeliveries(b *testing.B) {
 	b.ReportMetric(float64(worked.Microseconds())/float64(total), "cpu-µs/delivery")
 }
 
-// processorTime returns this process's CPU time. Unlike wall time, it is meaningful on a busy machine.
+// processorTime returns this process's CPU time. Unlike wall time, CPU time is meaningful on a busy machine.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
@@ -232,8 +233,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkDeliveryLatency measures the time from an event to its receipt at 50 events a second. This includes storing
-// and enqueueing the event, and signing and posting the webhook. One iteration takes a second.
+// BenchmarkDeliveryLatency measures the time from an event to its receipt at 50 events per second. This time includes
+// storing and enqueueing the event, and signing and posting the webhook. Each iteration takes a second.
 func BenchmarkDeliveryLatency(b *testing.B) {
 	d := newDeliveries(b)
 	d.start()
@@ -269,8 +270,8 @@ func BenchmarkDeliveryLatency(b *testing.B) {
 	b.ReportMetric(float64(d.calls.Load())/float64(len(sent)), "calls/delivery")
 }
 
-// BenchmarkDeliveryCalls measures the upper bound of delivery throughput. It makes only the five AWS calls of a first
-// delivery to a busy endpoint, without the worker, the queue and the receiver.
+// BenchmarkDeliveryCalls measures the upper bound of delivery throughput. It makes only the five AWS calls for a first
+// delivery to a busy endpoint, without the worker, the queue or the receiver.
 func BenchmarkDeliveryCalls(b *testing.B) {
 	d := newDeliveries(b)
 	var made atomic.Int64
@@ -279,7 +280,7 @@ func BenchmarkDeliveryCalls(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for n := 0; pb.Next(); n++ {
 			e := d.event(n)
-			// included in the measurement: it costs as much as the other calls
+			// included in the measurement, because it costs as much as the other calls
 			expect.NoError(b, d.rows.CreateEvent(b.Context(), e))
 			if err := d.callsOf(b.Context(), e); err != nil {
 				b.Error(err)
@@ -292,7 +293,7 @@ func BenchmarkDeliveryCalls(b *testing.B) {
 	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(made.Load()), "cpu-µs/call")
 }
 
-// callsOf makes the AWS calls of a first delivery.
+// callsOf makes the AWS calls for a first delivery.
 func (d *deliveries) callsOf(ctx context.Context, e webhook.Event) error {
 	if _, err := d.rows.Event(ctx, e.Tenant, e.ID); err != nil {
 		return err

@@ -29,23 +29,24 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// nameEnd is the name suffix of tests that use only the stack's public interfaces. make e2e selects tests by this
-// suffix.
+// nameEnd is the name suffix of tests that use only the stack's public interfaces. The make e2e command selects tests
+// by this suffix.
 const nameEnd = "FromOutside"
 
-// The polling interval and time limit on a running stack, where first calls may be cold starts of containers.
+// These are the polling interval and time limit for a running stack, where first calls may be cold starts of
+// containers.
 const (
 	moment  = 200 * time.Millisecond
 	moments = 600
 )
 
-// runningStack is a separately running stack on which journeys are tested. It is opened once for all tests.
+// runningStack is a separately running stack on which journeys are tested. All tests share one runningStack.
 type runningStack struct {
 	stack    target.Stack
 	operator *wiring.Operator
 	baseURL  string
-	endpoint string // ID of the sandbox's endpoint
-	inboxURL string // "" if the stack has no inbox for webhooks
+	endpoint string // sandbox endpoint's ID
+	inboxURL string // "" if the stack has no webhook inbox
 	client   *http.Client
 
 	mu   sync.Mutex
@@ -137,7 +138,7 @@ func (p *runningStack) clear(t *testing.T, made []runfile.Organisation) {
 	}
 }
 
-// ask sends a request. If the response is from our API, ask also checks it against docs/openapi.yaml.
+// ask sends a request. If the response comes from our API, ask also checks the response against docs/openapi.yaml.
 func (p *runningStack) ask(t *testing.T, r *http.Request) (*http.Response, error) {
 	t.Helper()
 	response, err := p.client.Do(r)
@@ -155,7 +156,7 @@ func (p *runningStack) ask(t *testing.T, r *http.Request) (*http.Response, error
 	return response, nil
 }
 
-// received returns the deliveries in an inbox, in the format that `make run` serves.
+// received returns an inbox's deliveries, in the format that `make run` serves.
 func (p *runningStack) received(t *testing.T, address string) []inbox.Delivery {
 	t.Helper()
 	if address == "" {
@@ -178,7 +179,7 @@ func (p *runningStack) received(t *testing.T, address string) []inbox.Delivery {
 	return list
 }
 
-// tell prints the stack's name, the data that could not be removed, and the tests that can't run on it.
+// tell prints the stack's name, the data that could not be removed, and the tests that can't run on the stack.
 func tell(out io.Writer) {
 	p, err := elsewhere()
 	if err != nil {

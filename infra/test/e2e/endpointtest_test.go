@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// onlyWithAPatient lists the quirks whose refusal an endpoint test can't predict, because they affect only the response
-// to a patient's sign-in.
+// onlyWithAPatient lists quirks that prevent sign-in but that an endpoint test can't detect, because they affect only
+// the response to a patient's sign-in.
 func onlyWithAPatient() []string {
 	return []string{
 		"discovery-missing,iss:wrong", "hostile:no-issuer,iss:wrong", "iss:wrong", // the response names a different issuer
@@ -42,7 +42,7 @@ func TestEndpointTestPredictsSignIn(t *testing.T) {
 			case refused != "" && len(failed) == 0 && !slices.Contains(onlyWithAPatient(), q.with):
 				t.Errorf("%s: nothing has failed, and a patient meets %s", q.with, refused)
 			case refused == "" && slices.ContainsFunc(failed, func(step smartprobe.Step) bool {
-				// with too few scopes a patient can connect, but exports are incomplete
+				// with too few scopes, a patient can connect but exports are incomplete
 				return step != smartprobe.Scopes && (!q.later || step != smartprobe.TokenRefresh && step != smartprobe.TokenCode)
 			}):
 				t.Errorf("%s: %v have failed, and a patient connects", q.with, failed)

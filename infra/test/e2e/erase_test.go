@@ -16,7 +16,7 @@ import (
 )
 
 // erased connects a patient, creates every kind of data that a connection can have, and requests the connection's
-// erasure. It returns the IDs of the connection and of its exports.
+// erasure. It returns the IDs of the connection and its exports.
 func erased(s *stack) (id string, exports []string) {
 	s.t.Helper()
 	s.refuseWebhooks(1)
@@ -29,7 +29,7 @@ func erased(s *stack) (id string, exports []string) {
 	}
 	s.clock.advance(10)
 	<-time.After(25 * time.Hour)
-	s.crash("ExportWorkerFunction", 12) // keeps the next export running, so that it holds one of the organisation's slots
+	s.crash("ExportWorkerFunction", 12) // keeps the next export running, so that it holds one of the slots
 	exports = append(exports, s.org.startExport(id))
 	s.staff.requestErasure(id)
 	return id, exports
@@ -44,7 +44,7 @@ func (s staff) requestErasure(id string) {
 	}
 }
 
-// runErase erases a connection during an export, as the organisation requests.
+// runErase erases a connection during an export at the organisation's request.
 func runErase(s *stack) {
 	s.t.Helper()
 	id, _ := erased(s)
@@ -71,7 +71,7 @@ func (s checks) erased(id string) erase.Erasure {
 }
 
 // nothingIsLeft searches every row and object for the IDs. It ignores rows of attempts, and rows that prevent attempts
-// from creating the connection again, because both expire.
+// from creating the connection again, because both kinds of rows expire.
 func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
@@ -85,7 +85,7 @@ func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 			pk := string(item["pk"])
 			ofAttempt := table.Name == "test-FlowTable" || strings.Contains(pk, "#TEFCA#") || strings.Contains(pk, "#ERASED#")
 			if ends, isPassing := item["ttl"]; isPassing && ofAttempt && numberOf(t, ends) < time.Now().Unix() {
-				continue // DynamoDB deletes it on expiry
+				continue // DynamoDB deletes the row on expiry
 			}
 			for _, id := range ids {
 				isAudit := table.Name == "test-AuditTable" && strings.Contains(row, "connection.eras")
@@ -113,8 +113,8 @@ func numberOf(t *testing.T, attribute json.RawMessage) int64 {
 	return number.N
 }
 
-// TestErasureLeavesNoData proves that no table or bucket contains data of an erased connection, and that another
-// connection keeps all of its data.
+// TestErasureLeavesNoData proves that no table or bucket contains an erased connection's data, and that another
+// connection keeps all its data.
 func TestErasureLeavesNoData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestErasureLeavesNoData(t *testing.T) {
 		if e.Counts != want || e.Counts.Files == 0 || e.Portal != erase.Asked {
 			t.Errorf("removed %+v, portal %s; want %+v, asked", e.Counts, e.Portal, want)
 		}
-		<-time.After(3 * time.Hour) // exceeds the lifetime of attempts
+		<-time.After(3 * time.Hour) // longer than an attempt's lifetime
 		s.check.nothingIsLeft(t, append(exports, id, crashPersona)...)
 		if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+id, nil); got.status != http.StatusNotFound {
 			t.Errorf("the connection answers %d", got.status)
@@ -152,8 +152,8 @@ func TestErasureLeavesNoData(t *testing.T) {
 	})
 }
 
-// TestErasureSurvivesCrashAnywhere proves that everything is erased, with one proof of erasure, regardless of the call
-// after which the eraser crashes.
+// TestErasureSurvivesCrashAnywhere proves that the erasure is complete, with one proof of erasure, regardless of the
+// call after which the eraser crashes.
 func TestErasureSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {

@@ -31,7 +31,7 @@ import (
 // facilityPatient is the ID of the Patient resource in every facility's record.
 const facilityPatient = "5f0b2d5e-4a5b-5d8e-9c3f-000000000001"
 
-// facilityRecord returns the converted documents of a facility. They are larger than one chunk.
+// facilityRecord returns a facility's converted documents, which are larger than one chunk.
 func facilityRecord() []string {
 	const observations = 6
 	all := make([]string, 0, 1+observations)
@@ -46,7 +46,7 @@ func facilityRecord() []string {
 	return all
 }
 
-// documents returns the bucket of cached records.
+// documents returns the bucket for cached records.
 func (s ehr) documents() blob.Bucket {
 	return blob.Bucket{
 		Client: s3.NewFromConfig(s.cloud.Config("test")),
@@ -54,7 +54,7 @@ func (s ehr) documents() blob.Bucket {
 	}
 }
 
-// cached lists the objects in the bucket of cached records.
+// cached lists the objects in the bucket for cached records.
 func (s ehr) cached() []string {
 	s.t.Helper()
 	bucket := s.ehr.documents()
@@ -108,7 +108,7 @@ func (s ehr) connectFacility(resources []string, lost map[string]int) (id string
 	c := connection.Connection{
 		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: connection.TEFCAPlatform, DirectoryID: f.ID,
 		Scope: tefca.Scope,
-		// recognisable keys, to find rows that are named after them
+		// recognisable keys, so that rows named after the keys can be found
 		Generation: 1, CreatedAt: now, VaultKey: "vault of " + id, PersonKey: "person of " + id,
 	}.EndingAt(held.Until)
 	table, work := store.Flow{DB: s.rows, Table: "test-FlowTable"}, store.Work{DB: s.rows, Table: "test-WorkTable"}
@@ -132,7 +132,7 @@ func checkFacilityRecord(s *stack) {
 	}
 }
 
-// runFacility exports a cached record and ends the connection in each possible way, which must delete the record.
+// runFacility exports a cached record and ends the connection in each possible way. Each way must delete the record.
 func runFacility(s *stack) {
 	s.t.Helper()
 	id, _ := s.ehr.connectFacility(facilityRecord(), nil)
@@ -175,8 +175,8 @@ func runFacility(s *stack) {
 	}
 }
 
-// TestFacilityRecordIsExportedUntilExpiry proves that the connection's expiry is announced immediately. At the expiry
-// the connection is revoked once, the event omits the IDs that the connection does not have, and the cached record is
+// TestFacilityRecordIsExportedUntilExpiry proves that the connection's expiry is announced immediately. At the expiry,
+// the connection is revoked once, the event omits IDs that the connection does not have, and the cached record is
 // deleted.
 func TestFacilityRecordIsExportedUntilExpiry(t *testing.T) {
 	t.Parallel()
@@ -219,7 +219,7 @@ func TestFacilityRecordIsExportedUntilExpiry(t *testing.T) {
 }
 
 // TestExportRevokesExpiredFacilityConnection proves that an export after the expiry fails and revokes the connection,
-// as an export does if the tokens can't be refreshed.
+// in the same way as an export whose tokens can't be refreshed.
 func TestExportRevokesExpiredFacilityConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -309,8 +309,8 @@ func TestFacilityExportSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestFacilityDisconnectionSurvivesCrashAnywhere proves that no tokens and no cached data remain after a disconnection
-// with retries, after the expiry, and after an erasure.
+// TestFacilityDisconnectionSurvivesCrashAnywhere proves that no tokens and no cached data remain after the expiry, an
+// erasure, or a disconnection with retries.
 func TestFacilityDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	t.Run("given up", func(t *testing.T) {
@@ -351,7 +351,7 @@ func TestFacilityDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 			if e := s.check.erased(id); e.Stage != erase.Done || len(s.ehr.cached()) != 0 {
 				t.Errorf("%+v, cached are still %v", e, s.ehr.cached())
 			}
-			<-time.After(2 * time.Hour) // exceeds the lifetime of the attempt and of the erasure's record
+			<-time.After(2 * time.Hour) // longer than the lifetimes of the attempt and the erasure's record
 			s.check.nothingIsLeft(t, id)
 		})
 	})

@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// documentedFailures returns the table in docs/operate/failures.md, and its rows by name. Failures are staged in test
-// mode, so a row without a mode gets mode test.
+// documentedFailures returns the table in docs/operate/failures.md and the table's rows by name. Failures are staged in
+// test mode, so a row without a mode gets mode "test".
 func documentedFailures(t *testing.T) (explain.Table, map[string]explain.Failure) {
 	t.Helper()
 	table, err := explain.NewTable(docs.Failures())
@@ -72,8 +72,8 @@ func (a *awsFailure) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-// logger redacts log lines as in production. It also records them before redaction, so that tests see secrets that only
-// redaction would hide.
+// logger redacts log lines as in production. It also records the lines before redaction, so that tests detect secrets
+// that only redaction hides.
 func (w *wiretap) logger(out io.Writer) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(logx.New(out).Handler(), slog.NewJSONHandler(noted{w}, nil)))
 }
@@ -86,7 +86,7 @@ func (n noted) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// reportLogs searches the logs, and no other texts, for secrets.
+// reportLogs searches the logs, but no other texts, for secrets.
 func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	t.Helper()
 	for _, own := range s.seeded.Organisations {
@@ -97,9 +97,9 @@ func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	w.report(t, len(s.seeded.Organisations), 1)
 }
 
-// TestFailuresLogDocumentedLines stages every failure in docs/operate/failures.md. Each must log one line that has all
-// documented fields and that ctl explains as that failure. Every documented failure must have a stage, and every stage
-// a documented failure.
+// TestFailuresLogDocumentedLines stages every failure in docs/operate/failures.md. Each failure must log one line that
+// has all documented fields and that ctl explains as the same failure. Every documented failure must have a stage, and
+// every stage must have a documented failure.
 func TestFailuresLogDocumentedLines(t *testing.T) {
 	t.Parallel()
 	table, listed := documentedFailures(t)
@@ -129,7 +129,7 @@ func TestFailuresLogDocumentedLines(t *testing.T) {
 	}
 }
 
-// checkTold requires a log line that matches the row and that ctl explains with that row.
+// checkTold requires a log line that matches the row and for which ctl explain finds the same row.
 func checkTold(t *testing.T, table explain.Table, row explain.Failure, lines []string) {
 	t.Helper()
 	var near []string

@@ -34,7 +34,7 @@ func (f *seenFields) note(t *testing.T, lines []string) {
 }
 
 // checkQueries fails the test if a query in the operator's documents uses a field that no log line contains. It ignores
-// fields beginning with @, which Logs Insights provides.
+// fields whose names begin with @, which Logs Insights provides.
 func (f *seenFields) checkQueries(t *testing.T) {
 	t.Helper()
 	queries := documentedQueries(t)
@@ -68,8 +68,8 @@ func isOfTheLanguage(word string) bool {
 	}, word)
 }
 
-// documentedQueries returns the Logs Insights queries in docs/operate and its runbooks, from code blocks and inline
-// code.
+// documentedQueries returns the Logs Insights queries in docs/operate and its runbooks, whether in code blocks or
+// inline code.
 func documentedQueries(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../../docs/operate/*.md")

@@ -24,7 +24,7 @@ import (
 // stage produces a failure.
 type stage func(s *stack, aws *awsFailure)
 
-// stagedFailures returns the stage of each failure in docs/operate/failures.md, by the failure's name there.
+// stagedFailures returns the stage of each failure in docs/operate/failures.md by the failure's name.
 func stagedFailures() map[string]stage {
 	all := map[string]stage{}
 	for _, some := range []map[string]stage{
@@ -36,7 +36,7 @@ func stagedFailures() map[string]stage {
 	return all
 }
 
-// answering replaces the portal's responses to URLs that contain any of parts.
+// answering replaces the portal's responses for URLs that contain any of parts.
 func (s ehr) answering(status int, media, body string, parts ...string) {
 	s.intercept = func(r *http.Request) *http.Response {
 		for _, part := range parts {
@@ -85,7 +85,7 @@ func failedDiscoveries() map[string]stage {
 			s.intercept = func(r *http.Request) *http.Response {
 				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 				switch {
-				case strings.Contains(r.URL.Path, statements): // responds like a server that advertises no sign-in
+				case strings.Contains(r.URL.Path, statements): // responds like a server that does not advertise sign-in
 					answer.StatusCode, answer.Body = http.StatusOK,
 						io.NopCloser(strings.NewReader(`{"resourceType":"CapabilityStatement"}`))
 				case !strings.Contains(r.URL.Path, wellKnown):
@@ -181,7 +181,7 @@ func refreshed(with string, before func(s *stack)) stage {
 	}
 }
 
-// connectionOfWrongClient creates a connection and then changes its client secret.
+// connectionOfWrongClient creates a connection and then changes the client secret.
 func (s ehr) connectionOfWrongClient() (id string) {
 	s.t.Helper()
 	authID := secretClient(s.stack, "right")
@@ -265,7 +265,7 @@ func failedWebhooks() map[string]stage {
 	}
 }
 
-// damaged overwrites one attribute of a row.
+// damaged overwrites an attribute of a row.
 func damaged(s *stack, table, pk, sk, attribute string, value types.AttributeValue) {
 	s.t.Helper()
 	_, err := s.rows.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{

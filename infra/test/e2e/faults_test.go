@@ -17,21 +17,21 @@ import (
 	"recordbridge/shared/export"
 )
 
-// TestMainJobSurvivesFaults runs the main job with a few seeds. A soak runs hundreds.
+// TestMainJobSurvivesFaults runs the main job with a few random seeds. A soak run uses hundreds of seeds.
 func TestMainJobSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	sweepSample(t, 2, survive, 1000, 1006)
 }
 
-// survive runs the main job with patients and a backend that retry when a response says so. Each export must end with
-// one complete file and one event, or with one failure event. No work may remain pending.
+// survive runs the main job with patients and a backend that retry when a response asks for a retry. Each export must
+// end either with one complete file and one event, or with one failure event. No work may remain pending.
 func survive(t *testing.T, o simulation) {
 	t.Helper()
 	o.hurry()
 	o.begin()
-	wanted := map[string]persona.Persona{} // by connection ID
+	wanted := map[string]persona.Persona{} // keyed by connection ID
 	for range 1 + o.random.IntN(3) {
-		who := persona.Builtin()[o.random.IntN(4)] // one of the small records
+		who := persona.Builtin()[o.random.IntN(4)] // one of the small patient records
 		connectionID := o.connectUntilAuthorized(t, who.ID)
 		wanted[connectionID] = who
 	}
@@ -56,7 +56,7 @@ func survive(t *testing.T, o simulation) {
 	o.check.logsHoldNoSecret(t)
 }
 
-// hurry limits the time of some export workers, so that they hand over in the middle of a record.
+// hurry limits the time of some export workers so that they hand over in the middle of a record.
 func (o simulation) hurry() {
 	if o.random.IntN(3) == 0 {
 		o.functions["ExportWorkerFunction"].declared.Timeout = 76*time.Second +
@@ -65,7 +65,7 @@ func (o simulation) hurry() {
 	o.pollers = 1 + o.random.IntN(2)*2
 }
 
-// readAll calls every read-only endpoint and checks that a fault produces an error in our envelope.
+// readAll calls every read-only endpoint and checks that each fault produces an error in our envelope.
 func (o simulation) readAll(t *testing.T) {
 	t.Helper()
 	tasks := o.state.list("test-WorkTable", o.tenant()+"#TASK")
@@ -88,13 +88,13 @@ func (o simulation) readAll(t *testing.T) {
 	}
 }
 
-// connectUntilAuthorized connects a patient, retrying whenever a response asks for it.
+// connectUntilAuthorized connects a patient, retrying whenever a response asks for a retry.
 func (o simulation) connectUntilAuthorized(t *testing.T, persona string) string {
 	t.Helper()
 	return o.signInUntilAuthorized(t, o.patient.connectURL(), persona)
 }
 
-// signInUntilAuthorized does the same as connectUntilAuthorized, from a connect or reconnect URL.
+// signInUntilAuthorized is like connectUntilAuthorized, but begins at a connect or reconnect URL.
 func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string) string {
 	t.Helper()
 	for range 60 {
@@ -115,7 +115,7 @@ func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string)
 	return ""
 }
 
-// requestUntilAccepted requests an export as a backend would, retrying on 5xx.
+// requestUntilAccepted requests an export as a backend would, retrying after 5xx errors.
 func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
 	t.Helper()
 	for range 60 {
@@ -139,8 +139,8 @@ func checkFailure(t *testing.T, got answer) {
 	checkReveals(t, string(got.raw))
 }
 
-// checkTryAgain checks that a browser that can't continue gets our envelope or our error page, and that it asks for a
-// retry.
+// checkTryAgain checks that a browser that can't continue gets our envelope or our error page, and that the response
+// asks for a retry.
 func checkTryAgain(t *testing.T, got *visited) {
 	t.Helper()
 	checkReveals(t, string(got.body))
@@ -174,7 +174,7 @@ func checkText(t *testing.T, code, description string) {
 	}
 }
 
-// checkReveals checks that a text does not disclose internals.
+// checkReveals checks that a text does not disclose internal details.
 func checkReveals(t *testing.T, text string) {
 	t.Helper()
 	lower := strings.ToLower(text)
@@ -188,11 +188,11 @@ func checkReveals(t *testing.T, text string) {
 	}
 }
 
-// checkEnds checks that each connection has one task. The task must have one event, and either one file with every
-// resource of the record exactly once, or a reported failure.
+// checkEnds checks that each connection has one task with one event. The task must have either a reported failure or
+// one file that contains every resource in the record exactly once.
 func checkEnds(t *testing.T, s *stack, wanted map[string]persona.Persona) {
 	t.Helper()
-	told := map[string]map[string]exportData{} // by task and event ID
+	told := map[string]map[string]exportData{} // keyed by task and event ID
 	for _, kind := range []string{"patient.ehi_export_success", "patient.ehi_export_failed"} {
 		for _, d := range s.webhooks.events(kind) {
 			var body struct {
@@ -244,7 +244,7 @@ func checkEnd(t *testing.T, s *stack, task row, event exportData, who persona.Pe
 }
 
 // checkHonestFailure checks that an export failed for the only permitted reason: a worker crashed after the portal's
-// response to a refresh but before storing the new refresh token, which is then lost.
+// response to a refresh but before storing the new refresh token, which was therefore lost.
 func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 	t.Helper()
 	status, reason := task.text("status"), task.text("failure_reason")
@@ -257,7 +257,7 @@ func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 	t.Logf("an honest failure: %s", reason)
 }
 
-// firstPage is an upper bound on the calls that a new export worker makes before it has finished the refresh.
+// firstPage is an upper bound on the calls that a new export worker makes before the refresh is complete.
 // TestExportSurvivesCrashAnywhere covers later calls.
 const firstPage = 16
 
@@ -282,8 +282,7 @@ func TestExportRefreshSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// nothingWaits checks that no row or queue has pending work, and that the work of every dead-lettered message was done
-// regardless.
+// nothingWaits checks that no row or queue has pending work. The work of every dead-lettered message must be complete.
 func (s checks) nothingWaits(t *testing.T) {
 	t.Helper()
 	if left := s.clock.pending(); len(left) != 0 {
@@ -296,7 +295,7 @@ func (s checks) nothingWaits(t *testing.T) {
 	}
 }
 
-// checkDead checks that every message in a dead letter queue belongs to a row in its final state.
+// checkDead checks that every message in a dead-letter queue belongs to a row in its final state.
 func checkDead(t *testing.T, s *stack, name string) {
 	t.Helper()
 	queue := sqs.NewFromConfig(s.cloud.Config("test"))
@@ -321,7 +320,7 @@ func checkDead(t *testing.T, s *stack, name string) {
 func TestThrottledKMSLosesNoConnection(t *testing.T) {
 	t.Parallel()
 	busy := make([]faults.Rule, 0, 3)
-	for n := range cap(busy) { // as many as the SDK's attempts of one call
+	for n := range cap(busy) { // equals the SDK's number of attempts per call
 		busy = append(busy, faults.Rule{
 			Caller: "ExportWorkerFunction", Operation: "GenerateDataKey", N: n + 1,
 			Kind: faults.Throttled,

@@ -56,8 +56,8 @@ func TestExportFormatsMatchFromOutside(t *testing.T) {
 	})
 }
 
-// checkScanned checks that the expressions that SECURITY.md publishes for secret scanners match every issued secret,
-// including the download links of each format.
+// checkScanned checks that the patterns that SECURITY.md publishes for secret scanners match every issued secret,
+// including each format's download links.
 func checkScanned(t *testing.T, o *outside) {
 	t.Helper()
 	text, err := os.ReadFile("../../../SECURITY.md")
@@ -83,7 +83,7 @@ func checkScanned(t *testing.T, o *outside) {
 	}
 }
 
-// requestExport requests an export and returns the task ID.
+// requestExport requests an export and returns the export's task ID.
 func (o organisation) requestExport(t *testing.T, body map[string]any) string {
 	t.Helper()
 	got := o.org.request(http.MethodPost, "/bridge/fhir/ehi-export", body)
@@ -97,8 +97,8 @@ func (o organisation) requestExport(t *testing.T, body map[string]any) string {
 	return task.ID
 }
 
-// checkFiles downloads the files in a task's result and returns them by export_type. Each must have the stated size and
-// digest, and the event must contain the same links.
+// checkFiles downloads the files in a task's result and returns them by export_type. Each file must have the stated
+// size and digest, and the event must contain the same links.
 func (o organisation) checkFiles(t *testing.T, taskID string) map[string][]byte {
 	t.Helper()
 	var result struct {

@@ -35,21 +35,21 @@ import (
 // laptopBatches is the runner's limit on concurrent invocations of a worker. On AWS, template.yaml sets the limit.
 const laptopBatches = 4
 
-// hangs simulates webhook receivers. Some of them never respond.
+// hangs simulates webhook receivers, some of which never respond.
 type hangs struct {
 	stack *stack
 
 	mu      sync.Mutex
-	sent    map[string]time.Time            // by event ID
-	arrived map[string]map[string]time.Time // time of first arrival, by host and event ID
-	posts   map[string]int                  // by host
+	sent    map[string]time.Time            // keyed by event ID
+	arrived map[string]map[string]time.Time // first arrival's time, by host and event ID
+	posts   map[string]int                  // keyed by host
 	hanging int
-	most    int // maximum number of concurrent requests that hang
+	most    int // maximum number of concurrent hanging requests
 }
 
-// TestHangingReceiverDelaysNoOtherReceiver proves that a receiver that gets 20 events a second and never responds does
-// not delay others. Deliveries to another webhook of the same organisation, and to another organisation, arrive within
-// a second.
+// TestHangingReceiverDelaysNoOtherReceiver proves that a receiver that gets 20 events per second and never responds
+// does not delay other receivers. Deliveries to another webhook in the same organisation, and to another organisation,
+// arrive within a second.
 func TestHangingReceiverDelaysNoOtherReceiver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,8 +66,8 @@ func TestHangingReceiverDelaysNoOtherReceiver(t *testing.T) {
 		}
 		h.check(t, "sibling", events)
 		h.check(t, "other", events/4)
-		// 20 in the second before the webhook is classified as slow, a burst of one second, then as many as the limit of 50
-		// allows.
+		// The receiver gets 20 requests in the second before the webhook is classified as slow, then a burst of one
+		// second, and then as many requests as the limit of 50 allows.
 		if n := h.posts["hang-1"]; n < 20 || n > 20+2+4*slowAtOnce/30+1 {
 			t.Errorf("%d attempts at the receiver that hangs", n)
 		}
@@ -78,8 +78,8 @@ func TestHangingReceiverDelaysNoOtherReceiver(t *testing.T) {
 // slowAtOnce is the limit on concurrent attempts at a slow webhook (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
-// TestTwoHundredHangingReceiversDelayNoOtherReceiver has 200 receivers hang, first of one organisation and then of
-// many. It uses the maximum number of workers on AWS.
+// TestTwoHundredHangingReceiversDelayNoOtherReceiver makes 200 receivers hang, first in one organisation and then in
+// many organisations. The test uses the maximum number of workers on AWS.
 func TestTwoHundredHangingReceiversDelayNoOtherReceiver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestTwoHundredHangingReceiversDelayNoOtherReceiver(t *testing.T) {
 		for n := range many {
 			many[n] = h.organisation(fmt.Sprintf("hang-of-%d", n))
 		}
-		for n, tenant := range many { // one message at a time, so that each gets its own invocation while one is free
+		for n, tenant := range many { // one message per invocation while invocations are free
 			h.announce(tenant, n)
 			if n%2 == 0 {
 				h.announce(other, n)
@@ -155,7 +155,7 @@ func (h *hangs) answer(r *http.Request) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(late{r.Context()})}
 }
 
-// late is a response body that fails if the request is cancelled before the body is read.
+// late is a response body. Reading it fails if the request has been cancelled.
 type late struct{ ctx context.Context } //nolint:containedctx // it is the request's
 
 func (l late) Read([]byte) (int, error) {
@@ -165,7 +165,7 @@ func (l late) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// organisation creates an organisation with one webhook at each host.
+// organisation creates an organisation with one webhook for each host.
 func (h *hangs) organisation(hosts ...string) org.Tenant {
 	s := h.stack
 	s.t.Helper()
@@ -196,15 +196,15 @@ func (h *hangs) announce(to org.Tenant, n int) {
 	h.sent[id] = at
 }
 
-// trigger returns the webhook worker's queue trigger in template.yaml.
+// trigger returns the webhook worker's queue trigger from template.yaml.
 func (h *hangs) trigger() template.QueueTrigger {
 	all := h.stack.template.Functions
 	return all[slices.IndexFunc(all,
 		func(f template.Function) bool { return f.Folder == "webhookworker" })].QueueTriggers[0]
 }
 
-// start delivers messages to the worker as Lambda does, with at most batches concurrent invocations, until stop is
-// called.
+// start delivers messages to the worker in the same way as Lambda, with at most batches concurrent invocations, until
+// the caller calls stop.
 func (h *hangs) start(batches int) (stop func()) {
 	s, trigger := h.stack, h.trigger()
 	running := triggers.New(triggers.Options{

@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// publish publishes a test-mode catalogue with the sandbox's endpoint and an endpoint on the internet, which these
-// tests never call.
+// publish publishes a test-mode catalogue with the sandbox's endpoint and an internet endpoint, which these tests never
+// call.
 func publish(s *stack) (sandbox string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
@@ -51,7 +51,7 @@ func (s state) healthRows() store.CatalogHealth {
 }
 
 // checkHealth checks that the health summary used by searches contains the sandbox's state and omits endpoints that
-// were not probed.
+// have not been probed.
 func checkHealth(s *stack, endpoint string, want health.State) {
 	s.t.Helper()
 	p, err := s.state.healthRows().Pointer(s.t.Context(), "test")
@@ -69,7 +69,8 @@ func checkHealth(s *stack, endpoint string, want health.State) {
 	}
 }
 
-// runHealth probes a healthy server, makes first its refreshes and then its discovery fail, and lets it recover.
+// runHealth probes a healthy server, then makes the server's refreshes fail, then its discovery, and finally lets the
+// server recover.
 func runHealth(s *stack) {
 	s.t.Helper()
 	sandbox := publish(s)

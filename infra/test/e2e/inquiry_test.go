@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// patientsAddress is a patient's e-mail address, and patientsWords is the text of their message.
+// patientsAddress is a patient's email address. patientsWords is the text of the patient's message.
 const (
 	patientsAddress = "juniper.vale@mailbox.example"
 	patientsWords   = "The portal of my cardiologist says <no>."
@@ -83,14 +83,14 @@ func supportForm(token string) map[string]string {
 	}
 }
 
-// sentCode is our page's data about a code that was sent.
+// sentCode holds our page's data about a code that was sent.
 type sentCode struct {
 	ID    string    `json:"verification_id"`
 	Until time.Time `json:"expires_at"`
 	Again time.Time `json:"resend_after"`
 }
 
-// sendCode requests a code and reads it from the resulting e-mail.
+// sendCode requests a code and reads the code from the resulting email.
 func (s staff) sendCode(email string) (sent sentCode, code string) {
 	s.t.Helper()
 	got := s.patient.form("/bridge/email/codes", map[string]string{"email": email, "lang": "es"})
@@ -103,7 +103,7 @@ func (s staff) sendCode(email string) (sent sentCode, code string) {
 
 var mailedCode = regexp.MustCompile(`\b[0-9]{6}\b`)
 
-// mailedCode returns the newest code that was e-mailed to an address.
+// mailedCode returns the newest code that was emailed to an address.
 func (s staff) mailedCode(email string) string {
 	s.t.Helper()
 	code := ""
@@ -128,7 +128,7 @@ func (s staff) verify(id, code string) (status int, token string) {
 	return got.status, verified.Token
 }
 
-// otherCode returns a code that differs from the given one.
+// otherCode returns a code that differs from the given code.
 func otherCode(code string) string {
 	if code == "000000" {
 		return "000001"
@@ -136,7 +136,8 @@ func otherCode(code string) string {
 	return "000000"
 }
 
-// runForms verifies a patient's address, requests a health system, and requests help twice, as after a lost response.
+// runForms verifies a patient's address, requests a health system, and requests help twice, as a client would after a
+// lost response.
 func runForms(s *stack) {
 	s.t.Helper()
 	sent, code := s.staff.sendCode(patientsAddress)
@@ -185,13 +186,13 @@ func TestPatientVerifiesAddressAndSendsInquiries(t *testing.T) {
 	})
 }
 
-// TestInquiriesAreStoredWithoutWebhook proves that an organisation without a webhook for inquiries loses none, and that
-// the patient gets the same response.
+// TestInquiriesAreStoredWithoutWebhook proves that an organisation without a webhook for inquiries loses no inquiries,
+// and that the patient gets the same response.
 func TestInquiriesAreStoredWithoutWebhook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		live := s.seeded.Organisations[1] // has no webhook in live mode
+		live := s.seeded.Organisations[1] // the organisation has no live-mode webhook
 		got := s.call(http.MethodPost, "/support/request?public_id="+live.PublicID, "", "", supportForm(""))
 		s.clock.advance(2)
 		kept := s.state.list("test-WorkTable", "live#"+live.ID+"#INQUIRY")
@@ -251,10 +252,10 @@ func TestSendCodeDoesNotRevealKnownAddress(t *testing.T) {
 	})
 }
 
-// mailedShape matches the IDs, which differ between any two responses.
+// mailedShape matches the IDs, which differ in every response.
 var mailedShape = regexp.MustCompile(`"[^"]*-[^"]*-[^"]*"`)
 
-// TestSendCodeReportsUndeliveredEmail proves that the patient sees an error with instructions if the e-mail fails, and
+// TestSendCodeReportsUndeliveredEmail proves that the patient sees an error with instructions if the email fails, and
 // that a retry succeeds a minute later.
 func TestSendCodeReportsUndeliveredEmail(t *testing.T) {
 	t.Parallel()
@@ -312,7 +313,7 @@ func TestFormsSurviveCrashAnywhere(t *testing.T) {
 	}
 }
 
-// verifyUntilDone requests codes, within the rate limit, until submitting one returns a token.
+// verifyUntilDone requests and submits codes, within the rate limit, until the service returns a token.
 func verifyUntilDone(t *testing.T, s *stack) string {
 	t.Helper()
 	for range 5 {

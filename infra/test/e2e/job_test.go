@@ -37,7 +37,7 @@ type exportData struct {
 	} `json:"stats"`
 }
 
-// startExport requests an export of a connection and returns the task ID.
+// startExport requests a connection's export and returns the task ID.
 func (o organisation) startExport(connectionID string) string {
 	o.t.Helper()
 	got := o.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
@@ -52,11 +52,11 @@ func (o organisation) startExport(connectionID string) string {
 	return task.ID
 }
 
-// events returns the webhook deliveries of a type to the first organisation, after verifying each with its secret.
+// events returns the webhook deliveries of a type to the first organisation. It verifies each delivery with its secret.
 func (o webhooks) events(eventType string) []inbox.Delivery {
 	o.t.Helper()
 	var found []inbox.Delivery
-	told := map[string]string{} // path of each event's first delivery, by event ID
+	told := map[string]string{} // path of the event's first delivery, by event ID
 	for _, d := range o.received() {
 		var body struct {
 			ID   string `json:"id"`
@@ -75,7 +75,7 @@ func (o webhooks) events(eventType string) []inbox.Delivery {
 		for name, value := range d.Headers {
 			header.Set(name, value)
 		}
-		// The verifier would compare timestamps with the wall clock, not with virtual time.
+		// The verifier would compare timestamps with the wall clock instead of virtual time.
 		expect.NoError(o.t, verifier.VerifyIgnoringTimestamp([]byte(d.Body), header))
 		found = append(found, d)
 	}
@@ -167,7 +167,7 @@ func checkExport(t *testing.T, s *outside, personaID string, want map[string]map
 	checkRecord(t, s, data, want)
 }
 
-// checkRecord compares the file of an event with want.
+// checkRecord compares the event's file with want.
 func checkRecord(t *testing.T, s *outside, data exportData, want map[string]map[string]int) {
 	t.Helper()
 	got := s.org.download(data.DownloadLinks[0].URL)

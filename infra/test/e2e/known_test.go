@@ -34,7 +34,7 @@ func (c *counter) see(r *http.Request) *http.Response {
 	return nil
 }
 
-// take returns the counts since the previous call of take.
+// take returns the counts since its previous call.
 func (c *counter) take() asked {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// slowPortal delays every FHIR response, so that exporting a large record takes several worker runs, each resuming from
-// saved state.
+// slowPortal delays every FHIR response. As a result, exporting a large record takes several worker runs, each of which
+// resumes from saved state.
 func slowPortal(s *stack) {
 	s.intercept = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
@@ -44,7 +44,7 @@ func exportLarge(t *testing.T, s *stack, who string) [sha256.Size]byte {
 
 // TestLargeExportSurvivesCrashAnywhere proves that the file's bytes are always the same, regardless of the call after
 // which the export worker crashes. A long soak uses a record of 2,000 resources, exported in several runs, and covers
-// every call. A short soak covers one call in 31, and other runs use a record of 900 resources and cover one in 97.
+// every call. A short soak covers one call in 31. Other runs use a record of 900 resources and cover one call in 97.
 func TestLargeExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	who, step := "hazel-fern", 97 // like 31, coprime to the period of the engine's repeating calls
@@ -72,7 +72,7 @@ func TestLargeExportSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestExportSendsOptInProgressEvents proves that the opt-in progress event arrives during the export, and that the task
+// TestExportSendsOptInProgressEvents proves that the opt-in progress event arrives during the export and that the task
 // reports the same progress.
 func TestExportSendsOptInProgressEvents(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 )
 
 // TestRateLimitRowsDoNotRevealAddresses simulates an attacker with a copy of the table who tries every combination of
-// address, limit name and public ID. Without the secret key, no combination yields the key of a row.
+// address, limit name and public ID. Without the secret key, no combination yields a row's key.
 func TestRateLimitRowsDoNotRevealAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestRateLimitRowsDoNotRevealAddresses(t *testing.T) {
 }
 
 // TestCatalogExportIsLimitedToTenPerHour proves that an organisation can download the complete catalogue ten times an
-// hour. The limit affects neither its other requests nor other organisations.
+// hour. The limit affects neither the organisation's other requests nor other organisations.
 func TestCatalogExportIsLimitedToTenPerHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

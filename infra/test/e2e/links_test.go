@@ -22,12 +22,12 @@ import (
 	"recordbridge/shared/webhook/deliverylog"
 )
 
-// runEchoingReceiver exports to a receiver that echoes all received data, in two error responses and then in a success.
-// A later request sends the success event again. Finally the receiver becomes unavailable. runEchoingReceiver returns
-// the success event's bodies in order of receipt.
+// runEchoingReceiver exports to a receiver that echoes all received data, in two error responses and then in a success
+// response. A later request sends the success event again. Finally, the receiver becomes unavailable.
+// runEchoingReceiver returns the success event's bodies in order of receipt.
 func runEchoingReceiver(s *stack) []string {
 	s.t.Helper()
-	var mu sync.Mutex // guards bodies and isGone against concurrent deliveries
+	var mu sync.Mutex // protects bodies and isGone against concurrent deliveries
 	var bodies []string
 	isGone := false
 	s.intercept = func(r *http.Request) *http.Response {
@@ -109,7 +109,7 @@ func TestStoredDataContainsNoWorkingDownloadToken(t *testing.T) {
 	})
 }
 
-// everythingAtRest returns all stored text by location: a copy of the tables, object keys, log lines, queues, e-mails,
+// everythingAtRest returns all stored text by location: a copy of the tables, object keys, log lines, queues, emails,
 // and the output of the operator's commands.
 func everythingAtRest(s *stack, w *wiretap) map[string]string {
 	s.t.Helper()
@@ -210,8 +210,8 @@ func rotateDownloadKey(s *stack) {
 	}
 }
 
-// replayed enables the webhook, replays all of its events to a working receiver, and returns the bodies of the success
-// events in order.
+// replayed enables the webhook, replays all of the webhook's events to a working receiver, and returns the bodies of
+// the success events in order.
 func replayed(s *stack) []string {
 	s.t.Helper()
 	tenant := s.owner()

@@ -27,7 +27,7 @@ type newcomer struct {
 	live    org.Tenant
 }
 
-// newNewcomer signs up a person and creates their organisation.
+// newNewcomer signs up a person and creates an organisation for the person.
 func (s staff) newNewcomer() newcomer {
 	s.t.Helper()
 	n := newcomer{stack: s.stack, founder: s.staff.newPerson("ada@cedar.example")}
@@ -66,7 +66,7 @@ func (n newcomer) request() int {
 	return n.founder.ask(http.MethodPost, n.own+"/live-access", body, nil)
 }
 
-// complete completes the checklist, and requests live mode before each step to check that it is refused.
+// complete completes the checklist. Before each step, it requests live mode and checks that the request is rejected.
 func (n newcomer) complete() {
 	n.t.Helper()
 	control := store.Control{DB: store.NewClient(n.cloud.Config("test")), Table: n.template.Outputs["ControlTable"]}
@@ -100,7 +100,7 @@ func (n newcomer) complete() {
 	}
 }
 
-// checkLive tries every way to use a live credential: with its key, by its public ID, and in a browser.
+// checkLive tries every way to use a live credential: with the credential's key, with its public ID, and in a browser.
 func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 	n.t.Helper()
 	query := "?public_id=" + url.QueryEscape(publicID)
@@ -166,8 +166,8 @@ func (n newcomer) checkClosed(publicID, key string) {
 	}
 }
 
-// TestLiveModeWorksOnlyWhileAccessIsGranted follows a new organisation through the checklist, approval, use, and
-// withdrawal of live access.
+// TestLiveModeWorksOnlyWhileAccessIsGranted follows a new organisation through the checklist and through the approval,
+// use and withdrawal of live access.
 func TestLiveModeWorksOnlyWhileAccessIsGranted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

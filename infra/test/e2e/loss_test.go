@@ -17,8 +17,8 @@ type told struct {
 	Missing  map[string]string `json:"missing"`
 }
 
-// TestLossesMatchInEventExportAndOutcome proves that the event, the export and its outcome file list the same
-// incomplete types with the same reasons, and nothing else.
+// TestLossesMatchInEventExportAndOutcome proves that the event, the export and the export's outcome file list exactly
+// the same incomplete types with the same reasons.
 func TestLossesMatchInEventExportAndOutcome(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// guarded is a dashboard operation with its access rules from docs/openapi.yaml.
+// guarded is a dashboard operation with the access rules from docs/openapi.yaml.
 type guarded struct {
 	Method, Path string
 	Permission   string `yaml:"x-permission"`
@@ -56,15 +56,15 @@ type who struct {
 	account string
 }
 
-// column is one kind of caller: a role, a fresh or stale proof of identity, and the live-access stage of the
-// organisation. Each column calls every dashboard operation in both modes.
+// column is one kind of caller: a role, a fresh or stale proof of identity, and the organisation's live-access stage.
+// Each column calls every dashboard operation in both modes.
 type column struct {
 	role    account.Role
 	isStale bool
 	access  org.LiveAccess
 }
 
-// columns returns every combination of role, proof and stage.
+// columns returns every combination of role, proof and live-access stage.
 func columns() []column {
 	stages := []org.LiveAccess{org.LiveGranted, org.LiveNone}
 	all := make([]column, 0, len(stages)*len(account.Roles())*2)
@@ -76,7 +76,7 @@ func columns() []column {
 	return all
 }
 
-// refusal returns the error code that an operation returns to the column in a mode, or "" if the column has access.
+// refusal returns the error code with which an operation rejects the column in a mode, or "" if the column has access.
 func (c column) refusal(g guarded, mode org.Mode) string {
 	switch {
 	case !c.role.May(account.Permission(g.Permission).In(mode)):
@@ -90,7 +90,7 @@ func (c column) refusal(g guarded, mode org.Mode) string {
 }
 
 // createsCredential reports whether an operation creates a credential. Adding a key to a live credential also requires
-// live access, but no organisation without live access has a live credential in the matrix.
+// live access, but in the matrix only organisations with live access have a live credential.
 func (g guarded) createsCredential() bool {
 	return account.Action(g.Proof) == account.CreateKey && !strings.Contains(g.Path, "{publicId}")
 }
@@ -144,7 +144,7 @@ func (m *matrix) ask(g guarded, orgID string, mode org.Mode, by who, change func
 	m.t.Helper()
 	m.asked++
 	path, body := g.Path, map[string]any{}
-	if account.Action(g.Proof) == account.MoveWebhook { // the proof is required only if the webhook's row has a URL
+	if account.Action(g.Proof) == account.MoveWebhook { // a proof is required only if the webhook's row has a URL
 		path = strings.Replace(path, "{webhookId}", m.hooks[orgID+string(mode)], 1)
 		body["url"] = "https://hooks.example/" + ids.Random()
 	}
@@ -161,9 +161,9 @@ func (m *matrix) check(name string, g guarded, mode org.Mode, got answer, status
 	}
 }
 
-// TestDashboardEnforcesDescribedPermissions calls every dashboard operation, on the real functions behind the gateway,
-// as every column of the matrix and as users without access. It proves that the code enforces the permission
-// (x-permission) and the proof of identity (x-proof) that docs/openapi.yaml states.
+// TestDashboardEnforcesDescribedPermissions calls every dashboard operation on the real functions behind the gateway.
+// It does so as every column of the matrix and as users without access. The test proves that the code enforces the
+// permission (x-permission) and the proof of identity (x-proof) stated in docs/openapi.yaml.
 func TestDashboardEnforcesDescribedPermissions(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -188,8 +188,8 @@ func TestDashboardEnforcesDescribedPermissions(t *testing.T) {
 	})
 }
 
-// operations returns the operations of template.yaml's dashboard routes, for each method that their functions support.
-// Each operation must be documented.
+// operations returns the operations of template.yaml's dashboard routes for each method that the routes' functions
+// support. Each operation must be documented.
 func (m *matrix) operations(t *testing.T) []guarded {
 	t.Helper()
 	described := map[string]guarded{}
@@ -224,7 +224,7 @@ func (m *matrix) operations(t *testing.T) []guarded {
 	return all
 }
 
-// askStrangers calls an operation as users who never have access to it.
+// askStrangers calls an operation as users who never have access to the operation.
 func (m *matrix) askStrangers(g guarded, mode org.Mode) {
 	m.t.Helper()
 	own := m.orgs[org.LiveGranted]
@@ -269,7 +269,7 @@ func (m *matrix) askMembers(g guarded, mode org.Mode) {
 }
 
 // askAccount calls an operation that concerns only the caller's account. It uses separate accounts, because the
-// operation may end their sessions.
+// operation may end the accounts' sessions.
 func (m *matrix) askAccount(g guarded) {
 	m.t.Helper()
 	if strings.Contains(g.Path, "{orgId}") {
@@ -288,8 +288,8 @@ func (m *matrix) askAccount(g guarded) {
 	}
 }
 
-// TestDashboardSeparatesModes requests rows of a test-mode organisation through every path that identifies one. They
-// must exist in test mode but not in live mode. Another organisation's owner must not find them under either
+// TestDashboardSeparatesModes requests a test-mode organisation's rows through every path that identifies a row. The
+// rows must exist in test mode but not in live mode. Another organisation's owner must not find the rows under either
 // organisation's path.
 func TestDashboardSeparatesModes(t *testing.T) {
 	t.Parallel()
@@ -322,7 +322,7 @@ func TestDashboardSeparatesModes(t *testing.T) {
 				"in the other mode":       {pathOf(path, own, org.Live), owner},
 				"of another organisation": {pathOf(path, stranger.ID, org.Test), other},
 			} {
-				// The body is empty, so 400 means that the operation refuses it regardless of the row.
+				// The body is empty, so 400 means that the operation rejects the request regardless of the row.
 				if got := p.ask(g, ask.path, ask.by, map[string]any{}, nil); got.status != http.StatusNotFound &&
 					got.status != http.StatusBadRequest {
 					t.Errorf("%s: %s %s: %d %s", name, g.Method, ask.path, got.status, got.raw)
@@ -368,7 +368,7 @@ func modesOf(path string) []org.Mode {
 	return []org.Mode{""}
 }
 
-// pathOf fills in a path's parameters. IDs default to ones that do not exist.
+// pathOf fills in a path's parameters. By default, it uses IDs that do not exist.
 func pathOf(path, orgID string, mode org.Mode) string {
 	path = strings.NewReplacer("{orgId}", orgID, "{mode}", string(mode), "{taskId}",
 		strings.ReplaceAll(ids.Random(), "-", ""),

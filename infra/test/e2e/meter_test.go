@@ -23,17 +23,17 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// answersAfter is the simulated response time of outside servers while costs are counted. It is also the unit of
+// answersAfter is the simulated response time of external servers while costs are counted. It is also the unit of
 // journey.Cost.Waits.
 const answersAfter = 250 * time.Millisecond
 
-// meter counts the functions' AWS calls in the units that AWS charges.
+// meter counts the functions' AWS calls in AWS's billing units.
 type meter struct {
-	stack    *stack       // set when the stack has been created
-	refusals atomic.Int32 // number of webhook deliveries that still have to fail
+	stack    *stack       // set after the stack is created
+	refusals atomic.Int32 // number of webhook deliveries that must still fail
 
 	mu   sync.Mutex
-	rows map[journey.Cost]journey.Cost // by cost without counts, see aboutOf
+	rows map[journey.Cost]journey.Cost // by cost without counts; see aboutOf
 }
 
 // add adds c's counts to the row with the same descriptive fields.
@@ -52,8 +52,8 @@ func aboutOf(c journey.Cost) journey.Cost {
 	return journey.Cost{Journey: c.Journey, Function: c.Function, Service: c.Service, Operation: c.Operation, On: c.On}
 }
 
-// take returns the counts of the given functions and of outside servers since the previous call of take. It labels them
-// with the journey's name.
+// take returns the counts for the given functions and for external servers since its previous call. It labels the
+// counts with the journey's name.
 func (m *meter) take(name string, functions ...string) []journey.Cost {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,7 +74,7 @@ func (m *meter) take(name string, functions ...string) []journey.Cost {
 	return all
 }
 
-// invoked counts an invocation of a function that began at the given time.
+// invoked counts a function's invocation that began at the given time.
 func (m *meter) invoked(folder string, began time.Time) {
 	if m != nil {
 		m.add(journey.Cost{
@@ -100,7 +100,7 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// intercept counts and delays a function's request to an outside server.
+// intercept counts and delays a function's request to an external server.
 func (m *meter) intercept(r *http.Request) *http.Response {
 	var kind string
 	switch {
@@ -114,15 +114,15 @@ func (m *meter) intercept(r *http.Request) *http.Response {
 		return nil
 	}
 	m.add(journey.Cost{Service: journey.Outside, Operation: kind, Calls: 1})
-	<-time.After(answersAfter + apart(r)) // virtual: the test runs inside testing/synctest
+	<-time.After(answersAfter + apart(r)) // virtual time: the test runs inside testing/synctest
 	if kind != "webhook" || m.refusals.Add(-1) < 0 {
 		return nil
 	}
 	return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
 }
 
-// apart delays responses to simultaneous requests by up to a millisecond, so that they arrive in the same order in each
-// run. An export's requests depend on the order of earlier responses.
+// apart delays responses to simultaneous requests by up to a millisecond, so that the responses arrive in the same
+// order in each run. An export's requests depend on the order of earlier responses.
 func apart(r *http.Request) time.Duration {
 	sum := fnv.New32a()
 	_, _ = io.WriteString(sum, r.Method+r.URL.Path+"?"+r.URL.RawQuery)
@@ -155,12 +155,12 @@ func (m *meter) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-// rowKey is a row's primary key. It can be decoded from the JSON of a complete row.
+// rowKey is a row's primary key. It can be decoded from a complete row's JSON.
 type rowKey struct {
 	PK, SK struct{ S string }
 }
 
-// rowCall holds the parts of a DynamoDB call, or of one item in it, that determine the cost.
+// rowCall holds the parts of a DynamoDB call, or of one item in the call, that determine the cost.
 type rowCall struct {
 	TableName, IndexName string
 	ConsistentRead       bool
@@ -169,7 +169,7 @@ type rowCall struct {
 	RequestItems         map[string]struct{ Keys []rowKey }
 }
 
-// serve counts a DynamoDB call in capacity units:
+// serve counts the capacity units of a DynamoDB call:
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
 func (m *meter) serve(cost journey.Cost, w http.ResponseWriter, r *http.Request, next func(http.ResponseWriter)) {
 	var in rowCall
@@ -200,7 +200,7 @@ func (m *meter) serve(cost journey.Cost, w http.ResponseWriter, r *http.Request,
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// read counts the rows that a call read. One unit is 4 KB of a consistent read, or of all rows of a query together.
+// read counts the rows that a call read. One unit is 4 KB, either of a consistent read or of a query's rows in total.
 func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 	var out struct {
 		Items     []rowKey
@@ -254,7 +254,8 @@ func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 	}
 }
 
-// row returns the current row, or its index entry if index is set. It returns the zero value if there is none.
+// row returns the current row, or the row's index entry if index is set. It returns the zero value if the row or entry
+// does not exist.
 func (m *meter) row(table, index string, key rowKey) ddb.Row {
 	for _, row := range m.browse(table, index) {
 		if textOf(m.stack.t, row.Item["pk"]) == key.PK.S && textOf(m.stack.t, row.Item["sk"]) == key.SK.S {
@@ -270,7 +271,7 @@ func (m *meter) browse(table, index string) []ddb.Row {
 	return page.Rows
 }
 
-// stored returns the size of the stored data by kind of row: of all rows in a partition, and of an index entry.
+// stored returns the size of the stored data by kind of row. It covers all rows in a partition and one index entry.
 func (m *meter) stored() []journey.Cost {
 	sums, rows := map[string]journey.Cost{}, map[string]bool{}
 	count := func(on, name string, row ddb.Row) {
@@ -306,7 +307,7 @@ func (m *meter) stored() []journey.Cost {
 	return all
 }
 
-// kindOfRow returns the table and the kind of a row, which is a word in the row's key.
+// kindOfRow returns a row's table and kind. The kind is a word in the row's key.
 func kindOfRow(table string, key rowKey) string {
 	words := strings.Split(key.PK.S, "#")
 	kind, _, _ := strings.Cut(key.SK.S, "#")
@@ -323,5 +324,5 @@ func tableName(physical string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(physical, "test-"), "Table")
 }
 
-// unitsOf returns the number of units that size takes, at least one.
+// unitsOf returns the number of units for the given size, at least one.
 func unitsOf(size int, unit float64) float64 { return max(1, math.Ceil(float64(size)/unit)) }

@@ -30,26 +30,26 @@ const (
 	hostileElsewhere = "http://127.0.0.67"
 )
 
-// mixup is a stack with two hospitals (RFC 9700 section 4.4). The honest one sends iss and requires S256. The other one
-// is hostile.
+// mixup is a stack with two hospitals (RFC 9700 section 4.4). The honest hospital sends iss and requires S256. The
+// other hospital is hostile.
 type mixup struct {
 	*stack
 
 	honest, hostile string // endpoint IDs
 
 	mu        sync.Mutex
-	discovery map[string]any // discovery document of the hostile portal
-	silent    string         // URL of the honest portal without the iss parameter
-	// redirect URI registered at the honest portal; empty if both portals use the same
+	discovery map[string]any // the hostile portal's discovery document
+	silent    string         // the honest portal's URL without the iss parameter
+	// redirect URI registered at the honest portal; empty if both portals share one
 	callback  string
-	challenge string                       // replaces our code challenge; if empty, ours is sent
+	challenge string                       // replaces our code challenge; if empty, our challenge is sent
 	got       []string                     // secrets that the hostile portal received
-	redeem    func(form url.Values) []byte // response of the hostile token endpoint; if nil, it refuses
+	redeem    func(form url.Values) []byte // the hostile token endpoint's response; if nil, it rejects requests
 	// the honest portal's discovery document names the hostile token endpoint instead of its own
 	moved bool
 }
 
-// ownDiscovery returns the hostile portal's discovery document from before it turned hostile.
+// ownDiscovery returns the hostile portal's discovery document from before the portal turned hostile.
 func ownDiscovery() map[string]any {
 	return map[string]any{
 		"authorization_endpoint": hostileHost + "/authorize", "token_endpoint": hostileHost + "/token",
@@ -101,7 +101,7 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	expect.NoError(m.t, err)
 	forwarded.Header = r.Header.Clone()
 	answer, err := m.Do(forwarded)
-	if r.Context().Err() != nil { // the concurrent request for the CapabilityStatement is cancelled if there is no token
+	if r.Context().Err() != nil { // without a token, the concurrent request for the CapabilityStatement is cancelled
 		return hostileAnswer(r, http.StatusServiceUnavailable, nil)
 	}
 	expect.NoError(m.t, err)
@@ -120,13 +120,13 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	return answer
 }
 
-// replacing returns a replacer that changes the sandbox's URLs from one host to another, including URLs in queries.
+// replacing returns a replacer that changes the host in the sandbox's URLs, including URLs in queries.
 func replacing(from, to string) *strings.Replacer {
 	const mount = "/v1/sandbox"
 	return strings.NewReplacer(from+mount, to+mount, url.QueryEscape(from+mount), url.QueryEscape(to+mount))
 }
 
-// asHostile responds as the hostile portal, and records the secrets that it receives.
+// asHostile responds as the hostile portal and records the secrets that the portal receives.
 func (m *mixup) asHostile(r *http.Request) *http.Response {
 	sent, err := io.ReadAll(orEmpty(r.Body))
 	expect.NoError(m.t, err)
@@ -156,8 +156,8 @@ func (m *mixup) asHostile(r *http.Request) *http.Response {
 	return hostileAnswer(r, http.StatusBadRequest, []byte(`{"error":"invalid_grant"}`))
 }
 
-// toHonest returns the URL to which the attacker redirects the victim: the honest portal's sign-in, with the state of
-// the attacked attempt.
+// toHonest returns the URL to which the attacker redirects the victim. The URL leads to the honest portal's sign-in
+// page, with the attacked attempt's state.
 func (m *mixup) toHonest(ours url.Values) string {
 	query := maps.Clone(ours)
 	query.Set("client_id", sandbox.DefaultClientID)
@@ -179,8 +179,8 @@ func hostileAnswer(r *http.Request, status int, body []byte) *http.Response {
 	}
 }
 
-// checkHarmless checks that the hostile portal received neither our secrets nor the patient's, and that it has no
-// connection.
+// checkHarmless checks that the hostile portal received neither our secrets nor the patient's secrets, and that it has
+// no connection.
 func (m *mixup) checkHarmless(t *testing.T) {
 	t.Helper()
 	m.mu.Lock()
@@ -193,7 +193,7 @@ func (m *mixup) checkHarmless(t *testing.T) {
 	}
 }
 
-// withoutCode removes codes that the portal or the attacker made up.
+// withoutCode removes codes that the portal or the attacker invented.
 func withoutCode(got []string) []string {
 	return slices.DeleteFunc(got, func(one string) bool { return one == "code" || one == "code_verifier" })
 }

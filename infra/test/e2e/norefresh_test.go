@@ -19,16 +19,16 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Switches of portals that issue no refresh token, so that the connection ends with its access token. These use the
-// shortest and the longest lifetime.
+// These switches select portals that issue no refresh token, so that the connection ends with its access token. The
+// constants briefly and forYear use the shortest and the longest token lifetime.
 const (
 	briefly = "no-refresh,access:5m"
 	forYear = "no-refresh,access:8760h"
 )
 
-// TestConnectionWithoutRefreshTokenExpires proves that the connection's expiry is announced at the sign-in and that
-// exports work until then. The connection is then revoked once, even if no export is requested. A reconnect authorizes
-// it again.
+// TestConnectionWithoutRefreshTokenExpires proves that the connection's expiry is announced at sign-in and that exports
+// work until the expiry. The connection is then revoked once, even if no export is requested. A reconnect authorizes
+// the connection again.
 func TestConnectionWithoutRefreshTokenExpires(t *testing.T) {
 	t.Parallel()
 	for with, life := range map[string]time.Duration{briefly: 5 * time.Minute, forYear: 365 * 24 * time.Hour} {
@@ -61,7 +61,7 @@ func TestConnectionWithoutRefreshTokenExpires(t *testing.T) {
 }
 
 // TestRunningExportFailsWhenAccessTokenExpires proves that an export that is still running when the access token
-// expires fails for the documented reason, and that the connection is revoked once.
+// expires fails for the documented reason. The connection is revoked once.
 func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 		id, _ := s.ehr.connectUntil(briefly, 5*time.Minute)
 		s.intercept = func(r *http.Request) *http.Response {
 			if isFHIR(r) {
-				<-time.After(2 * time.Minute) // virtual: the test runs inside testing/synctest
+				<-time.After(2 * time.Minute) // virtual time: the test runs inside testing/synctest
 			}
 			return nil
 		}
@@ -85,8 +85,8 @@ func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 	})
 }
 
-// TestReconnectWithRefreshTokenRemovesExpiry proves that if a reconnect yields a refresh token, the connection no
-// longer expires.
+// TestReconnectWithRefreshTokenRemovesExpiry proves that the connection no longer expires if a reconnect yields a
+// refresh token.
 func TestReconnectWithRefreshTokenRemovesExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestReconnectWithRefreshTokenRemovesExpiry(t *testing.T) {
 }
 
 // connectUntil connects a patient at a portal that issues only an access token. It checks that the redirect, the event
-// and the connection's details state the expiry, and returns it.
+// and the connection's details state the expiry, and returns the expiry.
 func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time.Time) {
 	s.t.Helper()
 	result := s.ehr.connectTo(quirk{with: with})

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// traced adds a new trace to an invocation's context, as Lambda does, under the key that aws-lambda-go uses.
+// traced adds a new trace to an invocation's context under the key that aws-lambda-go uses, as Lambda does.
 func traced(ctx context.Context) context.Context {
 	id := strings.ReplaceAll(ids.Random(), "-", "")
 	//nolint:revive,staticcheck // the library's key
@@ -79,7 +79,7 @@ func TestJourneysSendMetrics(t *testing.T) {
 		got := measured.In(t, []byte(strings.Join(s.lines(), "")))
 		for name, want := range map[string]int{
 			"Exports started": 1, "Exports success": 1, "ExportSeconds success": 1,
-			// one attempt for the connection's event, one for the export's
+			// one attempt for the connection's event and one for the export's event
 			"WebhookAttempts delivered": 2, "WebhookSeconds": 2, "DeliverySeconds": 2,
 		} {
 			if got[name] != want {

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// outside is a stack accessed only from outside: through its API and portal, a webhook receiver, and the operator's
-// commands.
+// outside is a stack that tests access only from outside: through its API and portal, a webhook receiver, and the
+// operator's commands.
 type outside struct {
 	patient  browsing
 	vault    verifying
@@ -33,9 +33,9 @@ type outside struct {
 	secrets   map[string]string // secrets of webhooks created by a test, by inbox path
 }
 
-// fromOutside runs a journey that uses only the stack's public interfaces. It runs on a new stack in this process with
-// virtual time, or on a separately running stack if one is named (elsewhere_test.go). The names of these tests, and
-// only these, must end in FromOutside.
+// fromOutside runs a journey that uses only the stack's public interfaces. The journey runs on a separately running
+// stack if the environment names one (elsewhere_test.go). Otherwise, it runs on a new stack in this process with
+// virtual time. Only tests that call fromOutside, and all of these tests, have names that end in FromOutside.
 func fromOutside(t *testing.T, journey func(t *testing.T, o *outside)) {
 	t.Helper()
 	if name, _, _ := strings.Cut(t.Name(), "/"); !strings.HasSuffix(name, nameEnd) {
@@ -66,12 +66,12 @@ func (o webhooks) awaitEvents(eventType string, many int) {
 	o.await(eventType, func() bool { return len(o.webhooks.events(eventType)) >= many })
 }
 
-// owner returns the test-mode tenant of the first organisation.
+// owner returns the first organisation's test-mode tenant.
 func (o *outside) owner() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: o.seeded.Organisations[0].ID}
 }
 
-// subscribe adds a second webhook to the first organisation, for the given types of extension events.
+// subscribe adds a second webhook for the given types of extension events to the first organisation.
 func (o organisation) subscribe(types ...webhook.Type) {
 	o.t.Helper()
 	tenant := o.owner()
@@ -87,8 +87,8 @@ func isAt(d inbox.Delivery, address string) bool {
 	return d.Path != "" && strings.HasSuffix(address, d.Path)
 }
 
-// secretOf returns the secret of the webhook that received a delivery. It returns "" if the webhook belongs to another
-// organisation.
+// secretOf returns the secret of the webhook that received a delivery. If the webhook belongs to another organisation,
+// secretOf returns "".
 func (o webhooks) secretOf(d inbox.Delivery) string {
 	own := o.seeded.Organisations[0]
 	if isAt(d, own.WebhookURL) {

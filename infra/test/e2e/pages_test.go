@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// page requests a path below the base URL as a browser does. Additional headers are passed in pairs.
+// page requests a path below the base URL as a browser does. Callers pass additional headers in pairs.
 func (o browsing) page(at string, header ...string) answer {
 	o.t.Helper()
 	given := http.Header{}
@@ -64,7 +64,7 @@ func (s *stack) keepReleased(paths ...string) {
 	}
 }
 
-// runPages requests the widget's pages as a browser does, including paths that must not be served.
+// runPages requests the widget's pages as a browser does. It also requests paths that must not be served.
 func runPages(s *stack) {
 	s.t.Helper()
 	runHostedPage(s.outside)
@@ -118,8 +118,8 @@ func runPages(s *stack) {
 	}
 }
 
-// TestUnknownAssetReturns404 proves that a missing file results in status 404, although S3 responds 403 to callers that
-// may not list the bucket.
+// TestUnknownAssetReturns404 proves that requesting a missing file results in status 404, although S3 returns 403 to
+// callers without permission to list the bucket.
 func TestUnknownAssetReturns404(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -133,8 +133,8 @@ func TestUnknownAssetReturns404(t *testing.T) {
 	})
 }
 
-// runHostedPage opens our page without an institution, as an application may. The patient picks an institution,
-// connects, and returns through our page to the application.
+// runHostedPage opens our page without an institution, as an application may. The patient selects an institution,
+// connects, and returns to the application through our page.
 func runHostedPage(o *outside) {
 	o.t.Helper()
 	address, err := url.Parse(o.patient.connectURL())
@@ -211,8 +211,9 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestAttemptWithChosenIDBelongsToCreator proves that an attempt whose ID and token the caller chose can be used only
-// by the organisation that created it. The older element chooses them, because its window creates the attempt.
+// TestAttemptWithChosenIDBelongsToCreator proves that if the caller chose an attempt's ID and token, only the
+// organisation that created the attempt can use it. The older element chooses the ID and token because its window
+// creates the attempt.
 func TestAttemptWithChosenIDBelongsToCreator(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -256,7 +257,7 @@ func TestAttemptWithChosenIDBelongsToCreator(t *testing.T) {
 }
 
 // TestFrameAllowsOnlyRegisteredOrigins proves that only registered origins and our playground can frame the page. Our
-// own origin can call the API without being registered.
+// own origin can call the API without registration.
 func TestFrameAllowsOnlyRegisteredOrigins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

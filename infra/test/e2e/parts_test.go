@@ -1,15 +1,15 @@
 package e2e_test
 
 // A stack is divided into parts by subject, so that calls read as sentences: s.patient.connect, s.org.startExport,
-// s.clock.advance, s.check.nothingPending. Each part can access the others.
+// s.clock.advance, s.check.nothingPending. Each part can access the other parts.
 
-// browsing acts as a browser, on the service's pages and in the portal.
+// browsing acts as a browser on the service's pages and in the portal.
 type browsing struct{ *outside }
 
-// verifying acts as a patient in TEFCA mode, who verifies their identity and chooses facilities.
+// verifying acts as a patient in TEFCA mode who verifies their identity and chooses facilities.
 type verifying struct{ *outside }
 
-// organisation acts as the first organisation's backend, using its keys, and inspects the organisation's data.
+// organisation acts as the first organisation's backend, uses the organisation's keys and inspects its data.
 type organisation struct{ *outside }
 
 // webhooks reads the first organisation's inbox.
@@ -18,7 +18,7 @@ type webhooks struct{ *outside }
 // queues delivers messages to the workers, as Lambda's event sources do.
 type queues struct{ *stack }
 
-// clock advances virtual time. Meanwhile it fires schedules and runs workers.
+// clock advances virtual time. As time passes, clock fires schedules and runs workers.
 type clock struct{ *stack }
 
 // state reads rows and objects directly from the stores, without the API.
@@ -30,19 +30,19 @@ type checks struct{ *stack }
 // catalogs publishes institutions and reads the catalogue as customers do.
 type catalogs struct{ *stack }
 
-// ehr controls how portals and facilities behave.
+// ehr controls the behaviour of portals and facilities.
 type ehr struct{ *stack }
 
-// staff acts as dashboard users, and as people who verify an e-mail address.
+// staff acts as dashboard users and as people who verify an email address.
 type staff struct{ *stack }
 
-// assemble initialises the parts of an outside.
+// assemble initialises an outside's parts.
 func (o *outside) assemble() *outside {
 	o.patient, o.vault, o.org, o.webhooks = browsing{o}, verifying{o}, organisation{o}, webhooks{o}
 	return o
 }
 
-// assemble initialises the parts of a stack that are not parts of its outside.
+// assemble initialises the parts of a stack that an outside does not have.
 func (s *stack) assemble() {
 	s.queues, s.clock, s.state, s.check = queues{s}, clock{s}, state{s}, checks{s}
 	s.catalog, s.ehr, s.staff = catalogs{s}, ehr{s}, staff{s}

@@ -16,8 +16,8 @@ import (
 )
 
 // TestEveryPermissionIsUsedAndNeeded runs scenarios that together use every permission in the template. For each
-// permission, it proves that the scenario that used it fails without it. A long soak covers all permissions and a short
-// one a fifth of them. Other runs cover a fixed sample of those with cheap scenarios.
+// permission, it proves that a scenario that uses the permission fails without it. A long soak covers all permissions,
+// and a short soak covers a fifth of them. Other runs cover a fixed sample of permissions that cheap scenarios use.
 func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	t.Parallel()
 	users, unused := performScenarios(t)
@@ -46,13 +46,13 @@ func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	}
 }
 
-// performScenarios returns, for each used permission, the first scenario that uses it. It also returns the permissions
-// that no scenario uses.
+// performScenarios returns the first scenario that uses each permission. It also returns the permissions that no
+// scenario uses.
 func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.Grant) {
 	t.Helper()
 	all := scenarios(t)
 	uses := make([][]iam.Use, len(all))
-	grants := make([][]iam.Grant, len(all)) // permissions by scenario; every stack has the same ones
+	grants := make([][]iam.Grant, len(all)) // permissions by scenario; all stacks have the same permissions
 	t.Run("scenarios", func(t *testing.T) { // returns when all subtests have finished
 		for i, e := range slices.Backward(all) { // the longest scenarios start first
 			t.Run(e.name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.
 				synctest.Test(t, func(t *testing.T) {
 					s := newStack(t, e.options)
 					e.run(s)
-					synctest.Wait() // include permissions used by background work
+					synctest.Wait() // include permissions that background work uses
 					uses[i], grants[i] = s.authority.Uses(), iam.Grants(s.template.Functions)
 				})
 			})
@@ -93,7 +93,7 @@ func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 }
 
 // TestLogsAndTracesNeedFunctionPermissions proves that a function's role needs permissions for logs and traces. Lambda
-// writes both with that role, and reports no error if the permission is missing.
+// writes logs and traces with the function's role and reports no error if the permission is missing.
 func TestLogsAndTracesNeedFunctionPermissions(t *testing.T) {
 	t.Parallel()
 	for sid, want := range map[string]struct{ lines, traces bool }{
@@ -132,7 +132,7 @@ type trial struct {
 	cleanups []func()
 }
 
-// fails runs a test, including its clean-up, and reports whether it failed.
+// fails runs a test, including the test's clean-up, and reports whether the test failed.
 func fails(t *testing.T, test func(tb testing.TB)) bool {
 	t.Helper()
 	inner := &trial{TB: t}
@@ -171,7 +171,7 @@ func (t *trial) Failed() bool {
 	return t.failed
 }
 
-// checkNothingDenied checks that no call was denied for lack of permission. It runs in every test.
+// checkNothingDenied checks that no call was denied because of a missing permission. It runs in every test.
 func (s *stack) checkNothingDenied(tb testing.TB) {
 	tb.Helper()
 	if s.expectDenials {

@@ -23,14 +23,14 @@ import (
 )
 
 // TestPatientConnectsToInstitutionOfPublishedList covers the complete path from a published list to a patient's
-// connection, using the production wiring.
+// connection. It uses the production wiring.
 func TestPatientConnectsToInstitutionOfPublishedList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { runPublishing(newStack(t, options{})) })
 }
 
-// runPublishing imports and publishes a list, and connects a patient to the list's institution, using our registration
-// at the institution's platform. From then on, changing the endpoint requires an operator's approval.
+// runPublishing imports and publishes a list. It then connects a patient to the list's institution through our
+// registration with the institution's platform. After that, changing the endpoint requires an operator's approval.
 func runPublishing(s *stack) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -39,7 +39,7 @@ func runPublishing(s *stack) {
 	expect.NoError(s.t, err)
 	server := baseURL + "/sandbox/with/no-total/fhir"
 	published(s, server, "sandbox", "Elm Clinic")
-	// An incomplete snapshot, left by an interrupted publication, is abandoned.
+	// The publication abandons an incomplete snapshot that an interrupted publication left behind.
 	rows := store.Catalog{DB: store.NewClient(s.cloud.Config("operator")), Table: s.template.Outputs["CatalogTable"]}
 	broken, err := rows.Publication(ctx, "test")
 	expect.NoError(s.t, err)
@@ -62,7 +62,7 @@ func runPublishing(s *stack) {
 // institution is an institution as returned by a search.
 type institution struct{ brand, portal, endpoint string }
 
-// institution returns the only result of a search.
+// institution returns a search's only result.
 func (s catalogs) institution(mode, typed string) institution {
 	s.t.Helper()
 	found, err := s.operator.Catalog.Search(s.t.Context(), mode, search.Query{Text: typed, Size: 10})
@@ -77,9 +77,9 @@ func (s catalogs) institution(mode, typed string) institution {
 	return institution{brand.Brand.ID, portal.Portal.ID, portal.Portal.EndpointIDs[0]}
 }
 
-// TestConnectRefusesInstitutionWithoutEndpoint proves that connect accepts an endpoint only together with one of its
-// institutions, which may be hidden or identified by a former ID. It refuses other institutions, other modes and mixed
-// IDs with a redirect, both on connect and on our page.
+// TestConnectRefusesInstitutionWithoutEndpoint proves that connect accepts an endpoint only together with one of the
+// endpoint's institutions. The institution may be hidden or identified by a former ID. For other institutions, other
+// modes and mixed IDs, both connect and our page respond with a redirect that reports an error.
 func TestConnectRefusesInstitutionWithoutEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -136,7 +136,7 @@ func liveList(s *stack, list string) institution {
 	return s.catalog.institution("live", "clinic")
 }
 
-// published adds a list of clinics at a server to the existing ones, and has catalogsync fetch and publish them.
+// published adds a list of clinics at a server to the existing lists, and has catalogsync fetch and publish all lists.
 func published(s *stack, server, platform string, names ...string) {
 	s.t.Helper()
 	rows := append(make([]string, 0, 1+len(names)), `{"name":"Ash Clinic","url":"https://fhir.ash.example/r4"}`)
@@ -160,8 +160,8 @@ func published(s *stack, server, platform string, names ...string) {
 	s.catalog.sync()
 }
 
-// republished changes the platform of an endpoint in the list. Because the endpoint has connected patients, the
-// publication must wait for an operator's approval.
+// republished changes an endpoint's platform in the list. Because the endpoint has connected patients, the publication
+// must wait for an operator's approval.
 func republished(s *stack, endpoint string) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -185,7 +185,7 @@ func republished(s *stack, endpoint string) {
 	}
 }
 
-// wantRow checks that the stored row of an endpoint still has the wanted URLs.
+// wantRow checks that an endpoint's stored row still has the wanted URLs.
 func wantRow(ctx context.Context, s *stack, want catalog.Endpoint) {
 	s.t.Helper()
 	if got, err := s.operator.Endpoints.Show(ctx, want.ID); err != nil || got.FHIRBase != want.FHIRBase ||

@@ -61,8 +61,8 @@ func pumpAtOnce(s *stack) {
 	}
 }
 
-// poller returns the SQS client that Lambda uses for a function's queue. It has the function's permissions and is not
-// affected by a plan's faults.
+// poller returns the SQS client that Lambda uses for a function's queue. The client has the function's permissions; a
+// plan's faults do not affect the client.
 func poller(s *stack, f template.Function) *sqs.Client {
 	if s.plan != nil {
 		return sqs.NewFromConfig(s.cloud.Config("events"))
@@ -86,8 +86,8 @@ func (s queues) attach() {
 	}
 }
 
-// isEmpty reports whether polling a queue can be skipped because it has no visible messages. Under a plan it returns
-// false, because messages become visible irregularly.
+// isEmpty reports whether polling a queue can be skipped because the queue has no visible messages. Under a plan,
+// isEmpty returns false, because messages become visible irregularly.
 func isEmpty(s *stack, trigger template.QueueTrigger) bool {
 	if s.plan != nil {
 		return false
@@ -153,7 +153,7 @@ func (s queues) loseMessages() {
 	}
 }
 
-// advance lets the given number of minutes pass, and runs the sweeper and the workers each minute.
+// advance lets the given number of minutes pass. It runs the sweeper and the workers each minute.
 func (s clock) advance(minutes int) {
 	s.t.Helper()
 	s.queues.pump()
@@ -162,8 +162,8 @@ func (s clock) advance(minutes int) {
 	}
 }
 
-// finish lets at most the given number of minutes pass, until no work is pending. Once only visibility timeouts remain,
-// it runs the schedules less often.
+// finish waits until no work is pending, but at most for the given number of minutes. Once only visibility timeouts
+// remain, finish runs the schedules less often.
 func (s clock) finish(most int) {
 	s.t.Helper()
 	s.queues.pump()
@@ -177,11 +177,11 @@ func (s clock) finish(most int) {
 	}
 }
 
-// pass waits and then runs the sweeper. With several pollers the schedule fires twice, concurrently with the workers,
+// pass waits and then runs the sweeper. With several pollers, the schedule fires twice, concurrently with the workers,
 // as EventBridge permits.
 func (s clock) pass(wait time.Duration) {
 	s.t.Helper()
-	<-time.After(wait) // virtual: the test runs inside testing/synctest
+	<-time.After(wait) // virtual time: the test runs inside testing/synctest
 	var sweeps sync.WaitGroup
 	if s.pollers > 1 {
 		sweeps.Go(s.clock.sweep)
@@ -214,7 +214,7 @@ func (s clock) pending() []string {
 // letIndexesCatchUp waits until every index reflects all previous writes.
 func letIndexesCatchUp(s *stack) {
 	if s.plan != nil {
-		<-time.After(longestLag) // virtual: the test runs inside testing/synctest
+		<-time.After(longestLag) // virtual time: the test runs inside testing/synctest
 	}
 }
 
@@ -240,7 +240,7 @@ func (r row) number(name string) int {
 	return n
 }
 
-// list returns the IDs of a tenant's rows of one kind, using their index.
+// list returns the IDs of a tenant's rows of one kind. It uses the index for that kind.
 func (s state) list(table, list string) []string {
 	s.t.Helper()
 	letIndexesCatchUp(s.stack)
@@ -256,7 +256,7 @@ func (s state) list(table, list string) []string {
 	return keys
 }
 
-// tenant returns the key prefix of the first organisation's test-mode tenant.
+// tenant returns the key prefix for the first organisation's test-mode tenant.
 func (s *stack) tenant() string { return s.owner().Key() }
 
 // objects lists the objects in the exports bucket.
@@ -273,7 +273,7 @@ func (s state) objects() []string {
 	return keys
 }
 
-// get returns a row, or nil if it does not exist.
+// get returns a row, or nil if the row does not exist.
 func (s state) get(table, pk, sk string) row {
 	s.t.Helper()
 	out, err := s.rows.GetItem(s.t.Context(), &dynamodb.GetItemInput{

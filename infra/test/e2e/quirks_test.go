@@ -17,14 +17,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// quirk describes a portal's unusual behaviour and the expected result of connecting to it.
+// quirk describes a portal's unusual behaviour and the expected result of connecting to the portal.
 type quirk struct {
-	with     string // switches of the sandbox
+	with     string // the sandbox's switches
 	platform string // platform; "" means sandbox
-	override string // overrides of the platform's profile
+	override string // overrides for the platform's profile
 	authID   string // client authentication; "" for a public client
 	refused  string // error that the application receives; "" if the connection succeeds
-	later    bool   // the export starts two hours later, when the access token has expired
+	later    bool   // the export starts two hours later, after the access token has expired
 	failed   export.Reason
 }
 
@@ -32,7 +32,7 @@ func quirks() []quirk {
 	return []quirk{
 		{with: "discovery-relative"},
 		{with: "discovery-missing,iss:missing"},
-		{with: "discovery-missing"}, // the issuer in its response is a prefix of its URLs
+		{with: "discovery-missing"}, // the issuer in the response is a prefix of the server's URLs
 		{with: "discovery-missing,iss:wrong", refused: "svc_invalid_request"},
 		{with: "discovery-html,iss:missing"},
 		{with: "token-moves:1", later: true},
@@ -136,7 +136,7 @@ func TestQuirkyPortalsConnectOrReturnExpectedError(t *testing.T) {
 }
 
 // connectURLOf makes the portal connectable and returns the URL at which a patient starts. The endpoint has no
-// configured scopes, so the platform and the discovery document determine them.
+// configured scopes, so the platform and the discovery document determine the scopes.
 func (s ehr) connectURLOf(q quirk) string {
 	s.t.Helper()
 	platform := q.platform
@@ -153,9 +153,9 @@ func (s ehr) connectURLOf(q quirk) string {
 	return connectURL(at)
 }
 
-// TestBasicCredentialsAreSentRawWhenConfigured proves that a server configured for raw credentials gets them unencoded
-// on sign-in, refresh and revocation. Without that configuration, the organisation sees an error that explains the
-// possible cause of invalid_client.
+// TestBasicCredentialsAreSentRawWhenConfigured proves that a server configured for raw credentials gets unencoded
+// credentials on sign-in, refresh and revocation. Without that configuration, the organisation sees an error that
+// explains the possible cause of invalid_client.
 func TestBasicCredentialsAreSentRawWhenConfigured(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -23,8 +23,8 @@ type parameter struct {
 	Required bool `yaml:"required"`
 }
 
-// readers returns the GET routes in docs/openapi.yaml that require only a key and are not in routeAccess. `make
-// endpoint` generates such routes.
+// readers returns the GET routes in docs/openapi.yaml that require only a key and are missing from routeAccess. The
+// `make endpoint` command generates such routes.
 func readers(tb testing.TB) []template.Route {
 	tb.Helper()
 	text, err := os.ReadFile("../../../docs/openapi.yaml")
@@ -55,7 +55,7 @@ func readers(tb testing.TB) []template.Route {
 	return all
 }
 
-// runReaders sends a request to every route of readers.
+// runReaders sends a request to every route that readers returns.
 func runReaders(s *stack) {
 	s.t.Helper()
 	for _, route := range readers(s.t) {

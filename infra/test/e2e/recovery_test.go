@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// runStoppedRecovery has an operator start recovering an owner's account, and the owner cancel the recovery.
+// runStoppedRecovery has an operator start recovering an owner's account. The owner then cancels the recovery.
 func (s staff) runStoppedRecovery(owner *person) {
 	s.t.Helper()
 	_, err := s.operator.Members.Recover(s.t.Context(), s.owner(), owner.email, "seen in person")
@@ -34,8 +34,8 @@ func (s staff) runStoppedRecovery(owner *person) {
 	}
 }
 
-// TestSoleOwnerIsRecoveredAfterThreeDays has the sole owner of an organisation lose the second factor, and an operator
-// start the recovery of the account.
+// TestSoleOwnerIsRecoveredAfterThreeDays covers an organisation's sole owner who loses the second factor. An operator
+// starts the recovery of the owner's account.
 func TestSoleOwnerIsRecoveredAfterThreeDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The scenarios in a connection's life after the first export: refresh, warning, revocation, reconnection,
+// These scenarios cover a connection's life after the first export: refresh, warning, revocation, reconnection,
 // disconnection.
 
 // runKeepAlive checks that tokens that no export uses are refreshed once a week.
@@ -23,7 +23,7 @@ func runKeepAlive(s *stack) {
 	s.t.Helper()
 	id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	for n := range 3 {
-		<-time.After(11 * 24 * time.Hour) // the refresh is due by now, and the scheduler runs only now
+		<-time.After(11 * 24 * time.Hour) // the refresh is overdue when the scheduler first runs
 		s.clock.advance(3)
 		if got := s.state.tokens(id).number("version"); got != n+2 {
 			s.t.Errorf("after %d times 11 days the tokens have version %d, want %d", n+1, got, n+2)
@@ -60,7 +60,8 @@ func runRevocation(s *stack) {
 }
 
 // runRevocationByExport has an export discover that consent was withdrawn. The export must revoke the connection itself
-// instead of leaving that to the scheduler. Therefore no virtual time may pass between the export and the revocation.
+// instead of leaving the revocation to the scheduler. Therefore, no virtual time may pass between the export and the
+// revocation.
 func runRevocationByExport(s *stack) {
 	s.t.Helper()
 	id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
@@ -102,7 +103,7 @@ func (s checks) revoked(id, cause string) {
 	}
 }
 
-// runWarning covers consent that ends within days, at a time stated by the portal.
+// runWarning covers consent that ends within days, at a time that the portal states.
 func runWarning(s *stack) {
 	s.t.Helper()
 	s.org.subscribe(webhook.AuthorizationEnding)
@@ -124,7 +125,7 @@ func runWarning(s *stack) {
 	}
 }
 
-// runReconnect reconnects the same patient, and checks that a different patient is refused.
+// runReconnect reconnects the same patient and checks that a different patient is rejected.
 func runReconnect(s *stack) {
 	s.t.Helper()
 	s.org.subscribe(webhook.ConnectionFailed)
@@ -157,7 +158,7 @@ func runReconnect(s *stack) {
 	}
 }
 
-// runDisconnect disconnects a patient during an export, while the file of an earlier export exists.
+// runDisconnect disconnects a patient during an export, while an earlier export's file still exists.
 func runDisconnect(s *stack) {
 	s.t.Helper()
 	id := s.org.disconnect()
@@ -182,7 +183,7 @@ func runDisconnect(s *stack) {
 	}
 }
 
-// runWidget creates an attempt as our page does, opens its window and polls its status.
+// runWidget creates an attempt as our page does, opens the attempt's window and polls the attempt's status.
 func runWidget(s *outside) {
 	s.t.Helper()
 	made := s.patient.makeAttempt(map[string]string{

@@ -10,12 +10,12 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// firstTick is an upper bound on the calls in the scheduler's first run with work: a query of each shard, a claim and a
-// message. The worker makes fewer calls.
+// firstTick is an upper bound on the calls in the scheduler's first run with work: a query for each shard, a claim and
+// a message. The worker makes fewer calls.
 const firstTick = store.DueShards + 4
 
-// refreshers lists the functions that process due connections. The scheduler handles all of these alike, so only a soak
-// covers it in every scenario.
+// refreshers lists the functions that process due connections. The scheduler treats all due connections alike, so only
+// a soak covers the scheduler in every scenario.
 func refreshers() []string {
 	if !isSoak() {
 		return []string{"RefreshWorkerFunction"}
@@ -23,8 +23,8 @@ func refreshers() []string {
 	return []string{"RefreshWorkerFunction", "RefreshSchedulerFunction"}
 }
 
-// TestKeepAliveSurvivesCrashAnywhere proves that after a crash the tokens are refreshed, usable, and due again. If the
-// worker crashed before storing the new refresh token, the old one is tried once more and the connection ends as
+// TestKeepAliveSurvivesCrashAnywhere proves that after a crash, the tokens are refreshed, usable, and due again. If the
+// worker crashed before storing the new refresh token, the old token is tried once more and the connection ends as
 // rotation_lost.
 func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
@@ -62,8 +62,8 @@ func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// advanceQuarters lets the given number of quarter hours pass. Each is longer than the refresh queue's visibility
-// timeout.
+// advanceQuarters lets the given number of quarter hours pass. A quarter hour is longer than the refresh queue's
+// visibility timeout.
 func (s clock) advanceQuarters(quarters int) {
 	s.t.Helper()
 	for range quarters {
@@ -89,7 +89,7 @@ func (s checks) refreshed(t *testing.T, id string) {
 }
 
 // TestRevocationSurvivesCrashAnywhere proves that the connection is revoked and reported once, and that no tokens
-// remain. If a crash loses the portal's refusal, the next refusal is treated as a lost rotation.
+// remain. If a crash loses the portal's rejection, the next rejection is treated as a lost rotation.
 func TestRevocationSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range refreshers() {
@@ -190,8 +190,8 @@ func (s checks) forgotten(t *testing.T, id string) {
 	}
 }
 
-// TestDisconnectionSurvivesCrashAnywhere disconnects a patient during an export, while the file of an earlier export
-// exists. Once the organisation has retried, no access and no pending work may remain.
+// TestDisconnectionSurvivesCrashAnywhere disconnects a patient during an export, while an earlier export's file still
+// exists. After the organisation has retried, no access and no pending work may remain.
 func TestDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteConnectionFunction"
@@ -226,7 +226,7 @@ func TestDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// disconnectUntilDone disconnects as a backend would, retrying on 5xx errors.
+// disconnectUntilDone disconnects as a backend would, retrying after 5xx errors.
 func (s *stack) disconnectUntilDone(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
@@ -252,7 +252,7 @@ func (s *stack) eventIDs(eventType webhook.Type, mentions string) map[string]boo
 	return found
 }
 
-// toldPerGeneration checks that each of a connection's authorisations was reported in one event with its own ID.
+// toldPerGeneration checks that each of a connection's authorisations was reported in one event with a unique ID.
 func (s checks) toldPerGeneration(t *testing.T, id string) {
 	t.Helper()
 	told, generation := s.eventIDs(webhook.ConnectionSucceeded, id), s.state.connection(id).number("generation")

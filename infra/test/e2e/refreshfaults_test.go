@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestTokenRefreshSurvivesFaults simulates connections with a few seeds. A soak uses a hundred.
+// TestTokenRefreshSurvivesFaults simulates connections with a few random seeds. A soak uses a hundred seeds.
 func TestTokenRefreshSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	sweepSample(t, 1, survivePatients, 2000, 2003)
@@ -20,20 +20,20 @@ func TestTokenRefreshSurvivesFaults(t *testing.T) {
 
 // patient is a simulated connection and its permitted outcomes.
 type patient struct {
-	id, refuses string // refuses is the portal's switches
+	id, refuses string // refuses holds the portal's switches
 	told        map[int]bool
 }
 
-// refusing is the switches of a portal at which the patient withdraws consent before the first refresh.
+// refusing holds the switches of a portal at which the patient withdraws consent before the first refresh.
 const refusing = "refresh-fails:invalid_grant,fails-first:1"
 
-// unrenewing is the switches of a portal that issues no refresh token and an access token for two days.
+// unrenewing holds the switches of a portal that issues no refresh token and an access token for two days.
 const unrenewing = "no-refresh,access:48h"
 
-// survivePatients simulates several connections over weeks, with patients and a backend that retry when a response says
-// so. A connection may end only if the portal refused, the organisation disconnected, a worker crashed before storing
-// the new refresh token, or there was no refresh token. Each end must be reported once. No work may remain pending, and
-// no tokens may remain for ended connections.
+// survivePatients simulates several connections over weeks, with patients and a backend that retry when a response asks
+// for a retry. A connection may end only if the portal rejected it, the organisation disconnected, a worker crashed
+// before storing the new refresh token, or the portal issued no refresh token. Each end must be reported once. No work
+// may remain pending, and no tokens may remain for ended connections.
 func survivePatients(t *testing.T, o simulation) {
 	t.Helper()
 	o.pollers = 1 + o.random.IntN(2)*2
@@ -71,7 +71,7 @@ func survivePatients(t *testing.T, o simulation) {
 	checkLogsHoldNoToken(t, o.stack)
 }
 
-// noteEnd records that a connection was revoked, before a later action changes its status.
+// noteEnd records that a connection was revoked, before a later action changes the connection's status.
 func (o simulation) noteEnd(p *patient) {
 	found := o.state.connection(p.id)
 	if ended := found.text("ended"); ended != "" && ended != "disconnected" {
@@ -94,7 +94,7 @@ func (o simulation) act(t *testing.T, p *patient) {
 	}
 }
 
-// exportOrNot requests an export of a connection that may already have ended.
+// exportOrNot requests an export for a connection that may already have ended.
 func (o simulation) exportOrNot(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
@@ -139,8 +139,8 @@ func overdue(s *stack) []string {
 	return found
 }
 
-// checkLife checks that a connection is intact or ended for a permitted reason, and that each revocation was reported
-// to the organisation.
+// checkLife checks that a connection is intact or ended for a permitted reason. It also checks that each revocation was
+// reported to the organisation.
 func (o simulation) checkLife(t *testing.T, p *patient) {
 	t.Helper()
 	found := o.state.connection(p.id)

@@ -29,8 +29,8 @@ type probe struct {
 	call             func(ctx context.Context, cfg awssdk.Config) error
 }
 
-// TestFunctionsAreDeniedUngrantedActions has every function try every action on every resource for which the template
-// grants no permission. It also tries the granted actions on other functions' rows and for other purposes.
+// TestFunctionsAreDeniedUngrantedActions makes every function try every action on every resource for which the template
+// grants no permission. Each function also tries its granted actions on other functions' rows and for other purposes.
 func TestFunctionsAreDeniedUngrantedActions(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/adapters/store"
 )
 
-// keepTokens copies token sets to a separate table, as restoring a DynamoDB backup does.
+// keepTokens copies token sets to a separate table, as a restored DynamoDB backup would contain them.
 func keepTokens(s *stack, into string, connections ...string) {
 	s.t.Helper()
 	attribute, kind := "pk", types.ScalarAttributeTypeS
@@ -57,8 +57,8 @@ func loseTokens(s *stack, connections ...string) {
 	}
 }
 
-// TestRestoreSkipsTokensUsedSinceBackup loses tokens and restores them from a backup. Tokens not used since the backup
-// must work again. The others must never be sent to the portal, and their connections must end.
+// TestRestoreSkipsTokensUsedSinceBackup loses tokens and restores them from a backup. Tokens that were not used after
+// the backup must work again. Tokens that were used must never be sent to the portal, and their connections must end.
 func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 			t.Errorf("%d exports succeeded, want that before and one with the restored tokens", got)
 		}
 		ledger.checkUses(t, 1)
-		for _, id := range []string{used, later, gone} { // a connection with a recent export would return that export
+		for _, id := range []string{used, later, gone} { // a recent export would be returned again
 			if got := s.org.request("POST", "/bridge/fhir/ehi-export",
 				map[string]string{"org_connection_id": id}); got.Error != "svc_connection_not_exportable" {
 				t.Errorf("an export of %s answered %d %s", id, got.status, got.Error)

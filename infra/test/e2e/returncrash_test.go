@@ -11,14 +11,14 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestReconnectSurvivesCrashAnywhere proves that after a crash the patient is authorized under the same ID, with the
-// last sign-in's tokens, or is asked to retry and succeeds.
+// TestReconnectSurvivesCrashAnywhere proves that a crash has one of two outcomes. Either the patient is authorized
+// under the same ID, with the last sign-in's tokens, or the patient is asked to retry and the retry succeeds.
 func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		function     string
 		disconnected bool
-		soak         bool // only in a soak, because both cases are the same to the function
+		soak         bool // only in a soak, because the function treats both cases alike
 	}{
 		{function: "ReconnectFunction"},
 		{function: "ReconnectFunction", disconnected: true, soak: true},
@@ -53,7 +53,7 @@ func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkBack checks that a retry succeeds, and that afterwards only that sign-in's tokens are used.
+// checkBack checks that a retry succeeds and that afterwards only the retry's tokens are used.
 func checkBack(t *testing.T, s *stack, l *ledger, id string) {
 	t.Helper()
 	back := s.patient.reconnect(id, crashPersona)
@@ -84,7 +84,7 @@ func (o browsing) reconnectURL(id string) string {
 	}.Encode()
 }
 
-// spare prevents a function's crash until resume is called.
+// spare prevents a function's crash until the caller calls resume.
 func spare(s *stack, function string) (resume func()) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -123,7 +123,7 @@ func TestWidgetSignInSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// signInByWidget creates attempts until one succeeds, as a patient who follows the pages' instructions would.
+// signInByWidget creates attempts until an attempt succeeds, as a patient who follows the pages' instructions would.
 func signInByWidget(t *testing.T, s *stack) watched {
 	t.Helper()
 	for range 5 {

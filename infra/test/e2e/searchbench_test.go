@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// realList is a file of the endpoints that EHR vendors publish. It is stored outside the repository.
+// realList is a file that lists the endpoints that EHR vendors publish. It is stored outside the repository.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
 // realCatalogue returns a catalogue built from realList.

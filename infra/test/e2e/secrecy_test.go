@@ -21,14 +21,14 @@ import (
 	synthetic "recordbridge/shared/tefca/people"
 )
 
-// wiretap records secrets, and the texts in which they must not appear.
+// wiretap records secrets, and texts that must not contain the secrets.
 type wiretap struct {
 	mu      sync.Mutex
-	secrets map[string]confidence // by secret
+	secrets map[string]confidence // keyed by secret
 	said    map[string][]string   // recorded texts by location
 }
 
-// confidence is a kind of secret, with the prefixes of the locations that may contain it.
+// confidence is a kind of secret, with the prefixes of the locations that may contain the secret.
 type confidence struct {
 	what   string
 	except []string
@@ -66,7 +66,7 @@ func (w *wiretap) queues(next wire.Handler) wire.Handler {
 	}
 }
 
-// network records the traffic between the service and the outside world. Data exchanged with the portal is secret. The
+// network records the traffic between the service and external servers. Data exchanged with the portal is secret. The
 // service's responses and outgoing messages must not contain secrets, except for files, which are meant for their
 // recipients.
 func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.Header, body []byte) {
@@ -94,8 +94,8 @@ func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.
 	}
 }
 
-// hideOwn records values that the service issues to a single browser or widget. Only the issuing response may contain
-// such a value.
+// hideOwn records values that the service issues to a single browser or widget. Only the response that issues such a
+// value may contain it.
 func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	left := (&visited{header: header, body: body}).location()
 	if left != nil && strings.HasSuffix(left.Path, "/oauth/authorize") {
@@ -146,7 +146,7 @@ func (w *wiretap) hideForm(text string) {
 	w.hide("our client's secret", form.Get("client_secret"), "a row of ", "the redirect of ")
 }
 
-// hideLeaves records tokens, and personal data in FHIR resources.
+// hideLeaves records tokens, as well as personal data in FHIR resources.
 func (w *wiretap) hideLeaves(name string, value any) {
 	private := []string{
 		"access_token", "refresh_token", "id_token", "error_description", "diagnostics",
@@ -169,14 +169,14 @@ func (w *wiretap) hideLeaves(name string, value any) {
 	}
 }
 
-// TestSecretsAndRecordsDoNotLeak runs the main job, repeats it with refreshed tokens, makes it fail at a portal whose
-// errors contain private data, and runs every later scenario of a connection. It searches logs, queues, webhooks,
-// responses, URLs and rows for every secret and every part of the record.
+// TestSecretsAndRecordsDoNotLeak runs the main job and repeats it with refreshed tokens. It then makes the job fail at
+// a portal whose errors contain private data, and runs every later scenario in a connection's life. The test searches
+// logs, queues, webhooks, responses, URLs and rows for every secret and every part of the record.
 func TestSecretsAndRecordsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		run             func(s *stack)
-		secrets, places int // minimum numbers found
+		secrets, places int // minimum numbers of secrets and places
 	}{
 		"the main job and its failures": {func(s *stack) { runMainJob(s); runGossipingPortal(s) }, 30, 10},
 		"keeping alive":                 {runKeepAlive, 20, 10},

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Values of the endpoint in sandbox.yaml.
+// These values belong to the endpoint in sandbox.yaml.
 const (
 	replacedBrand = "0a1b0000-5a4d-4b0c-8000-000000000001"
 	hiddenBrand   = "0a1b0000-5a4d-4b0c-8000-000000000002"
@@ -84,8 +84,8 @@ func chosenURL(s *stack, brand string, portal record.Portal) string {
 	return connectURL(at) + "&" + url.Values{"brand_id": {brand}, "portal_id": {portal.ID}}.Encode()
 }
 
-// TestSoakSearchFindsSyntheticHospitalDespiteTypo searches a catalogue as large as that of the United States for a
-// misspelt name.
+// TestSoakSearchFindsSyntheticHospitalDespiteTypo searches a catalogue as large as the catalogue for the United States
+// for a misspelt name.
 func TestSoakSearchFindsSyntheticHospitalDespiteTypo(t *testing.T) {
 	t.Parallel()
 	if !isSoak() {

@@ -25,8 +25,8 @@ type roundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// smoke runs the smoke test on a stack while the stack's workers run, and returns the test's output. change adjusts the
-// options.
+// smoke runs the smoke test on a stack while the stack's workers run. It returns the test's output. The change function
+// adjusts the options.
 func smoke(s *stack, change func(o *check.Options)) (string, error) {
 	s.t.Helper()
 	var out bytes.Buffer
@@ -60,7 +60,7 @@ func smoke(s *stack, change func(o *check.Options)) (string, error) {
 // patient data.
 func checkSmokeIsGone(t *testing.T, s *stack, printed string) {
 	t.Helper()
-	s.clock.finish(30) // lets a running export end
+	s.clock.finish(30) // lets a running export finish
 	if left := s.state.objects(); len(left) != 0 {
 		t.Errorf("the bucket holds %v", left)
 	}
@@ -135,7 +135,7 @@ func TestSmokeTestRunsMainJobAndCleansUp(t *testing.T) {
 // failingStack describes a defect that must fail the smoke test.
 type failingStack struct {
 	change func(s *stack, o *check.Options)
-	path   string // requests for it get this status, or the real response with changed headers
+	path   string // requests for path get this status, or the real response with changed headers
 	status int
 	alter  func(h http.Header)
 	want   string
@@ -285,7 +285,7 @@ func TestSmokeTestSendsNothingWithLiveKey(t *testing.T) {
 	})
 }
 
-// TestSmokeTestPrintsNoKey proves that the smoke test prints no key, even if a server's error contains one.
+// TestSmokeTestPrintsNoKey proves that the smoke test prints no key, even if a server's error contains a key.
 func TestSmokeTestPrintsNoKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// soakSeeds and soakLives are the minimum numbers of seeds in a soak, for the main job and for connections' lives. A
-// short soak runs a tenth of them.
+// soakSeeds and soakLives are the minimum numbers of seeds in a soak: soakSeeds for the main job and soakLives for
+// connections' lives. A short soak runs a tenth of these numbers.
 const soakSeeds, soakLives, shorter = 500, 100, 10
 
 // atLeast returns the minimum number of seeds to run regardless of the time budget.
@@ -18,7 +18,7 @@ func atLeast(seeds int) int {
 	return seeds / shorter
 }
 
-// isSoak reports whether tests cover everything instead of a sample.
+// isSoak reports whether tests cover all cases instead of a sample.
 func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
 // isLongSoak reports whether the soak lasts at least ten minutes, which allows more runs.
@@ -27,8 +27,8 @@ func isLongSoak() bool {
 	return err == nil && budget >= 10*time.Minute
 }
 
-// TestSoakFaults runs the main job with seeded faults until the time budget set by `make soak` is used up. A failure
-// names its seed. RECORDBRIDGE_SEED reruns a single seed.
+// TestSoakFaults runs the main job with seeded faults until it has used up the time budget set by `make soak`. A
+// failure names its seed. RECORDBRIDGE_SEED reruns a single seed.
 func TestSoakFaults(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {
@@ -38,8 +38,8 @@ func TestSoakFaults(t *testing.T) {
 	sweepSeeds(t, 0, func(done int) bool { return done < atLeast(soakSeeds) || time.Since(began) < budget }, survive)
 }
 
-// TestSoakRefresh simulates the life of connections between exports with seeded faults, until a quarter of the time
-// budget is used up.
+// TestSoakRefresh simulates the life of connections between exports, with seeded faults, until it has used up a quarter
+// of the time budget.
 func TestSoakRefresh(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {

@@ -42,13 +42,13 @@ import (
 
 const (
 	host = "http://127.0.0.1:4566"
-	// customer is the base URL of the customers' servers. Its port differs from the service's.
+	// customer is the base URL of the customers' servers. Its port differs from the service's port.
 	customer = "http://127.0.0.1:4568"
 	baseURL  = host + "/v1"
 )
 
-// stack is the complete service in this process: the real template, the production wiring of every function, the
-// embedded AWS and the gateway. It uses no sockets, because it runs in virtual time.
+// stack is the complete service in this process: the real template, every function's production wiring, the embedded
+// AWS and the gateway. The stack uses no sockets, because it runs in virtual time.
 type stack struct {
 	*outside
 
@@ -65,7 +65,7 @@ type stack struct {
 	retryer  func() awssdk.Retryer
 	plan     *faults.Plan     // nil if there are no faults
 	pollers  int              // pollers per queue; 0 means 1
-	rows     *dynamodb.Client // used by tests that inspect rows
+	rows     *dynamodb.Client // for tests that inspect rows
 	inbox    *inbox.Inbox
 	gateway  http.Handler
 	logs     *bytes.Buffer
@@ -73,9 +73,9 @@ type stack struct {
 	authority     *iam.Authority
 	expectDenials bool
 	tap           *wiretap // records traffic; may be nil
-	// responds in place of the request's server; if it is nil or returns nil, the server responds
+	// replaces the server's response; if it is nil or returns nil, the server responds
 	intercept func(r *http.Request) *http.Response
-	// returns the error for a function's request to an unreachable outside server; may be nil
+	// returns the error for a function's request to an unreachable external server; may be nil
 	unreached func(r *http.Request) error
 	log       func(io.Writer) *slog.Logger
 	meter     *meter // counts calls and invocations; may be nil
@@ -87,13 +87,13 @@ type stack struct {
 type options struct {
 	dataDir string                                          // folder with the sandbox's bundles
 	plan    *faults.Plan                                    // paused until the scenario starts
-	grants  func([]template.Function) []template.Function   // modifies the functions' permissions; nil uses the template's
-	made    func([]template.Parameter) []template.Parameter // modifies the parameters; nil uses the template's
+	grants  func([]template.Function) []template.Function   // modifies the functions' permissions; nil changes nothing
+	made    func([]template.Parameter) []template.Parameter // modifies the parameters; nil changes nothing
 	tap     *wiretap
-	// the functions' logger; the default does not redact, so that tests see secrets that only redaction would hide
+	// the functions' logger; the default does not redact, so that tests see secrets that redaction would hide
 	log        func(io.Writer) *slog.Logger
-	middleware wire.Middleware // middleware in front of AWS; may be nil
-	// initial catalogue; if empty, the test publishes its own
+	middleware wire.Middleware // middleware before the embedded AWS; may be nil
+	// initial catalogue; if empty, the test publishes its own catalogue
 	catalog shipped.Choice
 }
 
@@ -125,7 +125,7 @@ func newStack(tb testing.TB, o options) *stack {
 	}
 	s.assemble()
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
-	// background work, including that of crashed instances, times out
+	// background work, including crashed instances' work, times out
 	tb.Cleanup(func() { <-time.After(3 * time.Second) })
 	home := tb.TempDir()
 	beside, err := deployed()
@@ -164,7 +164,7 @@ func newStack(tb testing.TB, o options) *stack {
 }
 
 // signingKey returns the key with which the sandbox signs id_tokens (infra/sandbox/oauth). All stacks share one key,
-// because generating it is slow.
+// because generating a key is slow.
 var signingKey = sync.OnceValues(func() ([]byte, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -173,12 +173,12 @@ var signingKey = sync.OnceValues(func() ([]byte, error) {
 	return x509.MarshalPKCS8PrivateKey(key)
 })
 
-// usual returns the template for a sandbox without bundles. It is loaded once and shared by all tests, which must not
-// modify it.
+// usual returns the template for a sandbox without bundles. The template is loaded once and shared by all tests, which
+// must not modify it.
 var usual = sync.OnceValues(func() (*template.Template, error) { return load("") })
 
-// load reads the template and its permissions, from the output of SAM's transform if .ci/run has created it. dataDir is
-// the folder with the sandbox's bundles.
+// load reads the template and its permissions. If .ci/run has created the output of SAM's transform, load reads that
+// output. The folder dataDir contains the sandbox's bundles.
 func load(dataDir string) (*template.Template, error) {
 	o := template.Options{
 		Parameters: map[string]string{
@@ -205,8 +205,8 @@ func load(dataDir string) (*template.Template, error) {
 	return t, err
 }
 
-// deployed returns a folder with the files that are deployed next to every binary: the pages of functions/web. It is
-// created once and shared by all tests, which must not modify it. TestMain removes it.
+// deployed returns a folder with the files that are deployed next to every binary: the pages of functions/web. The
+// folder is created once and shared by all tests, which must not modify it. TestMain removes the folder.
 var deployed = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "recordbridge-e2e-")
 	if err != nil {
@@ -225,7 +225,7 @@ func (o options) permitted(loaded *template.Template) *template.Template {
 }
 
 // attached returns the embedded AWS's options. The permission check comes last, so that it sees only calls that other
-// middleware lets through.
+// middleware passes on.
 func (o options) attached(authority *iam.Authority) aws.Options {
 	configured := aws.Options{URL: host}
 	if o.tap != nil {

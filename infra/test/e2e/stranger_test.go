@@ -17,7 +17,7 @@ type stranger struct {
 	*outside
 
 	publicID, key, redirect string
-	inboxes                 []string // inboxes that receive the events about its connections
+	inboxes                 []string // inboxes that receive events about the stranger's connections
 }
 
 func (o *outside) newStranger() stranger {
@@ -54,7 +54,7 @@ func (o stranger) reconnectURL(id string) string {
 	}.Encode()
 }
 
-// receivedByPath returns the events received by the stranger's webhooks, by inbox path.
+// receivedByPath returns the events that the stranger's webhooks received, by inbox path.
 func (o stranger) receivedByPath() map[string][]string {
 	heard := map[string][]string{}
 	for _, d := range o.received() {
@@ -65,8 +65,8 @@ func (o stranger) receivedByPath() map[string][]string {
 	return heard
 }
 
-// checkReceivedOnly checks that each of the stranger's webhooks received exactly one connection's events, once. If id
-// is empty, none may have received any.
+// checkReceivedOnly checks that each of the stranger's webhooks received exactly one connection's events, and each
+// event once. If id is empty, no webhook may have received an event.
 func (o stranger) checkReceivedOnly(t *testing.T, id string) {
 	t.Helper()
 	if id != "" {

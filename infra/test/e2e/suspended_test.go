@@ -34,7 +34,7 @@ func TestSuspendedOrganisationStartsNoWorkAndKeepsData(t *testing.T) {
 		<-time.After(cached)
 		f.checkSuspended(t)
 
-		// Work in progress is completed: the sign-in at the portal and the export, including their events.
+		// Work in progress is completed, including its events: the sign-in at the portal and the export.
 		_, last := patient.open(callback.String(), crashPersona, "approve")
 		if last.Query().Get("org_connection_id") == "" {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
@@ -65,7 +65,7 @@ func TestSuspendedOrganisationStartsNoWorkAndKeepsData(t *testing.T) {
 	})
 }
 
-// checkSuspended checks that every operation responds as it does to an unknown caller.
+// checkSuspended checks that every operation returns the same response as to an unknown caller.
 func (f fixture) checkSuspended(t *testing.T) {
 	t.Helper()
 	live := f.seeded.Organisations[1]
@@ -123,7 +123,7 @@ func TestDisabledEndpointKeepsConnectionsButRefusesNewOnes(t *testing.T) {
 		if _, last := patient.open(callback.String(), crashPersona, "approve"); last.Query().Get("org_connection_id") == "" {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
 		}
-		<-time.After(2 * time.Hour) // causes a token refresh as well
+		<-time.After(2 * time.Hour) // also causes a token refresh
 		f.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 			map[string]any{"org_connection_id": f.connectionID, "refresh": true})
 		f.clock.finish(5)

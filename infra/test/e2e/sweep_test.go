@@ -16,17 +16,17 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// aCall is the number of the only call to crash after under -short. The race detector sees the same code for every
-// call.
+// aCall is the number of the only call after which a function crashes under -short. The race detector sees the same
+// code for every call.
 const aCall = 3
 
-// A soak crashes after each of the first eachOf calls. Later calls repeat the same kinds, so a short soak crashes only
-// after one in everyNth of them.
+// A soak crashes functions after each of the first eachOf calls. Later calls repeat the same kinds, so a short soak
+// crashes functions only after one in everyNth of the later calls.
 const eachOf, everyNth = 16, 8
 
-// sweepCrashes runs scenario once for each point at which a function can crash (faults.Points). A long soak covers all
-// points, a short one most. Other runs cover the first call of each kind and the last call, or a single call under
-// -short.
+// sweepCrashes runs a scenario once for each point at which a function can crash (faults.Points). A long soak covers
+// all points; a short soak covers most points. Other runs cover the first call of each kind and the last call, or a
+// single call under -short.
 func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, math.MaxInt, scenario)
@@ -73,8 +73,8 @@ func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack
 	return calls
 }
 
-// sample returns the 1-based numbers of the calls to crash after. Outside of a soak, these are the first of each kind
-// and the last (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+// sample returns the 1-based numbers of the calls after which a function crashes. Outside of a soak, these calls are
+// the first call of each kind and the last call (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 func sample(calls []faults.Call) []int {
 	var chosen []int
 	known := map[string]bool{}
@@ -88,8 +88,8 @@ func sample(calls []faults.Call) []int {
 	return chosen
 }
 
-// skipIfShort skips a test under -short if it only repeats code that other tests also run. The race detector would see
-// nothing new (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+// skipIfShort skips a test under -short if the test only repeats code that other tests also run. The race detector
+// would find nothing new (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 func skipIfShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -110,7 +110,7 @@ func sampleIfShort[T any](all []T) []T {
 	return some
 }
 
-// sweepFirstCrashes is sweepCrashes for at most the first most calls of a function.
+// sweepFirstCrashes is like sweepCrashes, but covers at most the first most calls of a function.
 func sweepFirstCrashes(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, most, scenario)
@@ -131,7 +131,7 @@ func sweepEvery(t *testing.T, function string, step, most int, scenario func(t *
 	}
 }
 
-// crashAfter runs scenario with a crash after the nth call of a function, and reports whether the crash happened.
+// crashAfter runs a scenario with a crash after a function's nth call. It reports whether the crash happened.
 func crashAfter(t *testing.T, function string, n int, scenario func(t *testing.T, s *stack)) (reached bool) {
 	t.Helper()
 	t.Run(fmt.Sprintf("after call %d", n), func(t *testing.T) {
@@ -162,7 +162,7 @@ func (s *stack) crashed(function string) bool {
 	return f.ended > 0
 }
 
-// disarm cancels a function's crash that has not happened yet.
+// disarm cancels a function's crash that has not yet happened.
 func (s *stack) disarm(function string) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -180,7 +180,8 @@ type simulation struct {
 	random *rand.Rand // source of the scenario's random choices, derived from the seed
 }
 
-// begin enables the plan's faults, and makes most functions crash once, each after one of its first calls.
+// begin enables the plan's faults. It also makes most functions crash once, each after one of the function's first
+// calls.
 func (o simulation) begin() {
 	for _, f := range o.template.Functions {
 		if f.Folder != "sandboxehr" && o.random.IntN(3) > 0 {
@@ -190,7 +191,7 @@ func (o simulation) begin() {
 	o.plan.Pause(false)
 }
 
-// end disables the faults and cancels the remaining crashes.
+// end disables the faults and cancels all pending crashes.
 func (o simulation) end() {
 	o.plan.Pause(true)
 	for _, f := range o.template.Functions {
@@ -201,9 +202,10 @@ func (o simulation) end() {
 // atOnce is the limit on concurrent seeds.
 const atOnce = 20
 
-// sweepSeeds runs scenario with one seed after another, starting at first, until more returns false. A seed's faults
-// include failing, broken, late and conflicting calls of every function, crashes, duplicate and reordered messages,
-// late indexes and wrong clocks. A failure reports the seed and its faults. RECORDBRIDGE_SEED runs a single seed.
+// sweepSeeds runs a scenario with consecutive seeds, starting at first, until more returns false. A seed's faults
+// include failing, broken, late and conflicting calls by every function, crashes, duplicate and reordered messages,
+// late indexes and wrong clocks. A failure reports the seed and the seed's faults. RECORDBRIDGE_SEED runs a single
+// seed.
 func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario func(t *testing.T, o simulation)) {
 	t.Helper()
 	began, done := time.Now(), 0
@@ -214,7 +216,7 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 		return
 	}
 	for more(done) && !t.Failed() {
-		t.Run(fmt.Sprintf("from %d", done), func(t *testing.T) { // returns when all of its seeds are done
+		t.Run(fmt.Sprintf("from %d", done), func(t *testing.T) { // returns when all of the subtest's seeds are done
 			for range atOnce {
 				if !more(done) {
 					return
@@ -231,8 +233,8 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 	t.Logf("%d seeds in %s, with these faults: %s", done, time.Since(began).Round(time.Millisecond), &met)
 }
 
-// sweepSample runs scenario with each consecutive seeds from each of firsts. Under -short it runs a single seed,
-// because the race detector sees the same code.
+// sweepSample runs a scenario with each consecutive seeds from each starting seed in firsts. Under -short, it runs a
+// single seed, because the race detector sees the same code.
 func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulation), firsts ...uint64) {
 	t.Helper()
 	if testing.Short() {
@@ -246,7 +248,7 @@ func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulatio
 	}
 }
 
-// faultCounts counts faults by kind, over many seeds.
+// faultCounts counts faults by kind over many seeds.
 type faultCounts struct {
 	mu     sync.Mutex
 	counts map[faults.Kind]int
@@ -292,8 +294,8 @@ func runSeed(t *testing.T, seed uint64, met *faultCounts, scenario func(t *testi
 // longestLag exceeds every index lag in planOf.
 const longestLag = 30 * time.Second
 
-// planOf returns a seed's plan. One seed in five has only crashes. The others simulate faults at least as frequent as
-// on a bad day of AWS. The sandbox has no faults, because it simulates a third-party server.
+// planOf returns a seed's plan. One seed in five has only crashes. The other seeds simulate faults at least as frequent
+// as on a bad day of AWS. The sandbox has no faults, because it simulates a third-party server.
 func planOf(seed uint64) *faults.Plan {
 	severity := [...]faults.Severity{faults.Harsh(), faults.Mild(), faults.Harsh(), faults.Mild(), {}}[seed%5]
 	return faults.New(faults.Options{Seed: seed, Severity: severity, Callers: func(caller string) bool {

@@ -12,13 +12,14 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// syntheaDir contains public synthetic bundles. It is outside the repository.
+// syntheaDir contains public synthetic bundles. The folder is outside the repository.
 const syntheaDir = "../../../../shared/data/synthea"
 
-// smallBundle is the maximum compressed size, in bytes, of a bundle that is exported outside of a soak.
+// smallBundle is the maximum compressed size, in bytes, of bundles that are exported outside of a soak.
 const smallBundle = 60 << 10
 
-// bundleIDs computes an export's expected content from the bundle file alone: every resource, once.
+// bundleIDs computes an export's expected content from the bundle file alone. The export must contain every resource
+// once.
 func bundleIDs(t *testing.T, file string) (patient string, want map[string]map[string]int) {
 	t.Helper()
 	packed, err := os.Open(file)

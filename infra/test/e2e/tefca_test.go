@@ -179,7 +179,7 @@ func (o verifying) awaitLocated(v verification, status string) located {
 	return located{}
 }
 
-// locateFacilities creates an attempt for a patient with records, and waits until facilities can be chosen.
+// locateFacilities creates an attempt for a patient with records and waits until facilities can be chosen.
 func (o verifying) locateFacilities() (v verification, found []string) {
 	o.t.Helper()
 	v = o.vault.beginVerification("")
@@ -189,7 +189,7 @@ func (o verifying) locateFacilities() (v verification, found []string) {
 	return v, o.vault.awaitLocated(v, "located").chosen()
 }
 
-// runVault has a verified patient connect to the located facilities, come back later, and be disconnected.
+// runVault has a verified patient connect to the located facilities, return later, and be disconnected.
 func runVault(s *stack) {
 	s.t.Helper()
 	first := s.vault.connect(twoHospitals, "patient-7")
@@ -211,7 +211,7 @@ func runVault(s *stack) {
 	}
 }
 
-// refuseFixtures refuses to store the last part of each record.
+// refuseFixtures rejects requests to store the last part of each record.
 func refuseFixtures(next wire.Handler) wire.Handler {
 	return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
 		if c.Service == "s3" && c.Operation == "PutObject" && strings.Contains(r.URL.Path, "alder.xml") {
@@ -222,8 +222,7 @@ func refuseFixtures(next wire.Handler) wire.Handler {
 	}
 }
 
-// runUnkept proves that a record that can't be stored completely is removed, and that the patient can choose the
-// facility again.
+// runUnkept proves that an incompletely stored record is removed and that the patient can choose the facility again.
 func runUnkept(s *stack) {
 	s.t.Helper()
 	v, found := s.vault.locateFacilities()

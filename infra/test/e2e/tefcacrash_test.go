@@ -17,8 +17,9 @@ import (
 // twoHospitals is the subject identifier of a synthetic patient with records at two facilities.
 const twoHospitals = "p06"
 
-// TestFacilityConnectSurvivesCrashAnywhere proves that a patient who is asked to retry succeeds. In the end each chosen
-// facility must have one connection with its tokens, reported once per authorisation, and no identity data may remain.
+// TestFacilityConnectSurvivesCrashAnywhere proves that a patient who is asked to retry succeeds. In the end, each
+// chosen facility must have one connection with its tokens, reported once per authorisation. No identity data may
+// remain.
 func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -47,8 +48,8 @@ func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkVault checks that there are want connections, each complete and reported, and that identities are deleted at
-// their expiry.
+// checkVault checks that there are want connections, that each connection is complete and reported, and that identities
+// are deleted at their expiry.
 func checkVault(t *testing.T, s *stack, want int) {
 	t.Helper()
 	s.clock.advance(2)
@@ -104,8 +105,8 @@ func beginVerificationUntilBegun(t *testing.T, s *stack) verification {
 	return v
 }
 
-// chooseUntilConnected polls an attempt, chooses its matched and failed facilities, and returns the connections, or nil
-// if the attempt fails.
+// chooseUntilConnected polls an attempt and chooses the matched and failed facilities. It returns the connections, or
+// nil if the attempt fails.
 func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]string {
 	t.Helper()
 	for range 12 {
@@ -134,7 +135,7 @@ func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]str
 }
 
 // TestPatientHasOneConnectionPerFacility proves that a patient who connects again gets no second connection to a
-// facility. It covers two concurrent tabs and devices, a later day, and a different external ID.
+// facility. The test covers two concurrent tabs and devices, a later day, and a different external ID.
 func TestPatientHasOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

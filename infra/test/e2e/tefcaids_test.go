@@ -10,7 +10,7 @@ import (
 )
 
 // TestExportsOfTwoFacilitiesShareNoResourceID exports both records of a patient whose two hospitals state the same
-// facts. An export after a second authorisation must contain the same IDs as the first.
+// facts. An export after a second authorisation must contain the same IDs as the export before.
 func TestExportsOfTwoFacilitiesShareNoResourceID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestExportsOfTwoFacilitiesShareNoResourceID(t *testing.T) {
 	})
 }
 
-// exportedIDs requests another export of a connection and returns the resource IDs in its file.
+// exportedIDs requests another export of a connection and returns the resource IDs in the export's file.
 func exportedIDs(s *stack, connectionID string) map[string]bool {
 	s.t.Helper()
 	begun := s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",

@@ -52,7 +52,7 @@ type live struct {
 	documents []ihe.Document // documents at the gateway
 }
 
-// newLive returns a stack in real time: gateways use sockets, during whose waits virtual time would not advance.
+// newLive returns a stack in real time. Gateways use sockets, and virtual time does not advance while a socket waits.
 func newLive(t *testing.T) *live {
 	t.Helper()
 	s := newStack(t, options{grants: func(functions []template.Function) []template.Function {
@@ -96,7 +96,7 @@ func newLive(t *testing.T) *live {
 	return l
 }
 
-// configure configures both networks and the provider as docs/operate/tefca.md describes.
+// configure sets up both networks and the provider as docs/operate/tefca.md describes.
 func (l *live) configure() {
 	l.t.Helper()
 	gateways, err := ihe.NewAuthority("gateways")
@@ -170,7 +170,7 @@ func (l *live) set(config map[string]any) {
 	f.declared.Environment = withValue(f.declared.Environment, "TEFCA_SECRET", secretOfOwn)
 }
 
-// member generates a key and has the facility's trust community issue its certificate.
+// member generates a key and has the facility's trust community issue the key's certificate.
 func (l *live) member() (certificate, key string) {
 	l.t.Helper()
 	name, err := url.Parse(clientURI)
@@ -277,8 +277,8 @@ func (l *live) export(connectionID string) {
 	}
 }
 
-// checkSilence checks that the log identifies an unresponsive facility only by its ID and an error class, and contains
-// neither personal data nor credentials from the networks.
+// checkSilence checks that the log identifies an unresponsive facility only by its ID and an error class. The log must
+// contain neither personal data nor the networks' credentials.
 func (l *live) checkSilence() {
 	l.t.Helper()
 	lines := l.logs.String()

@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/tefca/sim"
 )
 
-// TestLiveExportSkipsAndReportsInvalidEntries uses a gateway that formats IDs unusually. The gateway also lists a
-// document of another patient, one of another community, and one with two IDs. Only these three may be skipped, and the
-// export's outcome must count them.
+// TestLiveExportSkipsAndReportsInvalidEntries uses a gateway that formats IDs unusually. The gateway also lists three
+// invalid documents: one of another patient, one of another community, and one with two IDs. The export may skip only
+// these documents, and its outcome must count them.
 func TestLiveExportSkipsAndReportsInvalidEntries(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -80,7 +80,7 @@ func TestLiveExportSkipsAndReportsInvalidEntries(t *testing.T) {
 	}
 }
 
-// outcome is the part of an export's status that describes how complete its files are.
+// outcome is the part of an export's status that describes the completeness of the export's files.
 type outcome struct {
 	TaskID   string               `json:"task_id"`
 	Outcome  []export.TypeOutcome `json:"outcome"`
@@ -88,7 +88,7 @@ type outcome struct {
 	Missing  map[string]string    `json:"missing"`
 }
 
-// outcomeOf exports a connection's record and returns the outcome.
+// outcomeOf exports a connection's record and returns the export's outcome.
 func (l *live) outcomeOf(connectionID string) outcome {
 	l.t.Helper()
 	owner := l.seeded.Organisations[1]

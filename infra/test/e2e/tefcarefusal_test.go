@@ -17,7 +17,7 @@ import (
 )
 
 // TestTEFCAAttemptRequiresItsToken proves that a request without the attempt's token, or from another organisation or
-// mode, gets the same response as one for an attempt that does not exist.
+// mode, gets the same response as a request for a nonexistent attempt.
 func TestTEFCAAttemptRequiresItsToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestTEFCAAttemptRequiresItsToken(t *testing.T) {
 }
 
 // TestFacilityChoiceRefusesUnmatchedFacility proves that only facilities that matched the patient can be chosen, and
-// that facilities that did not respond are listed.
+// that the response lists facilities that did not respond.
 func TestFacilityChoiceRefusesUnmatchedFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -74,9 +74,9 @@ func TestFacilityChoiceRefusesUnmatchedFacility(t *testing.T) {
 	})
 }
 
-// TestFailedFacilityLeavesOthersConnected proves that if one facility fails, the others stay connected and the failure
-// has a reason. The facility can be chosen again until the identity expires. After that, the patient must verify their
-// identity again.
+// TestFailedFacilityLeavesOthersConnected proves that if one facility fails, the other facilities stay connected and
+// the failure has a reason. The facility can be chosen again until the identity expires. After that, the patient must
+// verify their identity again.
 func TestFailedFacilityLeavesOthersConnected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestFailedFacilityLeavesOthersConnected(t *testing.T) {
 		if len(done.connections()) == 0 || !reasons["refused"] || !reasons["unavailable"] || !reasons["identity_expired"] {
 			t.Errorf("connected are %v, and others failed because of %v", done.connections(), reasons)
 		}
-		for id := range done.connections() { // choosing a facility again changes nothing, whether it is connected or failed
+		for id := range done.connections() { // choosing a connected or failed facility again changes nothing
 			got := s.vault.choose(v, id)
 			if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"located"`) {
 				t.Errorf("choosing a connected one answered %d %s", got.status, got.raw)
@@ -117,8 +117,8 @@ func TestFailedFacilityLeavesOthersConnected(t *testing.T) {
 	})
 }
 
-// TestTEFCAWindowRequiresSameBrowser proves that a start value works once and only from our own page, and that a
-// callback works only in the browser that started the sign-in.
+// TestTEFCAWindowRequiresSameBrowser proves that a start value works once and only from our own page. It also proves
+// that a callback works only in the browser that started the sign-in.
 func TestTEFCAWindowRequiresSameBrowser(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestTEFCAWindowRequiresSameBrowser(t *testing.T) {
 		query.Set("decision", "approve")
 		there.RawQuery = query.Encode()
 		back := own.get(there).location()
-		checkNoReturn(t, own.start(v.form())) // already used
+		checkNoReturn(t, own.start(v.form())) // the start value is already used
 		checkNoReturn(t, other.get(back))
 		if l := s.vault.located(v); l.Status != "open" {
 			t.Errorf("after the return in another browser it is %s", l.Status)
@@ -141,7 +141,7 @@ func TestTEFCAWindowRequiresSameBrowser(t *testing.T) {
 			!strings.Contains(string(page.body), "Your identity is confirmed") || len(own.cookies) != 0 {
 			t.Errorf("its own browser got %d %s, and has %v", page.status, page.body, own.cookies)
 		}
-		checkNoReturn(t, own.get(back)) // already used
+		checkNoReturn(t, own.get(back)) // the callback URL is already used
 		<-time.After(31 * time.Minute)
 		late := s.vault.beginVerification("")
 		<-time.After(30 * time.Minute)
@@ -212,7 +212,7 @@ func TestUnreachableIdentityProviderKeepsStartURLValid(t *testing.T) {
 	})
 }
 
-// failedVerifications returns the stages of failures in TEFCA mode, by their names in docs/operate/failures.md.
+// failedVerifications returns the stages of failures in TEFCA mode by the failures' names in docs/operate/failures.md.
 func failedVerifications() map[string]stage {
 	verify := func(with ...string) stage {
 		return func(s *stack, _ *awsFailure) {
@@ -231,8 +231,8 @@ func failedVerifications() map[string]stage {
 	}
 }
 
-// TestLiveTEFCAModeRequiresPaidPlanAndProvider proves that TEFCA mode in live mode requires a paid plan and a
-// configured identity provider, and that testing aids work only in test mode.
+// TestLiveTEFCAModeRequiresPaidPlanAndProvider proves that TEFCA mode requires a paid plan and a configured identity
+// provider in live mode. Testing aids must work only in test mode.
 func TestLiveTEFCAModeRequiresPaidPlanAndProvider(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -263,7 +263,7 @@ func TestLiveTEFCAModeRequiresPaidPlanAndProvider(t *testing.T) {
 }
 
 // TestVaultRevocationCoversAllExternalIDsOfPatient proves that disconnecting a patient covers all of the patient's
-// external IDs, but no other patient and no other organisation.
+// external IDs, but does not affect other patients or organisations.
 func TestVaultRevocationCoversAllExternalIDsOfPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -314,7 +314,7 @@ func TestVaultRevocationCoversAllExternalIDsOfPatient(t *testing.T) {
 	})
 }
 
-// setPlan changes an organisation's plan and waits until every function has reloaded it.
+// setPlan changes an organisation's plan and waits until every function has reloaded the plan.
 func setPlan(s *stack, orgID string, plan org.Plan) {
 	s.t.Helper()
 	text := string(plan)

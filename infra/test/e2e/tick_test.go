@@ -18,7 +18,8 @@ const (
 	byDue = "byDue"
 	// scheduleLookahead exceeds the lookahead of every schedule.
 	scheduleLookahead = 2 * time.Minute
-	// idleTicks is the number of consecutive ticks without work that are treated as one. Only the first of them fires.
+	// idleTicks is the number of consecutive ticks without work that count as one tick. Only the first of these ticks
+	// fires.
 	idleTicks = 60
 )
 
@@ -60,10 +61,10 @@ func hasWork(s *stack, f template.Function) bool {
 			return true
 		}
 	}
-	return !timers // work that does not depend on timers can't be predicted
+	return !timers // work that does not depend on timers is unpredictable
 }
 
-// isOf reports whether a function processes the timers in a table.
+// isOf reports whether a function processes a table's timers.
 func isOf(f template.Function, table template.Table) bool {
 	hasTimers := slices.ContainsFunc(table.Indexes, func(i template.Index) bool { return i.Name == byDue })
 	for _, value := range f.Environment {
@@ -74,7 +75,7 @@ func isOf(f template.Function, table template.Table) bool {
 	return false
 }
 
-// tick counts a schedule's consecutive ticks without work and reports whether to fire this tick.
+// tick counts a schedule's consecutive ticks without work and reports whether the current tick fires.
 func (f *function) tick(hasWork bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -86,7 +87,7 @@ func (f *function) tick(hasWork bool) bool {
 	return f.armed || f.idle%idleTicks == 1
 }
 
-// due lists the keys of a table's rows that are due before the given time, according to the index. It reads the
+// due lists the keys of a table's rows that, according to the index, are due before the given time. It reads the
 // embedded AWS's data directly, which is cheaper than querying each shard.
 func (s clock) due(table string, before time.Time) []string {
 	s.t.Helper()
@@ -105,7 +106,7 @@ func (s clock) due(table string, before time.Time) []string {
 	}
 }
 
-// textOf decodes a string attribute of a row.
+// textOf decodes a row's string attribute.
 func textOf(tb testing.TB, attribute json.RawMessage) string {
 	tb.Helper()
 	var value struct{ S string }

@@ -22,7 +22,7 @@ func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 				}
 				s.intercept = func(r *http.Request) *http.Response {
 					if isFHIR(r) {
-						<-time.After(time.Second) // virtual: the test runs inside testing/synctest
+						<-time.After(time.Second) // virtual time: the test runs inside testing/synctest
 					}
 					return nil
 				}
@@ -33,7 +33,7 @@ func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 				if function == "SweeperFunction" {
 					s.queues.loseMessages()
 				}
-				s.clock.finish(260) // exceeds the export queue's visibility timeout and the line's timer
+				s.clock.finish(260) // longer than the export queue's visibility timeout and the line's timer
 				ids := map[string]bool{}
 				for _, d := range s.webhooks.events("patient.ehi_export_success") {
 					ids[d.Headers["webhook-id"]] = true

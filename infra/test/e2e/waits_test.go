@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// fhirTimes records the times of requests to a FHIR server, and forwards them.
+// fhirTimes records the times of requests to a FHIR server and forwards the requests.
 type fhirTimes struct {
 	mu  sync.Mutex
 	all []time.Time
@@ -52,7 +52,7 @@ func remind(s *stack, taskID string) {
 }
 
 // TestExportHonoursRetryAfterOfServer proves that neither the sweeper nor repeated messages cause a request before the
-// Retry-After time, and that the export continues soon after it.
+// Retry-After time. The export must continue soon after that time.
 func TestExportHonoursRetryAfterOfServer(t *testing.T) {
 	t.Parallel()
 	for with, demanded := range map[string]time.Duration{
@@ -90,7 +90,7 @@ func TestExportHonoursRetryAfterOfServer(t *testing.T) {
 }
 
 // TestExportHonoursRetryAfterOfTokenEndpoint covers an export whose access token has expired and whose first refresh
-// gets a Retry-After.
+// gets a Retry-After header.
 func TestExportHonoursRetryAfterOfTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestExportHonoursRetryAfterOfTokenEndpoint(t *testing.T) {
 	})
 }
 
-// TestExportFailsAtOnceWhenRetryAfterExceedsDeadline proves that such an export fails immediately and that the server
-// gets no further requests.
+// TestExportFailsAtOnceWhenRetryAfterExceedsDeadline proves that if Retry-After exceeds the deadline, the export fails
+// immediately and the server gets no further requests.
 func TestExportFailsAtOnceWhenRetryAfterExceedsDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

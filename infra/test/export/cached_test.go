@@ -46,7 +46,7 @@ func (d drawer) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// BenchmarkExportCachedRecord measures the export of 10,000 cached resources of a kilobyte each, in three chunks,
+// BenchmarkExportCachedRecord measures the export of 10,000 cached resources of one kilobyte each, in three chunks,
 // without S3 and KMS.
 func BenchmarkExportCachedRecord(b *testing.B) {
 	const resources = 10_000

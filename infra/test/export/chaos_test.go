@@ -21,14 +21,14 @@ const (
 	shortSeeds = 8
 	soakSeeds  = 100
 	longSeeds  = 500
-	// chaosMishaps is the maximum number of failures of a request. The engine sends each request up to five times.
+	// chaosMishaps is the maximum number of times that a request fails. The engine sends each request up to five times.
 	chaosMishaps = 2
 	// chaosDeaths is the maximum number of worker runs that end prematurely.
 	chaosDeaths = 4
 )
 
-// chaosSwitches lists the behaviours of which a chaotic server has one or more. An export must cope with every
-// combination.
+// chaosSwitches lists the possible behaviours of a chaotic server. Each chaotic server has at least one of these
+// behaviours, and an export must cope with every combination.
 func chaosSwitches() []string {
 	return []string{
 		"outcome-entry", "session-next", "careplan-404", "suppressed-category:imaging", "reject-count", "unsupported-500",
@@ -40,8 +40,8 @@ func chaosSwitches() []string {
 	}
 }
 
-// contradict reports whether two switches exclude each other. For example, one may require a parameter that the other
-// does not support.
+// contradict reports whether two switches exclude each other. For example, one switch may require a parameter that the
+// other switch does not support.
 func contradict(a, b string) bool {
 	requires := func(s string) bool { return s == "require-intent" || s == "require-date" }
 	return a == "unsupported-500" && requires(b) || b == "unsupported-500" && requires(a)
@@ -83,8 +83,8 @@ func chaos(t *testing.T, seed uint64) scenario {
 	return s
 }
 
-// mishapOf chooses whether and how a request fails. The choice depends on the URL and the number of the try, not on the
-// order of concurrent requests.
+// mishapOf chooses whether and how a request fails. The choice depends on the URL and the attempt number, but not on
+// the order of concurrent requests.
 func mishapOf(seed uint64, address string, nth int) mishap {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %d", seed, address, nth))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
@@ -134,8 +134,8 @@ func TestExportFileIsUnchangedByChaos(t *testing.T) {
 	}
 }
 
-// checkChaos compares an export under chaos with the truth. In a soak it also compares the file with an export from the
-// same server without failures. Resources in both files must be byte-identical.
+// checkChaos compares an export under chaos with the truth. In a soak, it also compares the file with an export from
+// the same server without failures. Resources that both files contain must be byte-identical.
 func checkChaos(t *testing.T, s scenario) {
 	t.Helper()
 	rough := s.run(t)

@@ -21,7 +21,7 @@ type comparison struct {
 	wrong   []string // invalid lines: foreign, duplicate, changed, or without source
 	missing []string
 	silent  []string // missing resources that the outcome does not report
-	lines   []string // lines of the file, sorted
+	lines   []string // the file's lines, sorted
 }
 
 // compare compares the finished export with the truth.
@@ -87,7 +87,7 @@ func (m truth) verbatim(line, base string) (name string, ok bool) {
 	return "", false
 }
 
-// unsource removes the meta.source that the engine added, and returns the errors in it.
+// unsource removes the meta.source that the engine added and returns all errors in that meta.source.
 func unsource(body, want map[string]any, base string, sourced bool) (wrong []string) {
 	address := base + "/" + nameOf(body)
 	if id, _ := body["id"].(string); strings.HasPrefix(id, "b-") && len(id) == 62 {
@@ -108,7 +108,7 @@ func unsource(body, want map[string]any, base string, sourced bool) (wrong []str
 	return wrong
 }
 
-// narrated returns want with the narrative that the switch page-large adds to the first resource of a page.
+// narrated returns want with the narrative that the page-large switch adds to a page's first resource.
 func narrated(want, body map[string]any) map[string]any {
 	narrative, _ := body["text"].(map[string]any)
 	if div, _ := narrative["div"].(string); strings.Contains(div, "generated text of the sandbox") {
@@ -118,7 +118,7 @@ func narrated(want, body map[string]any) map[string]any {
 	return want
 }
 
-// checkStats compares the file's description in the task with the file itself.
+// checkStats compares the task's description of the file with the file itself.
 func checkStats(r result, counts map[string]int) (wrong []string) {
 	task := r.task
 	total := 0
@@ -175,8 +175,8 @@ func (r result) shortfall(t *testing.T) map[string]string {
 	return data.Missing
 }
 
-// isAttachable reports whether a Provenance must be in the file. This is the case if one of its targets is in the file
-// and the target's type is not reported as missing.
+// isAttachable reports whether a Provenance must be in the file. The file must contain a Provenance if it contains one
+// of its targets and the target's type is not reported as missing.
 func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	if !strings.HasPrefix(name, "Provenance/") {
 		return false
@@ -190,10 +190,10 @@ func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	})
 }
 
-// losses lists the missing resources, and those of them that are not reported. The event must report every loss, except
-// for resources that the patient has not granted or that were requested by category, which only the outcome must
-// report. A resource that only missing resources reference can't be known, so it suffices to report their types. A
-// Provenance is covered by the report of its targets' types.
+// losses lists all missing resources and the missing resources that are not reported. The event must report every loss,
+// except for resources that the patient has not granted or that were requested by category; only the outcome must
+// report these resources. A resource that only missing resources reference can't be known, so reporting the missing
+// resources' types suffices. The report of a Provenance's target types covers the Provenance.
 func (m truth) losses(t *testing.T, v *comparison, r result, held map[string]bool) {
 	t.Helper()
 	owned := map[string]bool{}

@@ -15,21 +15,21 @@ import (
 	"recordbridge/shared/export"
 )
 
-// processBound is the limit on the worker process's memory, regardless of the server's responses.
+// processBound limits the worker process's memory, regardless of the server's responses.
 const processBound = 128 << 20
 
 // hostile is a FHIR server that generates and compresses its responses while sending them, so that the server itself
 // needs little memory.
 type hostile struct {
-	pages   map[string]attack // by resource type searched for
-	verbose bool              // its CapabilityStatement and its Patient resource have the maximum size
+	pages   map[string]attack // keyed by requested resource type
+	verbose bool              // maximum size for the CapabilityStatement and the Patient resource
 }
 
 // attack is a malicious response to a search for one type.
 type attack struct {
 	pages  int                             // number of pages; 0 means 1
-	write  func(w io.Writer, page int)     // writes the entries of a page
-	want   func(o export.TypeOutcome) bool // checks the type's outcome; nil if the type has none
+	write  func(w io.Writer, page int)     // writes a page's entries
+	want   func(o export.TypeOutcome) bool // checks the type's outcome; nil if the type has no outcome
 	heavy  bool                            // runs only in a soak
 	status int                             // status of an error response with the written body; 0 for a normal page
 }
@@ -110,7 +110,8 @@ func fill(w io.Writer, text string, size int) {
 	}
 }
 
-// one writes the beginning of an entry with one of the patient's resources. It ends before the value of member.
+// one writes the beginning of an entry that contains one of the patient's resources. The output ends before the value
+// of member.
 func one(w io.Writer, resourceType string, id any, member string) {
 	putf(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`,
 		resourceType, id, member)
@@ -119,26 +120,26 @@ func one(w io.Writer, resourceType string, id any, member string) {
 // contents is the path of attachments that have the maximum size for reading ahead.
 const contents = "contents/"
 
-// large is slightly below the maximum size of a page.
+// large is slightly below a page's maximum size.
 const large = 31 << 20
 
-// attacks returns every attack by the resource type that it affects.
+// attacks returns every attack by affected resource type.
 func attacks() map[string]attack {
 	is := func(results ...export.Outcome) func(export.TypeOutcome) bool {
 		return func(o export.TypeOutcome) bool { return slices.Contains(results, o.Result) }
 	}
 	cut := func(o export.TypeOutcome) bool { return o.Result == export.OutcomeTruncated && o.Missing > 0 }
 	return map[string]attack{
-		// A gzip bomb.
+		// This attack sends a gzip bomb.
 		"AllergyIntolerance": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, " ", 1<<30) }},
-		// Ten million entries.
+		// This attack sends ten million entries.
 		"Device": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, ",{}", large) }, heavy: true},
-		// Deeply nested JSON.
+		// This attack sends deeply nested JSON.
 		"Encounter": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) {
 			one(w, "Encounter", 1, "x")
 			fill(w, "[", 1<<20)
 		}},
-		// An endless error response.
+		// This attack sends an endless error response.
 		"FamilyMemberHistory": {
 			want: is(export.OutcomeDenied), status: http.StatusForbidden,
 			write: func(w io.Writer, _ int) {
@@ -184,7 +185,7 @@ func attacks() map[string]attack {
 			heavy: true,
 		},
 		"Observation": {pages: 2, write: inventedTypes},
-		// Many attachments that can be read ahead.
+		// This attack sends many attachments that can be read ahead.
 		"Media": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) {
 			for i := range 150 {
 				one(w, "Media", i, "content")
@@ -250,7 +251,7 @@ func addresses(resourceType string, resources, length int) func(io.Writer, int) 
 	}
 }
 
-// inventedTypes writes 4,000 resources of types that exist in no FHIR release.
+// inventedTypes writes 4,000 resources of types that do not exist in any FHIR release.
 func inventedTypes(w io.Writer, page int) {
 	for i := range 4000 {
 		name := fmt.Sprintf("T%05d", page*4000+i)
@@ -266,8 +267,8 @@ func inventedTypes(w io.Writer, page int) {
 }
 
 // TestHostileServerIsBoundedInMemoryAndReported proves that a hostile server can't exceed the worker's memory limit,
-// and that the outcome reports its failures. It starts a process, so it does not run in parallel. A soak runs each
-// heavy attack separately, and a long soak runs every attack separately.
+// and that the outcome reports the server's failures. The test starts a process, so it does not run in parallel. A soak
+// runs each heavy attack separately; a long soak runs every attack separately.
 func TestHostileServerIsBoundedInMemoryAndReported(t *testing.T) {
 	y := newProcessWorld(t, 0)
 	all := attacks()
@@ -275,7 +276,7 @@ func TestHostileServerIsBoundedInMemoryAndReported(t *testing.T) {
 	for name, one := range all {
 		if one.heavy && soaking() || soakingLong() {
 			t.Run(name, func(t *testing.T) {
-				// Two readable types come first, because an export without any record fails.
+				// Two readable types come first, because an export that finds no records fails.
 				y.withstand(t, hostile{pages: map[string]attack{
 					name: one, "QuestionnaireResponse": harmless("QuestionnaireResponse"), "RelatedPerson": harmless("RelatedPerson"),
 				}})

@@ -37,7 +37,7 @@ func TestExportIsCompleteForAnyBatchSupport(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				remembered := newLearned(t)
-				// The second person has different types, with more resources than fit on a page.
+				// The second person has different types, with more resources than a page can hold.
 				for nth, person := range []persona.Persona{people[0], wide} {
 					server := &limitedServer{handler: handler, late: 100 * time.Millisecond}
 					r := scenario{
@@ -131,7 +131,7 @@ func TestExportStoresServerPropertiesOncePerDay(t *testing.T) {
 		for nth := range 3 {
 			checkWhole(t, scenario{person: named(t, paged[0]), label: fmt.Sprintf("daily-%d", nth), known: remembered}.run(t))
 		}
-		if remembered.saved > 2 { // the second export may have reached a higher concurrency than the first
+		if remembered.saved > 2 { // the second export may have reached a higher concurrency than the first export
 			t.Errorf("saved %d times in three exports", remembered.saved)
 		}
 	})

@@ -16,15 +16,15 @@ import (
 type limitedServer struct {
 	handler http.Handler
 	late    time.Duration // delay of every response
-	bears   int           // maximum number of concurrent requests before it responds 429; 0 means unlimited
+	bears   int           // maximum number of concurrent requests before a 429 response; 0 means unlimited
 
 	mu      sync.Mutex
 	asked   int
 	posts   int // number of batch requests
 	busy    int
 	most    int       // maximum number of concurrent requests
-	refused time.Time // time of the first 429
-	after   int       // maximum number of concurrent requests after the first 429
+	refused time.Time // time of the first 429 response
+	after   int       // maximum number of concurrent requests after the first 429 response
 }
 
 // ServeHTTP implements http.Handler.
@@ -50,7 +50,7 @@ func (c *limitedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// enter counts a request and reports whether it is within the limit.
+// enter counts a request and reports whether the request is within the limit.
 func (c *limitedServer) enter() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -29,11 +29,11 @@ import (
 
 const (
 	archiveBase = origin + "/archive"
-	// heapBound limits how much an export may add to the live heap, regardless of the record's size.
+	// heapBound limits the amount by which an export may increase the live heap, regardless of the record's size.
 	heapBound = 64 << 20
 )
 
-// archive is a FHIR server with documents that have large attachments. It generates the record while it is being read,
+// archive is a FHIR server with documents that have large attachments. It generates the record while clients read it,
 // so that the server itself needs little memory. It implements smart.Doer for the real reader.
 type archive struct {
 	documents int
@@ -113,7 +113,7 @@ func (s *scan) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// shredder discards everything written to it and counts the bytes.
+// shredder discards all data written to it and counts the bytes.
 type shredder struct{ bytes int64 }
 
 var errShredded = errors.New("nothing is kept")
@@ -154,7 +154,7 @@ type plain struct{}
 // Asking implements source.Platforms.
 func (plain) Asking(catalog.Endpoint) (plan.Profile, error) { return plan.Profile{}, nil }
 
-// exportOf exports an endless record into kept, which discards the file.
+// exportOf exports an endless record into kept, which discards the export's file.
 func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) export.Task {
 	tb.Helper()
 	return exportWith(tb, doer, nil, kept, tokens.Set{

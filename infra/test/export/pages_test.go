@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 )
 
-// scroll is a FHIR server with one large page for each type. It generates the page while it is being read, and sends no
-// Content-Length. It implements smart.Doer for the real reader.
+// scroll is a FHIR server with one large page for each type. It generates the page while clients read it and sends no
+// Content-Length header. It implements smart.Doer for the real reader.
 type scroll struct {
 	types   []string
-	bytes   int64 // approximate size of a page
+	bytes   int64 // a page's approximate size
 	measure func()
 }
 

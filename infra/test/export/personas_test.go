@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/export"
 )
 
-// syntheaDir contains public synthetic bundles. It is outside the repository.
+// syntheaDir contains public synthetic bundles. The folder is outside the repository.
 const syntheaDir = "../../../../shared/data/synthea"
 
-// checkWhole checks that an export succeeded and that its file matches the truth completely.
+// checkWhole checks that an export succeeded and that the export's file matches the truth completely.
 func checkWhole(t *testing.T, r result) comparison {
 	t.Helper()
 	v := checkHonest(t, r)
@@ -22,8 +22,8 @@ func checkWhole(t *testing.T, r result) comparison {
 	return v
 }
 
-// checkHonest checks that an export succeeded, that its file contains nothing but the truth, and that missing resources
-// are reported.
+// checkHonest checks that an export succeeded, that its file contains nothing but the truth, and that the outcome
+// reports all missing resources.
 func checkHonest(t *testing.T, r result) comparison {
 	t.Helper()
 	checkConduct(t, r)
@@ -42,7 +42,7 @@ func checkHonest(t *testing.T, r result) comparison {
 	return v
 }
 
-// checkConduct checks the rules that apply to every export, even a failed one.
+// checkConduct checks the rules that apply to every export, even a failed export.
 func checkConduct(t *testing.T, r result) {
 	t.Helper()
 	if len(r.foreign) > 0 {
@@ -91,7 +91,7 @@ func TestPersonaExportsAreComplete(t *testing.T) {
 	}
 }
 
-// checkCalm checks that the export reports nothing as missing.
+// checkCalm checks that the export reports no data as missing.
 func checkCalm(t *testing.T, r result) {
 	t.Helper()
 	for _, o := range r.task.Outcome {
@@ -105,8 +105,8 @@ func checkCalm(t *testing.T, r result) {
 	}
 }
 
-// syntheaFolder returns a folder with the bundles to export: all of them in a soak, and otherwise only the smaller
-// ones.
+// syntheaFolder returns a folder with the bundles to export: in a soak, all bundles, and otherwise only the smaller
+// bundles.
 func syntheaFolder(t *testing.T) string {
 	t.Helper()
 	const small = 60 << 10

@@ -35,7 +35,7 @@ import (
 
 const (
 	workerFunction = "ExportWorkerFunction"
-	// hostilePath is the path prefix under which processWorld serves the FHIR server of a test case.
+	// hostilePath is the path prefix under which processWorld serves a test case's FHIR server.
 	hostilePath = "/hostile/"
 	awsSecret   = "test"
 )
@@ -67,7 +67,8 @@ type processWorld struct {
 	lines []string
 }
 
-// newProcessWorld returns a processWorld whose invocations have the given time-out; 0 means the template's.
+// newProcessWorld returns a processWorld whose invocations have the given timeout. A timeout of 0 selects the
+// template's timeout.
 func newProcessWorld(t *testing.T, timeout time.Duration) *processWorld {
 	t.Helper()
 	if testing.Short() {
@@ -160,8 +161,9 @@ func (y *processWorld) connect(t *testing.T, f template.Function) {
 	}
 }
 
-// export exports the FHIR server's data with a new worker process, and waits until the task has ended. It returns the
-// task and the process's peak memory (VmHWM of /proc), which is 0 if the system does not report it.
+// export exports the FHIR server's data with a new worker process and waits until the task has ended. It returns the
+// task and the process's peak memory (VmHWM in /proc). If the system does not report the peak memory, export returns 0
+// for it.
 func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.Task, peak int64) {
 	t.Helper()
 	y.hostile = hostile
@@ -208,7 +210,7 @@ func (y *processWorld) endWait(t *testing.T, taskID string) {
 	expect.NoError(t, err)
 }
 
-// watch observes the worker process of a processWorld.
+// watch observes a processWorld's worker process.
 type watch struct{ processWorld *processWorld }
 
 // Ended implements lambda.Observer.

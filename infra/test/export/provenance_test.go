@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/export"
 )
 
-// attaching is a server that does not list _revinclude in its CapabilityStatement. It counts searches that use the
-// parameter.
+// attaching is a server that supports _revinclude but does not list it in its CapabilityStatement. It counts searches
+// that use the parameter.
 type attaching struct {
 	http.Handler
 
@@ -35,7 +35,7 @@ func (a *attaching) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // attachedExport exports from a server whose CapabilityStatement does not list _revinclude. It returns the number of
-// searches that use the parameter, and the number of all searches.
+// searches that use the parameter and the total number of searches.
 func attachedExport(t *testing.T, s scenario, ignored bool) (r result, attached, all int) {
 	t.Helper()
 	handler, err := portal()

@@ -15,7 +15,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// The benchmark's record has the types that Synthea writes, with as many resources as the record used for comparison.
+// The benchmark's record has the resource types that Synthea writes, with as many resources as the record used for
+// comparison.
 const (
 	wideResources = 1111
 	wideTypes     = "Observation 438, Procedure 120, Claim 110, ExplanationOfBenefit 110, Encounter 96, " +
@@ -25,8 +26,8 @@ const (
 		"Device 2, SupplyDelivery 1"
 )
 
-// wideRecord returns a person with the benchmark's record. Documents are inline, and only a few practitioners and
-// locations are referenced.
+// wideRecord returns a person with the benchmark's record. Documents are inline, and the record references only a few
+// practitioners and locations.
 func wideRecord(tb testing.TB) persona.Persona {
 	tb.Helper()
 	var entries []map[string]any
@@ -64,7 +65,8 @@ func wideRecord(tb testing.TB) persona.Persona {
 	return people[0]
 }
 
-// belonging returns one of the patient's resources. Three in four reference a practitioner, the others an organization.
+// belonging returns one of the patient's resources. Three in four resources reference a practitioner; the other
+// resources reference an organization.
 func belonging(resourceType string, i int) map[string]any {
 	patient := map[string]any{"reference": "Patient/wide-record"}
 	body := map[string]any{"text": map[string]any{

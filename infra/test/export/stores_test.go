@@ -28,7 +28,7 @@ type grants struct {
 	portal   smart.Portal
 	endpoint catalog.Endpoint
 
-	turn    chan struct{} // a lock; waiting for a mutex would stop virtual time during a refresh
+	turn    chan struct{} // acts as a lock; waiting for a mutex would stop virtual time during a refresh
 	set     tokens.Set
 	version int64
 }
@@ -80,7 +80,7 @@ func (g *grants) refresh(ctx context.Context) (tokens.Usable, error) {
 	return tokens.Usable{Set: g.set, Version: g.version}, nil
 }
 
-// learned stores the properties of servers that exports have discovered, separately for each endpoint.
+// learned stores the server properties that exports have discovered, separately for each endpoint.
 type learned struct {
 	store.EndpointState
 
@@ -99,7 +99,8 @@ func (l *learned) SaveKnown(ctx context.Context, endpointID string, server known
 	return l.EndpointState.SaveKnown(ctx, endpointID, server, until)
 }
 
-// invocation is one run of a worker. It can be set to end at a call, after which no call of the worker takes effect.
+// invocation is one run of a worker. It can be set to end at a given call, after which no call by the worker takes
+// effect.
 type invocation struct {
 	endsAt int  // 1-based number of the last call; 0 means that the run does not crash
 	after  bool // the last call takes effect, but its response is lost
@@ -109,7 +110,7 @@ type invocation struct {
 	calls int
 }
 
-// call makes an outbound call of the worker.
+// call makes an outbound call for the worker.
 func (i *invocation) call(do func() error) error {
 	i.mu.Lock()
 	i.calls++
@@ -133,7 +134,7 @@ func (i *invocation) over() bool {
 	return i.endsAt > 0 && i.calls >= i.endsAt
 }
 
-// crashing is the environment of one invocation. It implements all of a Worker's dependencies except its tasks.
+// crashing is one invocation's environment. It implements all of a Worker's dependencies except the Worker's tasks.
 type crashing struct {
 	*invocation
 
@@ -201,7 +202,7 @@ func portalOf(doer smart.Doer) smart.Portal {
 	return smart.NewPortal(doer, nothing{}, nothing{}, time.Now)
 }
 
-// nothing is a store without clients and endpoints.
+// nothing is a store without clients or endpoints.
 type nothing struct{}
 
 func (nothing) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

@@ -60,7 +60,7 @@ func TestExportIsCompleteOrReportsLossesUnderEverySwitch(t *testing.T) {
 	t.Parallel()
 	all := expectations()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if testing.Short() && i%3 > 0 { // the race detector sees the same code for all
+		if testing.Short() && i%3 > 0 { // the race detector sees the same code for all switches
 			continue
 		}
 		for number, one := range all[name] {
@@ -119,7 +119,7 @@ func (e expectation) check(t *testing.T, r result) {
 	}
 }
 
-// checkFailed checks that a task failed for the given reason and reported this once.
+// checkFailed checks that a task failed for the given reason and that the failure was reported once.
 func checkFailed(t *testing.T, r result, reason export.Reason) {
 	t.Helper()
 	checkConduct(t, r)

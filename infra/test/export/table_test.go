@@ -16,8 +16,8 @@ const (
 	fails                // the task fails for a given reason
 )
 
-// expectation is a set of switches with the required result of an export. The set contains a switch under test, and any
-// further switches that it depends on.
+// expectation is a set of switches with the required result of an export. The set contains the switch under test and
+// all other switches on which it depends.
 type expectation struct {
 	set      string
 	ending   ending
@@ -25,13 +25,13 @@ type expectation struct {
 	loses    []string      // types with missing data if the ending is partly
 	only     []string      // persons to test; empty means all
 	platform string        // platform whose profile supports the switch; empty for the generic profile
-	known    bool          // store the discovered properties of the server
+	known    bool          // store the server's discovered properties
 	heavy    bool          // takes seconds, so it runs only in a soak
 }
 
-// notSeenHere lists switches of the authorization server that prevent an export from starting, or that affect how
-// tokens are issued. They do not affect an export, which uses only the token set. The tests of shared/adapters/smart
-// and infra/test/e2e cover them.
+// notSeenHere lists the authorization server's switches that prevent an export from starting or that affect how tokens
+// are issued. These switches do not affect an export, which uses only the token set. The tests of shared/adapters/smart
+// and infra/test/e2e cover the switches.
 func notSeenHere() []string {
 	return []string{
 		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo,
@@ -47,8 +47,8 @@ func notSeenHere() []string {
 	}
 }
 
-// expectations returns the required results for every switch that affects an export. A switch that is missing both here
-// and in notSeenHere fails the tests.
+// expectations returns the required results for every switch that affects an export. A switch that is missing from both
+// expectations and notSeenHere fails the tests.
 func expectations() map[string][]expectation {
 	all := map[string][]expectation{}
 	for _, part := range []map[string][]expectation{survivable(), vendors(), refusing(), hurting(), tokenLife()} {
@@ -59,7 +59,7 @@ func expectations() map[string][]expectation {
 	return all
 }
 
-// unchangedFile returns expectations for switches that need no further settings and do not change the file.
+// unchangedFile returns expectations for switches that need no additional settings and do not change the file.
 func unchangedFile(sets ...string) []expectation {
 	list := make([]expectation, 0, len(sets))
 	for _, set := range sets {
@@ -118,7 +118,7 @@ func survivable() map[string][]expectation {
 			{set: "everything,search-503:2,session-next", ending: whole},
 			{set: "everything", ending: whole, platform: "meditech"},
 			{set: "everything,search-503:2,session-next", ending: whole, platform: "meditech"},
-			{set: "no-total", ending: whole, platform: "meditech"}, // the server sends no total in either case
+			{set: "no-total", ending: whole, platform: "meditech"}, // in either case, the server sends no total
 		},
 		switches.Practice: {
 			{set: "ah-practice", ending: whole},
@@ -130,7 +130,8 @@ func survivable() map[string][]expectation {
 	}
 }
 
-// vendors lists server behaviours that a vendor's profile describes and that the generic profile must discover.
+// vendors lists server behaviours that a vendor's profile describes and that exports with the generic profile must
+// discover.
 func vendors() map[string][]expectation {
 	as := func(platform string, sets ...string) []expectation {
 		list := unchangedFile(sets...)
@@ -173,11 +174,12 @@ func refusing() map[string][]expectation {
 		switches.Deny401HTML: denied("deny-401-html"), switches.Deny403HTML: denied("deny-403-html"),
 		switches.RequireCategory: {
 			{set: "require-category", ending: whole, only: paged},
-			// One Observation has no category, so it can't be requested. The outcome reports that such resources may be missing.
+			// One Observation has no category, so the export can't request it. The outcome reports that such resources
+			// may be missing.
 			{set: "require-category", ending: partly, loses: []string{"Observation"}, only: unusual},
 		},
 		switches.PatientByID: {
-			// If the server supports only _id for Patient, the export uses that.
+			// If the server supports only _id for Patient, the export uses _id.
 			{set: "patient-by-id", ending: whole, only: small},
 		},
 		switches.GrantOnly: {
@@ -194,7 +196,7 @@ func refusing() map[string][]expectation {
 		set: "limit-seconds:1", ending: fails,
 		reason: export.ResourcePatientFailure, only: small,
 	}}
-	// The server requests a wait that exceeds the export's deadline. The export must respect it and fail.
+	// The server requests a wait that exceeds the export's deadline. The export must respect the request and fail.
 	all[switches.LeaveAlone] = []expectation{{
 		set: "leave-alone:7h", ending: fails, reason: export.SuppressedPleaseContact,
 		only: small,
@@ -214,7 +216,7 @@ func refusing() map[string][]expectation {
 func hurting() map[string][]expectation {
 	const content = export.ResourceInvalidContent
 	return map[string][]expectation{
-		// Data on a foreign server is not part of this server's record. The omission is reported.
+		// Data on a foreign server is not part of this server's record. The outcome reports the omission.
 		switches.ForeignReference: {{set: "foreign-ref", ending: partly, loses: []string{"Location", "Organization"}}},
 		switches.NextForeign: {
 			{set: "next-foreign", ending: whole, only: paged}, // the export requests a larger first page
@@ -276,8 +278,9 @@ func tokenLife() map[string][]expectation {
 	}
 }
 
-// The test persons. The first has resources of many types, nested references and more than a page of Observations. The
-// second has data that often causes errors in clients. The third is small, for slow cases.
+// These are the test persons. The first person has resources of many types, nested references and more than a page of
+// Observations. The second person has data that often causes errors in clients. The third person has a small record,
+// for slow cases.
 var (
 	paged   = []string{"garden-wide"}
 	unusual = []string{"linden-moss"}

@@ -17,24 +17,23 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// The base URLs that the sandbox's switches write into records.
+// The sandbox's switches write these base URLs into records.
 const (
 	foreignBase = "http://foreign.example/fhir/"
 	insideBase  = "http://inside.example:8080/hapi/fhir"
 )
 
-// truth is the required content of a file, by "Type/id". It is computed from the person's data without using the
-// engine.
+// truth is a file's required content by "Type/id". It is computed from the person's data without using the engine.
 type truth struct {
 	content    map[string]map[string]any
-	bytes      map[string]string   // names of resources by their bytes, for those that the server sends unchanged
-	referrers  map[string][]string // resources that reference each resource, or have it as an attachment
+	bytes      map[string]string   // names of resources that the server sends unchanged, by the resources' bytes
+	referrers  map[string][]string // resources that reference each resource or have it as an attachment
 	searchable map[string]bool     // types for which the server supports a search by patient
 	sourced    bool                // resources in the server's FHIR version must have a meta.source
 }
 
-// truthOf returns a person's record as a server with the scenario's switches stores it. References are relative even if
-// the server's are absolute.
+// truthOf returns a person's record in the form in which a server with the scenario's switches stores it. References
+// are relative even if the server's references are absolute.
 func truthOf(t *testing.T, s scenario) truth {
 	t.Helper()
 	with := switches.Set{}
@@ -67,8 +66,8 @@ func truthOf(t *testing.T, s scenario) truth {
 	return made
 }
 
-// searchable returns the types that reference the patient in an element that FHIR R4 can search. These are the
-// patient's own data; other types are only referenced.
+// searchable returns the types that reference the patient in an element for which FHIR R4 defines a search. Resources
+// of these types are the patient's own data; resources of other types are only referenced.
 func searchable(resources []persona.Resource) map[string]bool {
 	found := map[string]bool{}
 	for _, r := range resources {
@@ -83,7 +82,7 @@ func searchable(resources []persona.Resource) map[string]bool {
 	return found
 }
 
-// moveAttachments applies the attachment switches to the URLs and contents of documents' Binaries.
+// moveAttachments applies the attachment switches to the URLs and contents of the documents' Binaries.
 func (m truth) moveAttachments(with switches.Set, base string) {
 	moved := slices.ContainsFunc([]string{
 		switches.AttachmentURLs, switches.AttachmentLarge, switches.AttachmentDrops, switches.AttachmentMissing,
@@ -144,7 +143,7 @@ func decode(t *testing.T, raw []byte) map[string]any {
 
 func nameOf(body map[string]any) string { return fmt.Sprint(body["resourceType"], "/", body["id"]) }
 
-// rename changes MedicationRequest to its DSTU2 name, also in references.
+// rename changes MedicationRequest to its DSTU2 name, including in references.
 func rename(node any) {
 	switch node := node.(type) {
 	case []any:

@@ -37,8 +37,8 @@ func (c *trials) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Handler.ServeHTTP(w, r)
 }
 
-// unlistedExport exports from a server whose CapabilityStatement omits types. It also returns the types that the export
-// tried.
+// unlistedExport exports from a server whose CapabilityStatement omits types. It also returns the types for which the
+// export tried a search.
 func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	t.Helper()
 	handler, err := portal()
@@ -52,7 +52,7 @@ func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	return r, slices.Sorted(maps.Keys(counted.asked))
 }
 
-// missingOf returns the reason why resources of a type are missing, or "" if none are missing.
+// missingOf returns the reason why resources of a type are missing, or "" if the type has no missing resources.
 func missingOf(r result, resourceType string) string { return r.task.Shortfall().Missing[resourceType] }
 
 func TestUnlistedTypesAreTriedOnceAndExported(t *testing.T) {
@@ -152,7 +152,7 @@ func TestExportStopsTryingUnlistedTypesWhenServerFails(t *testing.T) {
 			},
 		})
 		checkHonest(t, r)
-		if len(asked) > 3+8 { // those in flight when the third failed
+		if len(asked) > 3+8 { // requests in flight when the third request failed
 			t.Errorf("%d types were tried at a server that fails", len(asked))
 		}
 		if missingOf(r, "SupplyDelivery") != string(export.LossNotAdvertised) {

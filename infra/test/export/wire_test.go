@@ -15,26 +15,26 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// The limits that safehttp.Client enforces.
+// safehttp.Client enforces these limits.
 const (
 	headerTimeout = 30 * time.Second
 	totalTimeout  = 60 * time.Second
 )
 
-// mishap describes how a request fails. The zero value means that it does not fail.
+// mishap describes how a request fails. The zero value means that the request does not fail.
 type mishap struct {
 	late       time.Duration
 	refused    bool   // the connection is refused
 	lost       bool   // the response is lost
 	cut        bool   // the connection breaks in the middle of the body
 	garbled    bool   // the body is truncated without an error
-	status     int    // status of a response by an intermediary
-	retryAfter string // value of the header, if status is set
+	status     int    // status of an intermediary's response
+	retryAfter string // header value, if status is set
 }
 
 // wire implements smart.Doer for the real reader. It calls a handler in the same process and simulates a net/http
-// client with a real connection. Bodies are streamed, so that large ones are never held in memory. Requests to other
-// servers are recorded and refused.
+// client with a real connection. Bodies are streamed, so that large bodies are never held in memory. Requests to other
+// servers are recorded and rejected.
 type wire struct {
 	handler http.Handler
 	mishap  func(address string, nth int) mishap // nil if no request fails
@@ -42,7 +42,7 @@ type wire struct {
 	mu      sync.Mutex
 	asked   map[string]int
 	foreign []string
-	busy    int // number of requests without a response so far
+	busy    int // number of requests currently without a response
 	most    int
 }
 
@@ -81,7 +81,7 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// sessionID matches the random ID by which a server identifies its pages. Each page can be requested once.
+// sessionID matches the random ID by which a server identifies its pages. Clients can request each page once.
 var sessionID = regexp.MustCompile(`(sessionID=)[0-9a-f]+`)
 
 func (w *wire) begin(r *http.Request) mishap {
@@ -104,7 +104,7 @@ func (w *wire) end() {
 	w.busy--
 }
 
-// before waits if the request is to be slow.
+// before waits if the request should be slow.
 func (m mishap) before(ctx context.Context) error {
 	if m.refused {
 		return &safehttp.Error{Class: safehttp.Connect}
@@ -173,7 +173,7 @@ func ctxError(ctx context.Context) error {
 	return &safehttp.Error{Class: safehttp.Canceled}
 }
 
-// unpacked requests gzip and decompresses the response, as net/http does if the caller sets no Accept-Encoding.
+// unpacked requests gzip and decompresses the response, as net/http does if the caller does not set Accept-Encoding.
 func unpacked(response *http.Response, r *http.Request) (*http.Response, error) {
 	if response.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Accept-Encoding") != "" {
 		return response, nil
@@ -199,7 +199,7 @@ type sender struct {
 	frozen http.Header
 	status int
 	length int64
-	left   int64 // unsent bytes of the announced Content-Length; negative if there is none
+	left   int64 // unsent bytes of the announced Content-Length; negative without a Content-Length
 	sent   chan struct{}
 }
 

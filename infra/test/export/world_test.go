@@ -50,8 +50,8 @@ var (
 	errDead = errors.New("the worker has been killed")
 )
 
-// All tests share one sandbox and its persons, so that records are built and indexed once. Every export has its own
-// label in the URL, which keeps counters and tokens separate.
+// All tests share one sandbox and its persons, so that records are built and indexed only once. Every export has its
+// own label in the URL, which keeps counters and tokens separate.
 var (
 	people = sync.OnceValues(func() ([]persona.Persona, error) { return withOurs(persona.Builtin()) })
 	portal = sync.OnceValues(func() (http.Handler, error) {
@@ -63,7 +63,7 @@ var (
 	})
 )
 
-// withOurs adds the persons in testdata.
+// withOurs adds the persons in the testdata folder.
 func withOurs(all []persona.Persona) ([]persona.Persona, error) {
 	ours, err := persona.LoadDir("testdata")
 	return append(all, ours...), err
@@ -111,11 +111,11 @@ type scenario struct {
 	// platform whose profile is used; empty for the generic profile
 	platform string
 	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // obtains the tokens; nil signs in at the portal
-	// stores discovered properties of the server; nil stores none
+	// stores the server's discovered properties; nil stores no properties
 	known    collect.Known
 	mishap   func(address string, nth int) mishap
 	lives    func(run int) (endsAt int, after bool) // when each run crashes; nil for no crashes
-	deadline func(run int) time.Duration            // deadline of each run; nil for none
+	deadline func(run int) time.Duration            // each run's deadline; nil for no deadline
 }
 
 // fhirBase returns the base URL of the scenario's server.
@@ -141,7 +141,7 @@ type result struct {
 	took     time.Duration
 }
 
-// world is the environment of a worker.
+// world is a worker's environment.
 type world struct {
 	scenario scenario
 	wire     *wire
@@ -151,7 +151,7 @@ type world struct {
 	enqueued []time.Duration
 }
 
-// run runs the complete export. It must be called in a synctest bubble.
+// run runs the complete export. Call it only in a synctest bubble.
 func (s scenario) run(t *testing.T) result {
 	t.Helper()
 	w := s.newWorld(t)

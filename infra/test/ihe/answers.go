@@ -35,7 +35,7 @@ func faultOf(code, sub string) string {
 		`<soap:Reason><soap:Text xml:lang="en">quoted: Aster, 1984-03-12</soap:Text></soap:Reason></soap:Fault>`)
 }
 
-// discover responds to ITI-55. It matches the person by family name and date of birth.
+// discover responds to ITI-55 requests. It matches the person by family name and date of birth.
 func (p *Peer) discover(document *etree.Document, set Switch) string {
 	known := p.options.Knows
 	born := strings.ReplaceAll(known.BirthDate, "-", "")
@@ -105,10 +105,10 @@ func (p *Peer) discovered(document *etree.Document, accepted, code, subjects, re
 		`"/></queryAck></controlActProcess></PRPA_IN201306UV02>`
 }
 
-// cx returns the person's ID in the format of document registries (CX).
+// cx returns the person's ID in the format that document registries use (CX).
 func (p *Peer) cx() string { return p.options.Patient + "^^^&" + bare(p.options.Home) + "&ISO" }
 
-// list responds to ITI-38.
+// list responds to ITI-38 requests.
 func (p *Peer) list(document *etree.Document, set Switch) string {
 	home, whose, status, errors := p.options.Home, p.cx(), "urn:oasis:names:tc:ebxml-regrep:ResponseStatusType:Success", ""
 	asked := document.FindElement("//AdhocQuery[@id='urn:uuid:14d4debf-8f97-4251-9a74-a90016b0af0d']")
@@ -179,7 +179,7 @@ func failure(code string) string {
 		`</rs:RegistryErrorList>`
 }
 
-// retrieve responds to ITI-39. If attached is not nil, it contains the document as an attachment.
+// retrieve responds to ITI-39 requests. If attached is not nil, it contains the document as an attachment.
 func (p *Peer) retrieve(document *etree.Document, set Switch) (inner string, attached []byte) {
 	var found *Document
 	for _, d := range p.options.Documents {

@@ -1,6 +1,6 @@
-// Package ihe provides a Responding Gateway for tests of shared/tefca/ihe. It is a small server over mutual TLS that
-// verifies requests as a QHIN does, and whose responses depend on switches. Its messages are written independently of
-// the adapter's. It has one fictional person and stores nothing.
+// Package ihe provides a Responding Gateway for tests of shared/tefca/ihe. The gateway is a small server over mutual
+// TLS that verifies requests as a QHIN does. Switches determine the gateway's responses. Its messages are written
+// independently of the adapter's messages. The gateway has one fictional person and stores nothing.
 package ihe
 
 import (
@@ -20,40 +20,40 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Transaction identifies a kind of request to a gateway. Its value is the URL path.
+// Transaction identifies a kind of gateway request. Its value is the URL path.
 type Transaction string
 
-// The transactions (IHE ITI TF-2, 3.55, 3.38 and 3.39).
+// A gateway supports these transactions (IHE ITI TF-2, 3.55, 3.38 and 3.39).
 const (
 	Discovery Transaction = "/discovery"
 	Query     Transaction = "/query"
 	Retrieve  Transaction = "/retrieve"
 )
 
-// Switch selects a kind of response. A switch has no effect on a transaction that it does not apply to.
+// Switch selects a kind of response. Each switch affects only certain transactions.
 type Switch string
 
-// The switches. Without one, a gateway matches its person, lists the person's documents, and sends each as an
-// attachment (MTOM).
+// These switches select responses. Without a switch, a gateway matches its person, lists the person's documents, and
+// sends each document as an attachment (MTOM).
 const (
 	NoMatch     Switch = "no match"     // no matching person
 	Ambiguous   Switch = "ambiguous"    // asks for more attributes
 	Several     Switch = "several"      // two matching records in one community
 	Failing     Switch = "failing"      // the transaction's error response
-	Denied      Switch = "denied"       // a SOAP fault of WS-Security
-	Fault       Switch = "fault"        // a SOAP fault of the receiver
-	Partial     Switch = "partial"      // incomplete list of documents
+	Denied      Switch = "denied"       // a WS-Security SOAP fault
+	Fault       Switch = "fault"        // the receiver's SOAP fault
+	Partial     Switch = "partial"      // incomplete document list
 	Slow        Switch = "slow"         // no response until the client disconnects
 	Cut         Switch = "cut"          // connection closed in the middle of the response
 	Malformed   Switch = "malformed"    // truncated XML
 	Unrelated   Switch = "unrelated"    // response to a different message
 	Foreign     Switch = "foreign"      // response from another community
-	Mixed       Switch = "mixed"        // a result of its own and one of another community
-	OtherPerson Switch = "other person" // data of another patient
-	OtherThing  Switch = "other thing"  // a document other than the requested one
+	Mixed       Switch = "mixed"        // the gateway's own result and a result from another community
+	OtherPerson Switch = "other person" // another patient's data
+	OtherThing  Switch = "other thing"  // a document other than the requested document
 	Twice       Switch = "twice"        // the same ID for two documents
 	Inline      Switch = "inline"       // document inline, in base64
-	Large       Switch = "large"        // document above the size limit
+	Large       Switch = "large"        // document that exceeds the size limit
 	Missing     Switch = "missing"      // the document no longer exists
 	BusyOnce    Switch = "busy once"    // 503 for the first request
 	AlwaysBusy  Switch = "always busy"
@@ -65,21 +65,21 @@ type Document struct {
 	Content               []byte
 	OnDemand              bool
 
-	// Deviations from the profiles.
-	Home     string // home attribute of the entry; empty means the gateway's
-	Patient  string // patient ID (CX) of the entry; empty means the person's
-	ID2      string // second uniqueId of the entry, if any
+	// These fields deviate from the profiles.
+	Home     string // the entry's home attribute; empty means the gateway's community ID
+	Patient  string // the entry's patient ID (CX); empty means the person's ID
+	ID2      string // the entry's second uniqueId, if any
 	Spelt    string // DocumentUniqueId in the retrieval's response; empty means ID
-	Unplaced bool   // the entry names no repository, so retrievals name the community instead
+	Unplaced bool   // the entry does not name a repository, so retrievals name the community instead
 }
 
 // Options configures a Peer.
 type Options struct {
-	Home      string // home community ID of the gateway
+	Home      string // the gateway's home community ID
 	Knows     tefca.Person
-	Patient   string     // ID of the person, assigned by the community
+	Patient   string     // the person's ID, assigned by the community
 	Clients   *Authority // issuer of the required client certificates
-	Audience  string     // home community ID of the permitted client
+	Audience  string     // the permitted client's home community ID
 	Documents []Document
 	Now       func() time.Time
 }
@@ -146,14 +146,14 @@ func (p *Peer) Seen(t Transaction) int {
 	return p.seen[t]
 }
 
-// Refused returns the reasons why requests were refused, in order.
+// Refused returns the reasons why the gateway rejected requests, in order.
 func (p *Peer) Refused() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string{}, p.refused...)
 }
 
-// Last returns the body of the last request for a transaction, and its Content-Type.
+// Last returns the body and Content-Type of the last request for a transaction.
 func (p *Peer) Last(t Transaction) (body []byte, contentType string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

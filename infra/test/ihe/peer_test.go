@@ -24,7 +24,7 @@ import (
 
 const home, ours = "urn:oid:2.999.2", "urn:oid:2.999.1"
 
-// world holds a gateway, the authority that issues its clients' certificates, and its clock.
+// world holds a gateway, the authority that issues certificates to the gateway's clients, and the gateway's clock.
 type world struct {
 	gateways, clients *peer.Authority
 	certificate, key  string
@@ -103,7 +103,7 @@ func (w *world) located(t *testing.T, as, certificate, key string) tefca.Match {
 	return match
 }
 
-// post sends a body to the gateway over TLS, with a client certificate unless certificate is empty.
+// post sends a body to the gateway over TLS. It uses a client certificate unless certificate is empty.
 func (w *world) post(t *testing.T, body, certificate, key string) (status int, answer string) {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -136,7 +136,7 @@ func (w *world) post(t *testing.T, body, certificate, key string) (status int, a
 }
 
 // TestGatewayVerifiesRequestsLikeQHIN proves that the test gateway verifies every part of a request. Tests against a
-// gateway that accepts everything would prove nothing.
+// gateway that accepts every request would prove nothing.
 func TestGatewayVerifiesRequestsLikeQHIN(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -202,7 +202,7 @@ func TestGatewayRequiresClientCertificate(t *testing.T) {
 	if w.peer.Seen(peer.Discovery) != before {
 		t.Error("the gateway read what it was sent")
 	}
-	// This certificate is trusted in the network, but it is not the one that the assertion names.
+	// The network trusts this certificate, but the assertion names a different certificate.
 	second, secondKey, err := w.clients.Issue("another of the network")
 	if err != nil {
 		t.Fatal(err)
@@ -215,8 +215,8 @@ func TestGatewayRequiresClientCertificate(t *testing.T) {
 	}
 }
 
-// TestMessageExpiresWithinMinutes proves that the gateway accepts a signed message four minutes after signing, but
-// neither six minutes after nor three minutes before.
+// TestMessageExpiresWithinMinutes proves that the gateway accepts a signed message four minutes after signing. The
+// gateway must reject the message six minutes after signing and three minutes before signing.
 func TestMessageExpiresWithinMinutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -239,7 +239,7 @@ func TestMessageExpiresWithinMinutes(t *testing.T) {
 	}
 }
 
-// TestMessageExpiresWithItsToken proves that a signed message expires no later than its id_token.
+// TestMessageExpiresWithItsToken proves that a signed message expires no later than the message's id_token.
 func TestMessageExpiresWithItsToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -258,8 +258,8 @@ func TestMessageExpiresWithItsToken(t *testing.T) {
 	}
 }
 
-// TestRequestsContainOnlyTokenAndVerifiedDemographics proves that all three requests contain the unmodified id_token,
-// and that their bodies contain no personal data except the verified demographics.
+// TestRequestsContainOnlyTokenAndVerifiedDemographics proves that all three requests contain the unmodified id_token.
+// The requests' bodies must contain no personal data except the verified demographics.
 func TestRequestsContainOnlyTokenAndVerifiedDemographics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

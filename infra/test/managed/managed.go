@@ -1,5 +1,6 @@
 // Package managed provides tests of the dashboard's functions with a complete operator on an embedded AWS, including
-// the organisations in membertest. Handlers under test therefore use the real rules and rows. Only tests import it.
+// the organisations in membertest. Handlers under test therefore use the real rules and rows. Only tests import this
+// package.
 package managed
 
 import (
@@ -29,13 +30,13 @@ import (
 
 const stackName = "managed"
 
-// Stack is the service's stores and operator, without its functions.
+// Stack holds the service's stores and operator, without the service's functions.
 type Stack struct {
 	Operator *wiring.Operator
 	Outputs  map[string]string
 	AWS      aws.Config
 	Audit    audit.Log
-	Mail     func() []ses.Mail // Mail returns all sent e-mails
+	Mail     func() []ses.Mail // Mail returns all sent emails
 
 	flow string // name of the Flow table
 }
@@ -96,7 +97,7 @@ func (s *Stack) Control() store.Control {
 // Flow returns the stack's Flow table.
 func (s *Stack) Flow() store.Flow { return store.Flow{DB: store.NewClient(s.AWS), Table: s.flow} }
 
-// Setup returns the reader of tenants' setup progress.
+// Setup returns the reader for tenants' setup progress.
 func (s *Stack) Setup() operator.Setup {
 	db := store.NewClient(s.AWS)
 	tasks, connections := store.Tasks{DB: db, Table: s.Outputs["WorkTable"]}, store.Connections{
@@ -109,10 +110,10 @@ func (s *Stack) Setup() operator.Setup {
 	return operator.NewSetup(store.NewSetup(s.Control()), connections, tasks, log)
 }
 
-// Tenant returns the tenant of an organisation and a mode.
+// Tenant returns the tenant for an organisation and a mode.
 func Tenant(orgID string, mode org.Mode) org.Tenant { return org.Tenant{Mode: mode, OrgID: orgID} }
 
-// Audited returns an organisation's audit log as "actor action target", oldest first.
+// Audited returns an organisation's audit log as "actor action target" lines, oldest first.
 func (s *Stack) Audited(tb testing.TB, orgID string) []string {
 	tb.Helper()
 	rows, _, err := s.Audit.List(tb.Context(), orgID, 0, 100)

@@ -21,13 +21,13 @@ import (
 
 const (
 	workers   = 50 // MaximumConcurrency of exportworker in template.yaml
-	ofOne     = 20 // the template's parameter ExportsPerOrganisation
+	ofOne     = 20 // the template parameter ExportsPerOrganisation
 	lease     = time.Minute
-	exporting = 2 * time.Minute      // typical duration of an export
+	exporting = 2 * time.Minute      // an export's typical duration
 	asking    = 5 * time.Millisecond // duration of a store call
 )
 
-// flood has thousands of exports of one organisation and single exports of others.
+// flood has thousands of exports from one organisation and single exports from other organisations.
 type flood struct {
 	source
 
@@ -68,7 +68,7 @@ func (f *flood) ask(t *testing.T, tenant org.Tenant, many int) {
 	}
 }
 
-// waited requests an export for a tenant and returns the time until it starts.
+// waited requests a tenant's export and returns the time until the export starts.
 func (f *flood) waited(t *testing.T, tenant org.Tenant) time.Duration {
 	t.Helper()
 	asked := time.Now()
@@ -86,7 +86,7 @@ func (f *flood) waited(t *testing.T, tenant org.Tenant) time.Duration {
 	}
 }
 
-// work simulates the export worker. Its exports do nothing but wait.
+// work simulates the export worker. Its exports only wait.
 func (f *flood) work(ctx context.Context, i due.Item) {
 	task, err := f.rows.ClaimTask(ctx, i.Tenant, i.ID, time.Now(), time.Now().Add(lease))
 	if err != nil {
@@ -123,7 +123,7 @@ func (f *flood) begin(task export.Task) time.Duration {
 }
 
 // TestExportFloodDelaysNoOtherOrganisation proves that other organisations do not wait for a worker. Without the limit
-// on concurrent exports per organisation, one organisation would occupy all workers. A soak uses 5,000 exports.
+// on an organisation's concurrent exports, one organisation would occupy all workers. A soak uses 5,000 exports.
 func TestExportFloodDelaysNoOtherOrganisation(t *testing.T) {
 	t.Parallel()
 	many := 1000

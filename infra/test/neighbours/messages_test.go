@@ -26,7 +26,7 @@ func TestMessageBurstDelaysNoOtherOrganisation(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		invocations int           // MaximumConcurrency in template.yaml
-		takes       time.Duration // typical processing time of a message
+		takes       time.Duration // a message's typical processing time
 		isFair      bool
 		atMost      time.Duration
 	}{
@@ -51,8 +51,8 @@ func TestMessageBurstDelaysNoOtherOrganisation(t *testing.T) {
 	}
 }
 
-// burst has one organisation send many messages. Once the workers have started on them, another organisation sends a
-// message. burst returns how long that message waits.
+// burst has one organisation send many messages. After the workers have started to process these messages, another
+// organisation sends a message. burst returns the time for which that message waits.
 func burst(t *testing.T, s *source, many int, takes time.Duration, isFair bool) time.Duration {
 	t.Helper()
 	quiet, handled := organisation("2"), make(chan time.Time, 1)

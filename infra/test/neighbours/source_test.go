@@ -24,8 +24,8 @@ func organisation(last string) org.Tenant {
 	return org.Tenant{Mode: org.Live, OrgID: "a0000000-0000-4000-8000-00000000000" + last}
 }
 
-// source simulates Lambda's event source for a queue. It has a limited number of concurrent invocations; each takes a
-// batch and lasts as long as the batch's slowest message.
+// source simulates Lambda's event source for a queue. The number of concurrent invocations is limited. Each invocation
+// takes a batch and lasts as long as the batch's slowest message.
 type source struct {
 	invocations int
 	batch       int
@@ -38,7 +38,7 @@ type source struct {
 	stop    context.CancelFunc
 }
 
-// open creates the queue. If isFair is set, it is a fair queue.
+// open creates the queue. If isFair is set, open creates a fair queue.
 func (s *source) open(t *testing.T, isFair bool) {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})

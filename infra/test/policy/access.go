@@ -42,12 +42,12 @@ func (st statement) forAccount() bool {
 	return short(at(st.condition, "StringEquals", "aws:SourceAccount")) == "${AWS::AccountId}"
 }
 
-// Wildcards reports statements that allow more than they name: a wildcard in an action or a resource, except for the
-// objects in one of the template's buckets; everything that is not listed; every principal; a service acting for any
-// account. A condition does not make such a statement acceptable. Only a key policy may delegate everything to the
-// account's own IAM, because otherwise the key could never be changed; * in its Resource means the key itself.
-// Wildcards also reports permissions outside a role's own statements, except those that let one of the stack's
-// schedules start a function.
+// Wildcards reports statements that allow more than they name. Such a statement has a wildcard in an action or a
+// resource (except for the objects in one of the template's buckets) or allows everything that is not listed. It may
+// also admit every principal or a service acting for any account. A condition does not make such a statement
+// acceptable. Only a key policy may delegate everything to the account's own IAM, because otherwise the key could never
+// be changed; * in its Resource means the key itself. Wildcards also reports permissions outside a role's own
+// statements, except permissions that let one of the stack's schedules start a function.
 func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {
@@ -85,7 +85,7 @@ func (s *Stack) wildcards(r Resource, st statement, found *findings) {
 	}
 }
 
-// knowNoResource reports whether AWS defines no resource type for any of the actions, so that their only possible
+// knowNoResource reports whether AWS defines no resource type for any of the actions. In that case, their only possible
 // resource is *.
 // docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 func knowNoResource(actions []string) bool {
@@ -93,13 +93,13 @@ func knowNoResource(actions []string) bool {
 	return !slices.ContainsFunc(actions, func(a string) bool { return !slices.Contains(known, a) })
 }
 
-// starts reports whether a permission lets one rule of a schedule start a function. API Gateway uses a role instead.
+// starts reports whether a permission lets a schedule's rule start a function. API Gateway uses a role instead.
 func starts(permission Resource) bool {
 	return scalar(permission.Properties["Principal"]) == "events.amazonaws.com" &&
 		permission.Properties["SourceArn"] != nil
 }
 
-// everybody reports a statement in a resource policy that grants access to every principal, or to a service acting for
+// everybody reports a statement in a resource policy that grants access to every principal or to a service acting for
 // any account.
 func (st statement) everybody(id string, found *findings) {
 	anybody := slices.Contains(shorts(st.principal), "*")
@@ -114,8 +114,8 @@ func (st statement) everybody(id string, found *findings) {
 	}
 }
 
-// OutsideTemplate reports permissions of roles on resources outside the template, which are usually typing errors. An
-// index must belong to the table that is named with it.
+// OutsideTemplate reports role permissions on resources outside the template, which are usually typing errors. An index
+// must belong to the table that is named with the index.
 func OutsideTemplate(s *Stack) []Finding {
 	var found, other findings
 	for _, r := range s.of(kindRole) {
@@ -156,8 +156,8 @@ func (s *Stack) owns(on string) bool {
 	})
 }
 
-// allowed returns a resource's Allow statements. It reports roles and functions whose policies are not written out in
-// the template.
+// allowed returns a resource's Allow statements. It reports roles and functions whose policies are not fully contained
+// in the template.
 func (s *Stack) allowed(r Resource, found *findings) []statement {
 	policies := list(r.Properties["Policies"])
 	documents := make([]any, 0, 3+len(policies))
@@ -185,8 +185,8 @@ func delegates(st statement) bool {
 		slices.Equal(st.actions, []string{"kms:*"})
 }
 
-// isObjects reports whether a resource denotes objects in one of the template's buckets: all objects, those in a
-// folder, or a single one by name.
+// isObjects reports whether a resource denotes objects in one of the template's buckets: all objects, the objects in a
+// folder, or a single named object.
 func (s *Stack) isObjects(resource string) bool {
 	return slices.ContainsFunc(s.of(kindBucket), func(b Resource) bool {
 		within, ok := strings.CutPrefix(resource, "${"+b.ID+".Arn}/")
@@ -198,8 +198,8 @@ func (s *Stack) isObjects(resource string) bool {
 	})
 }
 
-// Reserved reports functions that use a reserved resource, in their permissions or environment, without being listed.
-// allowed maps a resource's logical ID to the logical IDs of the permitted functions.
+// Reserved reports functions that use a reserved resource, in their permissions or environment, but are not on the
+// resource's list. The allowed map holds the logical IDs of the permitted functions by the resource's logical ID.
 func Reserved(s *Stack, allowed map[string][]string) []Finding {
 	var found findings
 	for _, id := range slices.Sorted(maps.Keys(allowed)) {

@@ -22,8 +22,8 @@ var (
 )
 
 // Alarms reports alarms without a runbook and runbooks without an alarm. It also reports metrics that an alarm's
-// expressions use without defining them, and metrics that are defined but unused. cfn-guard checks all other rules for
-// alarms (.ci/template/rules/queues.guard).
+// expressions use but the alarm does not define, and metrics that an alarm defines but does not use. cfn-guard checks
+// all other rules for alarms (.ci/template/rules/queues.guard).
 func Alarms(s *Stack, t *Tree) []Finding {
 	var found findings
 	named := map[string]bool{}
@@ -44,7 +44,7 @@ func Alarms(s *Stack, t *Tree) []Finding {
 	return found.sorted()
 }
 
-// checkRunbooks reports runbooks that belong to no alarm or that leave an on-call engineer's questions open.
+// checkRunbooks reports runbooks that do not belong to an alarm or that leave an on-call engineer's questions open.
 func (t *Tree) checkRunbooks(named map[string]bool, found *findings) {
 	for name := range t.paths {
 		if !strings.HasPrefix(name, runbooks) {
@@ -83,7 +83,7 @@ func seriesOf(a Resource) seriesList {
 	return all
 }
 
-// dimensions parses the dimensions of a metric.
+// dimensions parses a metric's dimensions.
 func dimensions(v any) map[string]string {
 	all := map[string]string{}
 	for _, d := range list(v) {
@@ -92,7 +92,7 @@ func dimensions(v any) map[string]string {
 	return all
 }
 
-// check reports metrics that are fetched but not used, and expressions that use metrics that are not fetched.
+// check reports fetched metrics that no expression uses, and expressions that use metrics that are not fetched.
 func (all seriesList) check(alarm string, found *findings) {
 	defined, used := make([]string, 0, len(all)), make([]string, 0, len(all))
 	for _, one := range all {
@@ -117,7 +117,7 @@ func (all seriesList) check(alarm string, found *findings) {
 }
 
 // watches reports whether a series contains a resource's metric. The value of dimension identifies the resource. All
-// other dimensions must equal others.
+// other dimensions must equal the dimensions in others.
 func (one series) watches(namespace, metric, dimension, value string, others map[string]string) bool {
 	if one.namespace != namespace || one.metric != metric || one.dimensions[dimension] != value {
 		return false

@@ -2,8 +2,9 @@ package policy
 
 import "strings"
 
-// MostResources is the maximum number of resources in the stack. CloudFormation's limit is 500. The margin allows a
-// part to be moved to a separate stack, during which its resources temporarily exist twice (ADR 51).
+// MostResources is the maximum number of resources in the stack. CloudFormation's limit is 500. The margin allows
+// moving a part of the stack to a separate stack. During the move, the part's resources temporarily exist twice (ADR
+// 51).
 const MostResources = 450
 
 // Budget reports a stack with more than MostResources resources.
@@ -15,7 +16,7 @@ func Budget(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// Count returns the number of CloudFormation resources that a template creates, including all optional ones.
+// Count returns the number of CloudFormation resources that a template creates, including all optional resources.
 func Count(s *Stack) int {
 	n, gradual := 0, 0
 	for _, r := range s.Resources {
@@ -35,8 +36,8 @@ func Count(s *Stack) int {
 }
 
 // resourcesOf counts the resources that SAM generates for a function: the function, a version, the alias, a schedule's
-// rule with its permission, a queue's event source mapping, a retry configuration and a deployment group. The
-// function's role and log group are resources in the template.
+// rule with its permission, a queue's event source mapping, a retry configuration and a deployment group. The template
+// itself defines the function's role and log group.
 func resourcesOf(f Resource) int {
 	n := 3 + 2*len(events(f, "Schedule")) + len(events(f, "SQS"))
 	for _, p := range []string{"EventInvokeConfig", "DeploymentPreference"} {
@@ -47,8 +48,8 @@ func resourcesOf(f Resource) int {
 	return n
 }
 
-// Counted reports functions for which SAM generates a different number of resources than resourcesOf counts. It also
-// reports a difference in the total.
+// Counted reports functions for which SAM generates a different number of resources from the number that resourcesOf
+// returns. It also reports a difference in the total.
 func Counted(s, transformed *Stack) []Finding {
 	var found findings
 	for _, f := range s.of(kindFunction) {

@@ -88,7 +88,7 @@ func changes(n ast.Node) []ast.Expr {
 	return nil
 }
 
-// baseOf returns the name of the variable that contains the element or part e.
+// baseOf returns the name of the variable that contains the element or field e.
 func baseOf(e ast.Expr) string {
 	for {
 		switch inner := e.(type) {

@@ -11,8 +11,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Folders reports functions that exist only as a folder in functions/ or only in the template, and folders that are
-// incomplete.
+// Folders reports incomplete folders, and functions that exist only as a folder in functions/ or only in the template.
 func Folders(t *Tree, functions []template.Function) []Finding {
 	var found findings
 	declared := map[string]bool{}
@@ -41,9 +40,9 @@ type operation struct {
 	Function string `yaml:"x-function"` // folder of the function that serves the operation
 }
 
-// Routes reports paths that exist only in the template or only in the API's description (docs/openapi.yaml), and
-// methods that the description assigns to a different function than the template. A route with ANY covers every method
-// without its own route; the function refuses methods that it does not support.
+// Routes reports paths that exist only in the template or only in the API's description (docs/openapi.yaml). It also
+// reports methods that the description and the template assign to different functions. A route with ANY covers every
+// method without its own route; the function rejects methods that it does not support.
 func Routes(functions []template.Function, description []byte) []Finding {
 	const api, stack = "docs/openapi.yaml", "template.yaml"
 	var found findings
@@ -77,7 +76,7 @@ func Routes(functions []template.Function, description []byte) []Finding {
 	return found.sorted()
 }
 
-// isDescribed reports whether the description contains a method that a route assigns to the same function.
+// isDescribed reports whether the description assigns one of a route's methods to the route's function.
 func isDescribed(operations map[template.Route]operation, r template.Route) bool {
 	for described := range operations {
 		if described.Path == r.Path && (r.Method == "ANY" || r.Method == described.Method) {

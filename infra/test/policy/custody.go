@@ -26,7 +26,8 @@ func custody() map[string]func(statement) bool {
 // quoted matches a name in code formatting.
 var quoted = regexp.MustCompile("`([a-z]+)`")
 
-// Custody compares the functions listed in SECURITY.md with those to which the template grants the described access.
+// Custody compares the functions listed in SECURITY.md with the functions to which the template grants the described
+// access.
 func Custody(s *Stack, document []byte) []Finding {
 	const where = "SECURITY.md"
 	var found, other findings

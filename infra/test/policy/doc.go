@@ -3,6 +3,6 @@
 // The package's tests run every rule on the repository.
 //
 // The package checks only the repository's text. No rule is implemented twice: .golangci.yml and .ci/deadcode check Go
-// code, and .ci/template/rules (cfn-guard), checkov and cfn-lint check the template's resources individually. A rule
-// belongs in this package if it compares files or permissions with each other (docs/adr/0050-weight.md).
+// code, and .ci/template/rules (cfn-guard), checkov and cfn-lint check individual resources in the template. A rule
+// belongs in this package if it compares several files or permissions (docs/adr/0050-weight.md).
 package policy

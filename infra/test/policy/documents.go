@@ -29,7 +29,7 @@ var (
 	ownFolder   = regexp.MustCompile(`\./[\w/.-]*\w`)
 )
 
-// Commands reports commands in the documents' code blocks that can't run in this repository, because of an unknown make
+// Commands reports commands in the documents' code blocks that can't run in this repository because of an unknown make
 // target or a missing folder in a go command.
 func Commands(t *Tree) []Finding {
 	var found findings
@@ -76,11 +76,11 @@ func (t *Tree) compiled(document, command string, found *findings) {
 	}
 }
 
-// mention matches the complete path of a document in this repository, in any text.
+// mention matches the complete path of any document in this repository, in any text.
 var mention = regexp.MustCompile(`(?:^|[^\w/.-])((?:docs/[\w/.-]+|CONTRIBUTING|README|SECURITY|CHANGELOG)\.md)\b`)
 
-// Mentions reports documents that are named in comments, messages or the template but do not exist. Without this rule,
-// a wrong name would be noticed only by a reader who needs the document.
+// Mentions reports documents that comments, messages or the template name but that do not exist. Without this rule,
+// only a reader who needs the document would notice a wrong name.
 func Mentions(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -100,7 +100,7 @@ func Mentions(t *Tree) []Finding {
 const maxColumns = 120
 
 // LongLines reports lines of prose in documents that are longer than maxColumns. Table rows, code blocks and lines
-// without a space to break at are exempt.
+// without a space at which to break are exempt.
 func LongLines(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -123,7 +123,7 @@ func LongLines(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// fenced returns the non-empty lines in a document's code blocks, without comments and without prompts.
+// fenced returns the non-empty lines in a document's code blocks, without comments or prompts.
 func fenced(document string) []string {
 	var lines []string
 	in := false
@@ -167,13 +167,13 @@ func Links(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// resolves reports whether the target of a document's relative link exists.
+// resolves reports whether a document's relative link has an existing target.
 func (t *Tree) resolves(document, link string) bool {
 	file, anchor, _ := strings.Cut(link, "#")
 	to := document
 	switch {
 	case strings.HasPrefix(file, "/"):
-		return false // GitHub would resolve it against the root of the site
+		return false // GitHub would resolve the link against the root of the site
 	case file != "":
 		to = path.Join(path.Dir(document), file)
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // Environments reports variables that a function reads but the template does not set, and variables that are set but
-// not read. Otherwise the first would be noticed only when the function starts, and the second never. A required
-// variable must not be empty. A function reads the fields of its Environment struct, including those of embedded
-// structs.
+// not read. Without this rule, a missing variable would be noticed only when the function starts, and an unused
+// variable never. A required variable must not be empty. A function reads the fields of its Environment struct,
+// including the fields of embedded structs.
 func Environments(t *Tree, functions []template.Function) []Finding {
 	var found findings
 	structs := t.structs()
@@ -77,7 +77,7 @@ func fieldsOf(body *ast.StructType, own string, imports map[string]string) []str
 	for _, field := range body.Fields.List {
 		var f structField
 		if field.Tag != nil {
-			tag, _ := strconv.Unquote(field.Tag.Value) // valid, because the compiler has parsed it
+			tag, _ := strconv.Unquote(field.Tag.Value) // valid, because the compiler has already parsed it
 			f.tag = reflect.StructTag(tag)
 		}
 		if len(field.Names) == 0 {
@@ -95,8 +95,8 @@ func fieldsOf(body *ast.StructType, own string, imports map[string]string) []str
 	return all
 }
 
-// variables adds to into the names of the variables that a struct and its embedded structs read. The value reports
-// whether a variable is required.
+// variables adds the names of the variables that a struct and its embedded structs read to into. The value for a name
+// reports whether the variable is required.
 func (s structs) variables(of symbol, into map[string]bool) {
 	for _, field := range s[of] {
 		if field.embedded != (symbol{}) {

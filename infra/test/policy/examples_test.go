@@ -37,7 +37,7 @@ func resources(t *testing.T, section string) *policy.Stack {
 	return s
 }
 
-// finds checks that a rule's findings are as expected, including their order.
+// finds checks that a rule returns the expected findings in the expected order.
 func finds(t *testing.T, got []policy.Finding, want ...string) {
 	t.Helper()
 	texts := make([]string, len(got))
@@ -49,7 +49,7 @@ func finds(t *testing.T, got []policy.Finding, want ...string) {
 	}
 }
 
-// without returns text with part replaced, and fails the test if text does not contain it.
+// without returns text with part replaced. It fails the test if text does not contain part.
 func without(t *testing.T, text, part, replacement string) string {
 	t.Helper()
 	if !strings.Contains(text, part) {

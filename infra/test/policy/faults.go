@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// maxPublicText is the maximum length of an error description, which may have one or two sentences (docs/openapi.yaml,
-// Error).
+// maxPublicText is the maximum length of an error description, which may consist of one or two sentences
+// (docs/openapi.yaml, Error).
 const maxPublicText = 200
 
 var (
@@ -18,8 +18,8 @@ var (
 )
 
 // ErrorCodes reports error codes in shared/words/fault that are malformed, duplicated or missing in docs/openapi.yaml.
-// It also reports codes in the template's gateway responses or in the API's description that shared/words/fault does
-// not define.
+// It also reports error codes in the template's gateway responses or in the API's description that shared/words/fault
+// does not define.
 func ErrorCodes(t *Tree) []Finding {
 	var found findings
 	description := string(t.Text("docs/openapi.yaml"))
@@ -79,8 +79,8 @@ func codes(t *Tree) []literal {
 	return all
 }
 
-// PublicTexts reports error texts for clients that are too long or contain non-ASCII characters. It checks the
-// literals, or the literal parts of a concatenation, passed to fault.New, fault.BadRequest and fault.Missing.
+// PublicTexts reports error texts for clients that are too long or contain non-ASCII characters. It checks literals, or
+// the literal parts of a concatenation, that are passed to fault.New, fault.BadRequest and fault.Missing.
 func PublicTexts(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.production() {
@@ -110,7 +110,7 @@ func PublicTexts(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// publicArgument returns the argument of a call that is sent to clients, or nil.
+// publicArgument returns the argument that a call sends to clients, or nil.
 func publicArgument(call *ast.CallExpr, inFault bool) ast.Expr {
 	var name string
 	switch f := call.Fun.(type) {
@@ -132,7 +132,7 @@ func publicArgument(call *ast.CallExpr, inFault bool) ast.Expr {
 	return nil
 }
 
-// literals returns the string literals in an expression.
+// literals returns an expression's string literals.
 func literals(e ast.Expr) []literal {
 	var all []literal
 	ast.Inspect(e, func(n ast.Node) bool {

@@ -14,7 +14,7 @@ const mostInvoked = 85
 
 var invocation = regexp.MustCompile(`/functions/\$\{(\w+)\.Arn\}:live/invocations$`)
 
-// integrations returns the integrations of an API's methods, including those in conditional parts.
+// integrations returns the integrations for an API's methods, including integrations in conditional parts.
 func integrations(api Resource) []any {
 	var all []any
 	paths := fields(at(api.Properties, "DefinitionBody", "paths"))
@@ -43,8 +43,8 @@ func (s *Stack) routed() []Resource {
 	return slices.DeleteFunc(s.of(kindFunction), func(f Resource) bool { return !invoked[f.ID] })
 }
 
-// invokes reports whether API Gateway uses a role to invoke functions. It also recognises the role in a template
-// transformed by SAM.
+// invokes reports whether API Gateway uses a role to invoke functions. It also recognises the role in a template that
+// SAM has transformed.
 func (s *Stack) invokes(r Resource) bool {
 	named := func(api Resource) bool {
 		by := append(references(api.Properties["DefinitionBody"]), references(api.Properties["Body"])...)
@@ -53,9 +53,9 @@ func (s *Stack) invokes(r Resource) bool {
 	return slices.ContainsFunc(s.Resources, named) && trusts(r, "apigateway.amazonaws.com")
 }
 
-// Gateway reports functions that API Gateway may invoke although they have no route, and functions with a route that it
-// may not invoke. It also reports any other permission of its role, and a condition in the role's trust policy: API
-// Gateway sends no aws:SourceAccount when it assumes an integration's role (ADR 51).
+// Gateway reports functions that API Gateway may invoke but that have no route, and functions that have a route but
+// that API Gateway may not invoke. It also reports any other permission of API Gateway's role, and a condition in the
+// role's trust policy: API Gateway sends no aws:SourceAccount when it assumes an integration's role (ADR 51).
 func Gateway(s *Stack) []Finding {
 	var found, other findings
 	want := s.routed()

@@ -7,8 +7,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Domain reports domain packages that indirectly depend on AWS or HTTP, and the tokens package if it depends on a
-// logger. depguard checks direct imports (.golangci.yml; docs/develop/architecture.md, "Rooms").
+// Domain reports domain packages that depend on AWS or HTTP indirectly. It also reports the tokens package if the
+// package depends on a logger. depguard checks direct imports (.golangci.yml; docs/develop/architecture.md, "Rooms").
 func Domain(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -39,7 +39,7 @@ func inDomain(importPath string) bool {
 	}, speaksHTTP)
 }
 
-// Boundaries reports functions that import another function's packages, which depguard can't express.
+// Boundaries reports functions that import another function's packages, a rule that depguard can't express.
 func Boundaries(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -61,7 +61,7 @@ func playsPortal(importer, imported string) bool {
 }
 
 // Lambdas reports forbidden packages in a deployed binary: the emulator, test code, and the standard template packages.
-// The latter keep the linker from dropping unused methods, which doubles the binary's size
+// The template packages keep the linker from dropping unused methods, which doubles the binary's size
 // (docs/develop/architecture.md, "Builds").
 func Lambdas(packages []Package) []Finding {
 	var found findings
@@ -82,7 +82,7 @@ func Lambdas(packages []Package) []Finding {
 }
 
 // Clients reports functions that link an SDK client for a service that they have no permission to call. Such code
-// usually comes from wiring shared with other functions, and slows down cold starts.
+// usually comes from wiring shared with other functions and slows down cold starts.
 func Clients(packages []Package, functions []template.Function) []Finding {
 	var found findings
 	for _, f := range functions {
@@ -91,7 +91,7 @@ func Clients(packages []Package, functions []template.Function) []Finding {
 				"/bootstrap"
 		})
 		if at < 0 {
-			continue // Folders reports the missing folder
+			continue // the Folders rule reports the missing folder
 		}
 		for _, service := range callable() {
 			links := slices.ContainsFunc(clientsOf(service),
@@ -113,7 +113,8 @@ func callable() []string {
 	return []string{"dynamodb", "kms", "s3", "secretsmanager", "ses", "sqs", "ssm"}
 }
 
-// clientsOf returns the client packages for a service: the SDK's, and our own if there is one (docs/adr/0017).
+// clientsOf returns the client packages for a service: the SDK's package and our own package, if we have one
+// (docs/adr/0017).
 func clientsOf(service string) []string {
 	all := []string{"github.com/aws/aws-sdk-go-v2/service/" + service}
 	switch service {

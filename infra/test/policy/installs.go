@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// install describes a command that installs packages, and the options that make it run only code pinned by its content.
+// install describes a command that installs packages. Its options make the command run only code that is pinned by
+// content.
 type install struct {
 	program string
-	command string // regular expression for the rest of the line after the program; needs is also one
+	command string // regexp for the rest of the line after the program; needs is a regexp too
 	needs   string
 	inFile  bool // the required options may be anywhere in the file
 	why     string
@@ -61,7 +62,7 @@ func Installs(t *Tree) []Finding {
 }
 
 // commands yields the rest of each line in f that mentions program, starting at the mention. It removes quotes and
-// joins lines that end in a backslash. In Go files it yields only lines that start a process.
+// joins lines that end in a backslash. In Go files, commands yields only lines that start a process.
 func commands(f File, program string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		text := string(f.Text)

@@ -10,7 +10,7 @@ import (
 )
 
 // standard lists the AWS metrics that alarms and the dashboard may use, with the sets of dimensions under which AWS
-// stores them. The dimension Resource is an alias.
+// stores each metric. The dimension Resource is an alias.
 // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
@@ -26,7 +26,7 @@ var standard = map[string]kept{
 	"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
 }
 
-// kept lists an AWS namespace's metrics and the sets of dimensions under which each is stored.
+// kept lists an AWS namespace's metrics and the sets of dimensions under which AWS stores each metric.
 type kept struct {
 	sets    [][]string
 	metrics []string
@@ -37,8 +37,8 @@ var searched = regexp.MustCompile(
 	`^SEARCH\('\{Recordbridge,service,(\w+)\} MetricName="(\w+)" service="\$\{AWS::StackName\}"', ` +
 		`'(?:Sum|Maximum)', 300\)$`)
 
-// Metrics reports metrics used by alarms or the dashboard that nothing sends, or that include data from other stacks in
-// the account. It also reports our metrics and alarms that the dashboard does not display.
+// Metrics reports metrics in alarms or the dashboard that nothing sends or that include data from other stacks in the
+// account. It also reports our metrics and alarms that the dashboard does not display.
 func Metrics(s *Stack) []Finding {
 	var found findings
 	for _, a := range s.of(kindAlarm) {
@@ -76,7 +76,7 @@ type widget struct {
 	}
 }
 
-// shown returns the metric names and the alarm ARNs, as written, that a dashboard displays.
+// shown returns the metric names and alarm ARNs, as written, that a dashboard displays.
 func (s *Stack) shown(d Resource, found *findings) (all []string, isRead bool) {
 	var body struct{ Widgets []widget }
 	if err := json.Unmarshal([]byte(short(d.Properties["DashboardBody"])), &body); err != nil {
@@ -98,7 +98,7 @@ func (s *Stack) shown(d Resource, found *findings) (all []string, isRead bool) {
 	return all, true
 }
 
-// drawn parses a line of a graph: namespace, metric, alternating dimension names and values, and rendering options.
+// drawn parses a graph's line: namespace, metric, alternating dimension names and values, and rendering options.
 func drawn(m []any) series {
 	texts := make([]string, 0, len(m))
 	one := series{dimensions: map[string]string{}}

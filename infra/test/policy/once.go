@@ -16,7 +16,7 @@ var (
 	adrHead   = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
 )
 
-// AlarmRows reports alarms that do not have exactly one row in the section Alarms of docs/operate/monitoring.md. It
+// AlarmRows reports alarms that do not have exactly one row in the Alarms section of docs/operate/monitoring.md. It
 // also reports names in the document's tables that are not alarms or are in the wrong section.
 func AlarmRows(s *Stack, document []byte) []Finding {
 	const where = "docs/operate/monitoring.md"
@@ -46,8 +46,8 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 // maxRooms is the maximum number of folders in shared/ (docs/develop/architecture.md, "Rooms").
 const maxRooms = 12
 
-// Rooms reports rooms (folders in shared/) without a doc.go, folders in a room that the room's doc.go does not name,
-// and more than maxRooms rooms.
+// Rooms reports rooms (folders in shared/) without a doc.go, and folders in a room that the room's doc.go does not
+// name. It also reports when there are more than maxRooms rooms.
 func Rooms(t *Tree) []Finding {
 	var found findings
 	documents := map[string][]byte{}
@@ -80,7 +80,7 @@ var (
 	releaseHead = regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$`)
 )
 
-// Version reports a malformed version in .version, or one that differs from the newest release in the changelog.
+// Version reports a version in .version that is malformed or that differs from the newest release in the changelog.
 func Version(version, changelog []byte) []Finding {
 	var found findings
 	if !versionLine.Match(version) {
@@ -94,7 +94,7 @@ func Version(version, changelog []byte) []Finding {
 	return found.sorted()
 }
 
-// Decisions reports decision records (docs/adr) whose title does not contain the file's number, that have no date or
+// Decisions reports decision records (docs/adr) whose title does not contain the file's number, that lack a date or
 // status, or that the folder's README does not list. It also reports duplicate numbers, and missing numbers that the
 // README does not list as unused.
 func Decisions(t *Tree) []Finding {
@@ -112,7 +112,7 @@ func Decisions(t *Tree) []Finding {
 			found.addf(f.Path, `want "# N. Title", an empty line, and "YYYY-MM-DD. Status: accepted."`)
 			continue
 		}
-		number, _ := strconv.Atoi(m[1]) // can't fail: the pattern matches four digits
+		number, _ := strconv.Atoi(m[1]) // can't fail, because the pattern matches four digits
 		if slices.Contains(numbers, number) {
 			found.addf(f.Path, "the number %d is used twice", number)
 		}

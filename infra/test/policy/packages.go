@@ -14,14 +14,14 @@ import (
 	"strings"
 )
 
-// Package is the go command's description of a package, excluding its tests.
+// Package is the go command's description of a package, without the package's tests.
 type Package struct {
 	ImportPath string
 	Imports    []string // direct imports
 	Deps       []string // direct and indirect dependencies
 }
 
-// List returns the go command's description of every package of the module in root. It uses the functions' build
+// List returns the go command's description of every package in the module at root. It uses the functions' build
 // options, because other options could link other packages (docs/develop/architecture.md, "Builds").
 func List(ctx context.Context, root string) ([]Package, error) {
 	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc,grpcnotrace",
@@ -48,7 +48,7 @@ func List(ctx context.Context, root string) ([]Package, error) {
 	}
 }
 
-// under reports whether an import path is folder or below it. folder may be outside the module.
+// under reports whether an import path is folder or below folder. The folder may be outside the module.
 func under(importPath, folder string) bool {
 	return importPath == folder || strings.HasPrefix(importPath, folder+"/")
 }
@@ -81,7 +81,7 @@ func (f *findings) addf(where, format string, args ...any) {
 	*f = append(*f, Finding{where, fmt.Sprintf(format, args...)})
 }
 
-// sorted returns the findings sorted and without duplicates, so that the output does not depend on the order of maps.
+// sorted returns the findings in sorted order without duplicates, so that the output does not depend on map order.
 func (f *findings) sorted() []Finding {
 	slices.SortFunc(*f, func(a, b Finding) int { return cmp.Compare(a.String(), b.String()) })
 	return slices.Compact(*f)

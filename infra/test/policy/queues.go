@@ -9,8 +9,8 @@ import (
 // in Lambda's guide. https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
 const visibilityFactor = 6
 
-// Queues reports queues whose visibility timeout is too short for their consumer, and consumers of queues outside the
-// template. cfn-guard checks all other rules for queues (.ci/template/rules/queues.guard).
+// Queues reports queues whose visibility timeout is too short for their consumer. It also reports consumers of queues
+// outside the template. cfn-guard checks all other rules for queues (.ci/template/rules/queues.guard).
 func Queues(s *Stack) []Finding {
 	var found findings
 	queues := s.of(kindQueue)
@@ -28,7 +28,7 @@ func Queues(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// deadLetterQueues returns the logical IDs of the queues that other queues use as their dead letter queue.
+// deadLetterQueues returns the logical IDs of queues that serve as dead-letter queues for other queues.
 func (s *Stack) deadLetterQueues() []string {
 	queues := s.of(kindQueue)
 	ids := make([]string, 0, len(queues))
@@ -38,8 +38,8 @@ func (s *Stack) deadLetterQueues() []string {
 	return ids
 }
 
-// visibility reports a queue whose visibility timeout is too short for its consumer. Before an invocation, Lambda may
-// collect a batch for window seconds.
+// visibility reports a queue whose visibility timeout is too short for the queue's consumer. Before an invocation,
+// Lambda may collect a batch for window seconds.
 func visibility(queue, consumer Resource, window int, found *findings) {
 	timeout := seconds(consumer.Properties["Timeout"], 3)
 	least := visibilityFactor*timeout + window
@@ -60,7 +60,7 @@ func events(f Resource, kind string) []any {
 	return all
 }
 
-// seconds converts v to a number. If v is missing, it returns unset, the AWS default.
+// seconds converts v to a number. If v is missing, seconds returns unset, the AWS default.
 func seconds(v any, unset int) int {
 	n, err := strconv.Atoi(scalar(v))
 	if err != nil {

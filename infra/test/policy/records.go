@@ -14,9 +14,9 @@ var (
 	memberText = regexp.MustCompile(`(?m)^  (\w+)\??:`)
 )
 
-// Records reports members of the dashboard application's TypeScript interfaces that the API's description does not
-// contain. An interface is compared with the schema of the same name. If there is none, a single object in the
-// description must contain all members.
+// Records reports members of the dashboard application's TypeScript interfaces that are missing from the API's
+// description. An interface is compared with the schema of the same name. If no such schema exists, a single object in
+// the description must contain all members.
 func Records(interfaces, description []byte) []Finding {
 	const where = "shared/ui/dashboard/api/records.ts"
 	var found findings
@@ -51,7 +51,7 @@ func Records(interfaces, description []byte) []Finding {
 // objects holds the objects in an API description.
 type objects struct {
 	document map[string]any
-	all      [][]string // member names of each object
+	all      [][]string // each object's member names
 }
 
 // at returns the value at a path of keys in the description, or nil.
@@ -63,8 +63,8 @@ func (o *objects) at(path ...string) map[string]any {
 	return found
 }
 
-// members returns an object's properties by name, each with every schema that describes it, including references, parts
-// of an allOf, and array items.
+// members returns an object's properties by name. Each property has every schema that describes it, including
+// references, parts of an allOf, and array items.
 func (o *objects) members(schemas ...map[string]any) map[string][]map[string]any {
 	all := map[string][]map[string]any{}
 	for _, schema := range schemas {
@@ -85,7 +85,7 @@ func (o *objects) members(schemas ...map[string]any) map[string][]map[string]any
 	return all
 }
 
-// element returns the object schema that a schema describes, directly or as an array's items.
+// element returns the object schema that a schema describes, either directly or as an array's items.
 func (o *objects) element(schema map[string]any) map[string]any {
 	for {
 		items, isArray := schema["items"].(map[string]any)
@@ -101,7 +101,7 @@ func (o *objects) element(schema map[string]any) map[string]any {
 	}
 }
 
-// collect adds every object within value.
+// collect adds every object inside value.
 func (o *objects) collect(value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -116,7 +116,7 @@ func (o *objects) collect(value any) {
 	}
 }
 
-// gather adds an object, and its nested objects that several schemas describe.
+// gather adds an object and those of its nested objects that several schemas describe.
 func (o *objects) gather(members map[string][]map[string]any) {
 	names := slices.Sorted(maps.Keys(members))
 	o.all = append(o.all, names)

@@ -13,11 +13,11 @@ import (
 
 const root = "../../.."
 
-// The inputs of the rules. Each is read once.
+// These are the rules' inputs. The tests read each input once.
 var (
 	tree = sync.OnceValues(func() (*policy.Tree, error) { return policy.ReadTree(os.DirFS(root)) })
 
-	// packages uses no test's context, because its result outlives the first test that calls it.
+	// packages does not use a test's context, because its result outlives the first test that calls it.
 	packages = sync.OnceValues(func() ([]policy.Package, error) {
 		return policy.List(context.Background(), root)
 	})
@@ -67,8 +67,8 @@ func TestRepositoryFollowsPolicy(t *testing.T) {
 	}
 }
 
-// correspondence returns rules that compare files with each other: function folders, template resources and OpenAPI
-// routes must match, and tables, environment variables and error codes must be documented.
+// correspondence returns rules that compare files with each other. Function folders, template resources and OpenAPI
+// routes must match; tables, environment variables and error codes must be documented.
 func correspondence(source *policy.Tree, s *policy.Stack, functions []template.Function) rules {
 	architecture, api := source.Text("docs/develop/architecture.md"), source.Text("docs/openapi.yaml")
 	records := source.Text("shared/ui/dashboard/api/records.ts")
@@ -146,7 +146,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 	}
 }
 
-// need returns the result of read. If read fails, it ends the test.
+// need returns the result of read. If read fails, need ends the test.
 func need[T any](t *testing.T, read func() (T, error)) T {
 	t.Helper()
 	v, err := read()
@@ -156,8 +156,8 @@ func need[T any](t *testing.T, read func() (T, error)) T {
 	return v
 }
 
-// transformed names the environment variable with the path of template.yaml after SAM's transform. It is set if .ci/run
-// has transformed the template.
+// transformed names the environment variable that holds the path of template.yaml after SAM's transform. The variable
+// is set if .ci/run has transformed the template.
 const transformed = "RECORDBRIDGE_TRANSFORMED"
 
 func TestSAMAddsNoPermission(t *testing.T) {
@@ -184,9 +184,9 @@ func TestSAMAddsNoPermission(t *testing.T) {
 // built names the environment variable that is set if `make build` ran before the tests (.ci/run).
 const built = "RECORDBRIDGE_BUILT"
 
-// TestTopLevelHasNoBinary proves that the repository's top level contains no binary. go build writes binaries there,
-// where they could be committed by accident. The test is separate from the rules because the tree that they check
-// excludes binaries.
+// TestTopLevelHasNoBinary proves that the repository's top level contains no binary. The go build command writes
+// binaries there, where someone could commit them by accident. The test is separate from the rules because the tree
+// that the rules check excludes binaries.
 func TestTopLevelHasNoBinary(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(root)
@@ -218,8 +218,8 @@ func TestBinariesOfRepositoryAreSmall(t *testing.T) {
 	}
 }
 
-// patients returns the patient-facing functions that are involved in creating a connection. A failure of one of them
-// loses a sign-in.
+// patients returns the patient-facing functions that are involved in creating a connection. If one of these functions
+// fails, a sign-in is lost.
 func patients() []string {
 	return []string{
 		"ConnectFunction", "ReconnectFunction", "CreateAttemptFunction", "GetAttemptFunction",
@@ -228,7 +228,7 @@ func patients() []string {
 }
 
 // reserved returns the functions that may access the components of patients' tokens, and each key, secret and file
-// (docs/develop/architecture.md, "Keys and secrets"). Access for another function must be decided here.
+// (docs/develop/architecture.md, "Keys and secrets"). To grant access to another function, add the function here.
 func reserved() map[string][]string {
 	tokens := []string{
 		"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "DeleteConnectionFunction", "EraserFunction",
@@ -244,7 +244,7 @@ func reserved() map[string][]string {
 		"SecretsKey": {
 			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "ConnectFunction", "ReconnectFunction",
 			"CallbackFunction", "WebhookWorkerFunction",
-			// use client secrets
+			// These functions use client secrets.
 			"ExportWorkerFunction", "RefreshWorkerFunction", "IdentityFunction", "IdentityCallbackFunction",
 			"DashboardSessionFunction", // uses authenticator secrets
 		},
@@ -271,7 +271,7 @@ func reserved() map[string][]string {
 			"RevokeVaultFunction", "TefcaWorkerFunction",
 		},
 		"WidgetBucket": {"WebFunction"},
-		// Also used by the operator's command line.
+		// The operator's command line also uses this table.
 		"AuditTable": {
 			"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction",
 			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction",

@@ -13,14 +13,14 @@ func (s *Stack) roleOf(f Resource) Resource {
 	return Resource{}
 }
 
-// trusts reports whether the given AWS service, and nothing else, can assume a role.
+// trusts reports whether the given AWS service, and no other principal, can assume a role.
 func trusts(role Resource, service string) bool {
 	all := statements(role.Properties["AssumeRolePolicyDocument"])
 	return len(all) == 1 && len(fields(all[0].principal)) == 1 && short(at(all[0].principal, "Service")) == service
 }
 
 // shifts reports whether CodeDeploy uses a role to shift traffic to new versions. It also recognises the role in a
-// template transformed by SAM.
+// template that SAM has transformed.
 func (s *Stack) shifts(r Resource) bool {
 	named := func(x Resource) bool {
 		by := append(references(at(x.Properties, "DeploymentPreference", "Role")),
@@ -30,9 +30,9 @@ func (s *Stack) shifts(r Resource) bool {
 	return slices.ContainsFunc(s.Resources, named) && trusts(r, "codedeploy.amazonaws.com")
 }
 
-// Roles reports functions whose role is shared or not in the template. It also reports roles that anything other than
-// Lambda can assume, roles whose condition differs from their function's, and roles that no function uses. The roles of
-// CodeDeploy and API Gateway are exempt.
+// Roles reports functions whose role is shared or missing from the template. It also reports roles that any principal
+// other than Lambda can assume, roles whose condition differs from their function's condition, and roles that no
+// function uses. The roles of CodeDeploy and API Gateway are exempt.
 func Roles(s *Stack) []Finding {
 	var found findings
 	users := map[string][]string{}

@@ -13,7 +13,7 @@ var overrides = regexp.MustCompile(
 	`(?m)^\[(\w+)\.deploy\.parameters\]\n(?:[^\[\n].*\n)*?parameter_overrides = "([^"]*)"`)
 
 // TestTemplateAcceptsParametersOfEveryEnvironment proves that each environment's parameters are valid for the template.
-// Invalid ones would make a deployment fail halfway.
+// Invalid parameters would make a deployment fail halfway.
 func TestTemplateAcceptsParametersOfEveryEnvironment(t *testing.T) {
 	t.Parallel()
 	config, err := os.ReadFile(root + "/samconfig.toml")

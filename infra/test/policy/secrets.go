@@ -7,9 +7,9 @@ import (
 )
 
 // Revealed reports secrets that are revealed (secret.Text's Reveal) in the arguments of a call that produces a log
-// line, a text or an error, or in a variable passed to such a call. The results of these calls may be stored, displayed
-// or sent anywhere. The secret.Text itself may be passed, because it redacts itself, as the tests of
-// shared/words/secret prove for every way of printing.
+// line, a text or an error. It also reports secrets revealed in a variable that is passed to such a call. The results
+// of these calls may be stored, displayed or sent anywhere. The secret.Text itself may be passed, because it redacts
+// its content; the tests of shared/words/secret prove this for every way of printing.
 func Revealed(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.production() {
@@ -31,7 +31,7 @@ func Revealed(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// called returns the name of the called function, and the package or value that qualifies it.
+// called returns the name of the called function and the package or value that qualifies the name.
 func called(call *ast.CallExpr) (of, name string) {
 	s, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -53,7 +53,7 @@ func producesText(call *ast.CallExpr) bool {
 	return slices.Contains([]string{"Debug", "Info", "Warn", "Error", "Log", "LogAttrs", "Because"}, verb)
 }
 
-// remember updates the set of variables that hold a revealed secret, according to an assignment.
+// remember processes an assignment: it updates the set of variables that hold a revealed secret.
 func remember(n *ast.AssignStmt, opened map[string]bool) {
 	if len(n.Lhs) != len(n.Rhs) {
 		return

@@ -14,8 +14,8 @@ var (
 	reference = regexp.MustCompile(`\$\(([A-Z]+)\)`)
 )
 
-// Selections reports alternatives of go test's -run in scripts, the Makefile and documents that match no test or
-// benchmark of the tree. Go passes such a run without running anything.
+// Selections reports alternatives in go test's -run patterns in scripts, the Makefile and documents that match no test
+// or benchmark in the tree. For such a pattern, go test passes without running any test.
 func Selections(t *Tree) []Finding {
 	variables := map[string]string{}
 	for _, m := range variable.FindAllStringSubmatch(string(t.Text("Makefile")), -1) {
@@ -59,7 +59,7 @@ func (t *Tree) testNames() []string {
 	return names
 }
 
-// matchesAny reports whether a pattern matches one of the names. An invalid pattern matches none.
+// matchesAny reports whether a pattern matches one of the names. An invalid pattern matches no name.
 func matchesAny(pattern string, names []string) bool {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

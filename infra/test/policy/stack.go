@@ -18,7 +18,7 @@ import (
 // Only Globals are resolved, because the rules check the template's text regardless of a deployment's parameters.
 type Stack struct {
 	Resources  []Resource // in file order
-	Parameters []string   // names of the parameters
+	Parameters []string   // parameter names
 }
 
 // Resource is an entry in the Resources section. Values are strings (even for numbers and booleans), []any and
@@ -96,7 +96,7 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// plain converts a YAML node to strings, lists and maps, with intrinsic functions in their long form.
+// plain converts a YAML node to strings, lists and maps, with intrinsic functions in long form.
 func plain(n *yaml.Node) any {
 	var value any
 	switch n.Kind {
@@ -142,12 +142,12 @@ func at(v any, keys ...string) any {
 	return v
 }
 
-// functions returns the functions in the template. It also supports a template transformed by SAM.
+// functions returns the functions in the template. It also supports a template that SAM has transformed.
 func (s *Stack) functions() []Resource {
 	return append(s.of(kindFunction), s.of("AWS::Lambda::Function")...)
 }
 
-// fields returns v as a mapping, or an empty mapping if v is not one.
+// fields returns v as a mapping. If v is not a mapping, fields returns an empty mapping.
 func fields(v any) map[string]any {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -156,13 +156,14 @@ func fields(v any) map[string]any {
 	return m
 }
 
-// scalar returns v as a string, or "" if v is not one.
+// scalar returns v as a string. If v is not a string, scalar returns "".
 func scalar(v any) string {
 	s, _ := v.(string)
 	return s
 }
 
-// list returns the items of a list. If v is not a list, the result contains only v; if v is nil, it is empty.
+// list returns a list's items. If v is nil, the result is empty; if v is any other value that is not a list, the result
+// contains only v.
 func list(v any) []any {
 	if v == nil {
 		return nil
@@ -193,7 +194,7 @@ func short(v any) string {
 	return scalar(v)
 }
 
-// shorts applies short to every item, and to both alternatives of an Fn::If.
+// shorts applies short to every item and to both alternatives of an Fn::If.
 func shorts(v any) []string {
 	all := make([]string, 0, len(list(v)))
 	for _, item := range list(v) {
@@ -227,8 +228,8 @@ func references(v any) []string {
 	return ids
 }
 
-// Transformed reports permissions that SAM adds to the template's functions or removes from them, given a file with the
-// transformed template. It ensures that the permissions under test are the deployed ones.
+// Transformed reports permissions that SAM adds to or removes from the template's functions, given a file with the
+// transformed template. This check ensures that the permissions under test are the deployed permissions.
 func Transformed(functions []template.Function, file string, o template.Options) ([]Finding, error) {
 	allowed, err := template.Permissions(file, o)
 	if err != nil {

@@ -27,7 +27,7 @@ type File struct {
 	Go   *ast.File // parsed Go file; nil for other languages
 }
 
-// ReadTree reads a repository with the root fsys. It skips folders with build outputs or personal files, and does not
+// ReadTree reads a repository with the root fsys. It skips folders with build outputs or personal files and does not
 // read the files in testdata folders.
 func ReadTree(fsys fs.FS) (*Tree, error) {
 	t := &Tree{fileSet: token.NewFileSet(), paths: map[string]bool{}}
@@ -50,8 +50,8 @@ func ReadTree(fsys fs.FS) (*Tree, error) {
 	return t, nil
 }
 
-// isSkipped reports whether a folder is not part of the repository, because it contains build outputs, installed
-// packages or personal files.
+// isSkipped reports whether a folder is excluded because it contains build outputs, installed packages or personal
+// files.
 func isSkipped(folder string) bool {
 	return slices.Contains([]string{".git", ".local", ".aws-sam", "build"}, folder) ||
 		path.Base(folder) == "node_modules"
@@ -65,8 +65,8 @@ func readable(name string) bool {
 	return isCode(name) || isScript(name) || path.Ext(name) == ".md" || name == ".version"
 }
 
-// isScript reports whether a file is a shell script. These have no extension: CI's scripts, and scripts next to the
-// data that they fetch or build.
+// isScript reports whether a file is a shell script. Two kinds of scripts have no extension: CI's scripts, and scripts
+// next to the data that they fetch or build.
 func isScript(name string) bool {
 	folder, base := path.Split(name)
 	return (strings.HasPrefix(folder, ".ci/") || strings.HasPrefix(folder, "infra/")) && path.Ext(base) == ""

@@ -8,7 +8,7 @@ import (
 )
 
 // alwaysWrong lists patterns that no sentence in the project needs, each with the wording to use instead
-// (CONTRIBUTING.md, "Reading check"). A text that passes is not necessarily good English.
+// (CONTRIBUTING.md, "Reading check"). Passing this check does not mean that a text is good English.
 var alwaysWrong = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -25,7 +25,7 @@ var alwaysWrong = []struct {
 	{regexp.MustCompile(`(?i)\b(?:is|are) had\b`), "an active verb"},
 }
 
-// testWords matches parts of test names that name neither a unit, a behaviour nor a condition.
+// testWords matches parts of test names that do not name a unit, a behaviour or a condition.
 var testWords = regexp.MustCompile(
 	`^(?:Test|Benchmark|Fuzz)(?:(?:An?|The|Who|What|Whoever|Whatever|Nobody|Everybody|Somebody)[A-Z][a-z]` +
 		`|\w*(?:Ours|Somebody|Nobody))`,

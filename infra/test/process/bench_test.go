@@ -9,15 +9,15 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// startBenched starts a runner without rate limits. Like `make run`, it stores everything in memory.
+// startBenched starts a runner without rate limits. Like `make run`, the runner stores all data in memory.
 func startBenched(b *testing.B) *runner {
 	b.Helper()
 	return newRunner(b, "-param", "KeyedRequestsPerMinute=1000000", "-param", "BrowserRequestsPerMinute=1000000",
 		"-param", "ConnectRequestsPerMinute=1000000")
 }
 
-// BenchmarkRunnerStart measures the time from starting the built runner until it writes its run file, when all
-// resources have been created and seeded.
+// BenchmarkRunnerStart measures the time from starting the built runner until the runner writes its run file. At that
+// point, all resources have been created and seeded.
 func BenchmarkRunnerStart(b *testing.B) {
 	startBenched(b) // builds the binaries before the measurement
 	var total time.Duration
@@ -38,8 +38,8 @@ func BenchmarkColdRequest(b *testing.B) {
 	}
 }
 
-// BenchmarkWarmRequest measures a request to a running process, which involves the gateway, the Lambda runtime and at
-// most two DynamoDB calls.
+// BenchmarkWarmRequest measures a request to a running process. The request involves the gateway, the Lambda runtime
+// and at most two DynamoDB calls.
 func BenchmarkWarmRequest(b *testing.B) {
 	r := startBenched(b)
 	address := r.seeded.BaseURL + "/bridge/org?public_id=" + r.seeded.Organisations[0].PublicID

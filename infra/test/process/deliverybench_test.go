@@ -35,7 +35,7 @@ import (
 )
 
 const (
-	// benchedTenants is the number of tenants. Each has its own webhook, so that no endpoint's rate limits the
+	// benchedTenants is the number of tenants. Each tenant has its own webhook, so that no endpoint's rate limits the
 	// measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
@@ -53,8 +53,8 @@ type deliveries struct {
 	receiver *httptest.Server
 
 	mu      sync.Mutex
-	sent    map[string]time.Time            // by event ID
-	arrived map[string]map[string]time.Time // time of first arrival, by path and event ID
+	sent    map[string]time.Time            // keyed by event ID
+	arrived map[string]map[string]time.Time // first arrival's time, by path and event ID
 	each    chan struct{}
 }
 
@@ -87,7 +87,7 @@ func newDeliveries(b *testing.B) *deliveries {
 	return d
 }
 
-// receive responds immediately, except to requests for /hang, to which it never responds.
+// receive responds immediately, except to requests for /hang, which never get a response.
 func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	if r.URL.Path == "/hang" {
@@ -123,7 +123,8 @@ func (d *deliveries) organisation(paths ...string) org.Tenant {
 	return tenant
 }
 
-// organisations creates the throughput benchmarks' organisations, and makes the worker cache their keys.
+// organisations creates the organisations for the throughput benchmarks and makes the worker cache the organisations'
+// keys.
 func (d *deliveries) organisations() []org.Tenant {
 	d.b.Helper()
 	all := make([]org.Tenant, benchedTenants)
@@ -137,7 +138,7 @@ func (d *deliveries) organisations() []org.Tenant {
 	return all
 }
 
-// announce stores an event and enqueues it, as production code does.
+// announce stores and enqueues an event, as production code does.
 func (d *deliveries) announce(to org.Tenant) error {
 	event, err := webhook.NewEvent(to, webhook.ExportSucceeded, ids.Random(), 0, time.Now(), webhook.ExportSuccess{
 		DownloadLinks: []webhook.DownloadLink{{}}, OrgConnectionID: ids.Random(), TaskID: ids.Random(),
@@ -166,7 +167,7 @@ func (d *deliveries) await(n int) {
 	}
 }
 
-// report reports percentiles of the time from an event to its first receipt at any of paths.
+// report reports percentiles of the time from an event to the event's first receipt at any of paths.
 func (d *deliveries) report(name string, paths ...string) {
 	d.b.Helper()
 	d.mu.Lock()
@@ -198,8 +199,9 @@ func (d *deliveries) paths() []string {
 	return paths
 }
 
-// BenchmarkDeliveryBurst measures a burst of events from many writers until the last one is received. It reports the
-// throughput, and the CPU time per event of the worker's processes and of the runner (embedded AWS and Lambda).
+// BenchmarkDeliveryBurst measures the time from the start of a burst of events from many writers until the last event
+// is received. It reports the throughput, and the CPU time per event of the worker's processes and the runner (embedded
+// AWS and Lambda).
 func BenchmarkDeliveryBurst(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -225,8 +227,8 @@ func BenchmarkDeliveryBurst(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryPace measures the time from an event to its receipt at 50 events a second. One iteration takes ten
-// seconds.
+// BenchmarkDeliveryPace measures the time from an event to its receipt at 50 events per second. Each iteration takes
+// ten seconds.
 func BenchmarkDeliveryPace(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -243,9 +245,9 @@ func BenchmarkDeliveryPace(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryBesideHang measures the time from an event to its receipt while another webhook gets 20 events a
-// second and never responds. It measures another webhook of the same organisation, and one of another organisation. One
-// iteration takes twenty seconds.
+// BenchmarkDeliveryBesideHang measures the time from an event to its receipt while another webhook gets 20 events per
+// second and never responds. It measures a second webhook in the same organisation and a webhook in another
+// organisation. Each iteration takes twenty seconds.
 func BenchmarkDeliveryBesideHang(b *testing.B) {
 	d := newDeliveries(b)
 	one, other := d.organisation("/hang", "/sibling"), d.organisation("/other")
@@ -264,7 +266,7 @@ func BenchmarkDeliveryBesideHang(b *testing.B) {
 	d.receiver.CloseClientConnections()
 }
 
-// worked returns the CPU time used so far by the runner's processes of a function, or by the runner itself.
+// worked returns the CPU time that the runner's processes for a function, or the runner itself, have used so far.
 func (r *runner) worked(function string) time.Duration {
 	r.t.Helper()
 	if function == "" {
@@ -295,8 +297,8 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// field returns field n of /proc/<pid>/stat, numbered as in proc(5); n must be at least 3. It returns "" if the process
-// has exited.
+// field returns field n of /proc/<pid>/stat, numbered as in proc(5); n must be at least 3. If the process has exited,
+// field returns "".
 func field(pid, n int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, ok := strings.Cut(string(stat), ") ")

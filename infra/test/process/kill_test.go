@@ -27,17 +27,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// bigPersona has a record that takes long enough to export that the test can kill the worker meanwhile.
+// bigPersona has a large record. Exporting it takes long enough for the test to kill the worker during the export.
 const bigPersona = "cedar-brook"
 
 // lease is the time for which a task stays leased after its worker was killed.
 const lease = "1s"
 
-// life is a service with data, whose processes the test kills.
+// life is a service with data. The test kills the service's processes.
 type life struct {
 	*runner
 
-	known int // success events of earlier exports in the inbox
+	known int // success events from earlier exports in the inbox
 }
 
 // TestKilledProcessesAreReplaced kills an export worker in the middle of a record, then the complete runner, and then a
@@ -53,7 +53,7 @@ func TestKilledProcessesAreReplaced(t *testing.T) {
 	l.killSender()
 }
 
-// restart kills the runner and starts it again. The inbox is then empty.
+// restart kills the runner and starts it again. Afterwards, the inbox is empty.
 func (l *life) restart() {
 	l.t.Helper()
 	l.end(syscall.SIGKILL)
@@ -80,7 +80,7 @@ func (l *life) pages() int {
 	return 0
 }
 
-// collecting waits until the export requested by begin has started reading the record, or has ended.
+// collecting waits until the export that begin requested has started to read the record or has ended.
 func (l *life) collecting(from int) {
 	l.t.Helper()
 	l.until("the record is being collected", func() bool {
@@ -89,7 +89,7 @@ func (l *life) collecting(from int) {
 }
 
 // begin connects bigPersona and requests an export. It returns the number of requests that the sandbox had served
-// before.
+// before the export.
 func (l *life) begin() int {
 	l.t.Helper()
 	l.known += len(l.successes())
@@ -134,7 +134,7 @@ func (l *life) checkTotal(d inbox.Delivery) {
 	}
 }
 
-// killWorker kills an export worker in the middle of a record. The export must then be completed by another process.
+// killWorker kills an export worker in the middle of a record. Another process must then complete the export.
 func (l *life) killWorker() {
 	l.t.Helper()
 	killed := false
@@ -163,7 +163,7 @@ func (l *life) killRunner() {
 }
 
 // checkDownload sends GET and HEAD requests for the file with a client such as curl -L -u, which sends the key only to
-// the original host and port. A client that forwards the key must be refused, because S3 accepts only one kind of
+// the original host and port. A client that forwards the key must be rejected, because S3 accepts only one kind of
 // authentication.
 func (l *life) checkDownload(d inbox.Delivery) {
 	l.t.Helper()
@@ -202,7 +202,7 @@ func (l *life) checkDownload(d inbox.Delivery) {
 	}
 }
 
-// killSender kills the webhook worker after its POST, and checks that the next worker posts the same body.
+// killSender kills the webhook worker after its POST and checks that the next worker posts the same body.
 func (l *life) killSender() {
 	l.t.Helper()
 	var mu sync.Mutex
@@ -247,8 +247,8 @@ func (l *life) killSender() {
 	}
 }
 
-// subscribe adds a webhook to the first organisation from outside the process, as the operator's command line does with
-// any stack.
+// subscribe adds a webhook to the first organisation from outside the process. The operator's command line does the
+// same with any stack.
 func (l *life) subscribe(url string) {
 	l.t.Helper()
 	here := l.seeded.AWS

@@ -33,8 +33,8 @@ var binary = sync.OnceValues(func() (string, error) {
 	return file, errors.Join(build.Run(), touchSources())
 })
 
-// touchSources opens every folder from which the tests' binaries are built. go test reuses a cached result unless a
-// file changes that the test itself opened. It does not detect files that a build opens.
+// touchSources opens every folder from which the tests' binaries are built. The go test command reuses a cached result
+// unless a file that the test itself opened changes; it does not detect files that a build opens.
 func touchSources() error {
 	_, err := os.Stat("../../../template.yaml")
 	for _, folder := range []string{
@@ -60,7 +60,7 @@ type runner struct {
 	client  http.Client
 }
 
-// newRunner starts a runner with the given arguments, and stops it at the end of the test.
+// newRunner starts a runner with the given arguments and stops the runner at the end of the test.
 func newRunner(tb testing.TB, args ...string) *runner {
 	tb.Helper()
 	free, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
@@ -75,7 +75,7 @@ func newRunner(tb testing.TB, args ...string) *runner {
 	return r
 }
 
-// start starts the runner and waits until it is ready.
+// start starts the runner and waits until the runner is ready.
 func (r *runner) start() {
 	r.t.Helper()
 	file, err := binary()
@@ -97,7 +97,7 @@ func (r *runner) end(signal syscall.Signal) {
 	_ = r.command.Wait()
 }
 
-// until polls until done returns true, and fails the test after a time-out.
+// until polls until done returns true. After a timeout, it fails the test.
 func (r *runner) until(what string, done func() bool) {
 	r.t.Helper()
 	// the runner first builds every function, possibly without a build cache
@@ -125,7 +125,7 @@ func (r *runner) send(method, address string) []byte {
 	return body.Bytes()
 }
 
-// function calls the console's API for a function, at the given path.
+// function calls the console's API for a function at the given path.
 func (r *runner) function(path string) {
 	r.t.Helper()
 	r.send(http.MethodPost, "http://"+r.address+"/_local/api/functions"+path)

@@ -1,4 +1,4 @@
-// Package tables provides tests with template.yaml's tables in a new embedded AWS. Only tests import it.
+// Package tables provides tests with template.yaml's tables in a new embedded AWS. Only tests import this package.
 package tables
 
 import (
@@ -20,16 +20,16 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// Tables holds the tables' names and the embedded AWS that contains them.
+// Tables holds the tables' names and the embedded AWS that contains the tables.
 type Tables struct {
 	Cloud  *aws.Cloud
 	Config awssdk.Config
 	DB     *dynamodb.Client
 
-	names map[string]string // by logical ID
+	names map[string]string // keyed by logical ID
 }
 
-// New creates empty tables. Each middleware wraps every call; the first one is outermost.
+// New creates empty tables. Each middleware wraps every call; the first middleware is outermost.
 func New(tb testing.TB, middleware ...wire.Middleware) Tables {
 	tb.Helper()
 	declared := Template(tb)
@@ -78,7 +78,7 @@ var loaded = sync.OnceValues(func() (*template.Template, error) {
 	})
 })
 
-// find returns the path of a file in the test's folder or in one of its ancestors.
+// find returns the path of a file in the test's folder or in one of the folder's ancestors.
 func find(name string) (string, error) {
 	folder, err := os.Getwd()
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// life is one worker invocation. Its run requests a token, and ends with the result that the test supplies.
+// life is one worker invocation. Its run requests a token and ends with the result that the test supplies.
 type life struct {
 	rows
 
 	world  *world
 	ends   chan error // receives the run's result
 	isDead atomic.Bool
-	taskID string // set once the invocation has claimed the task
+	taskID string // set after the invocation has claimed the task
 }
 
 // Current implements source.Tokens. It blocks until the test supplies the run's result.

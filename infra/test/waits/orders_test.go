@@ -16,11 +16,11 @@ import (
 )
 
 // soon is the maximum delay between the time when an export can be claimed and its claim, regardless of lost messages
-// and crashes. It covers the lease, the two minutes in which the sweeper leaves the export to a message, and the
-// sweeper's interval, and then the same for one of the organisation's slots.
+// and crashes. For the export itself, soon covers the lease, the two minutes for which the sweeper leaves the export to
+// a message, and the sweeper's interval. It covers the same time again for one of the organisation's slots.
 const soon = 10 * time.Minute
 
-// event causes an event in an export's life. It returns false if the event can't happen now.
+// event causes an event in an export's life. It returns false if the event is currently impossible.
 type event struct {
 	name string
 	do   func(w *world) bool
@@ -59,7 +59,7 @@ func events() []event {
 		{"it fails, and has to wait 20 minutes", ending(limited, 20*time.Minute)},
 		{"a late write", func(w *world) bool {
 			if w.of(taskID) != nil {
-				return false // the running worker's heartbeat does the same
+				return false // the running worker's heartbeat has the same effect
 			}
 			if err := w.lateWrite(); err != nil {
 				w.faultf("late write: %v", err)
@@ -81,8 +81,8 @@ func events() []event {
 	}
 }
 
-// busy returns an error that makes a run yield until wait has passed. limited returns one that makes it fail until
-// then.
+// busy returns an error that makes a run yield until wait has passed. limited returns an error that makes a run fail
+// until wait has passed.
 func busy(wait time.Duration) error { return &refresh.BusyError{RetryAt: time.Now().Add(wait)} }
 
 func limited(wait time.Duration) error {
@@ -111,7 +111,7 @@ func (w *world) passUntil(offset time.Duration) bool {
 	return true
 }
 
-// finish lets all calls succeed from now on, and checks that both exports end within soon.
+// finish lets all subsequent calls succeed and checks that both exports end within soon.
 func (w *world) finish() {
 	began := time.Now()
 	for _, id := range w.begun() {
@@ -152,7 +152,8 @@ func (w *world) begun() []string {
 	return []string{taskID}
 }
 
-// nextTick returns the sweeper's next run. It skips runs long before anything can be claimed, which would have no work.
+// nextTick returns the time of the sweeper's next run. It skips runs long before any export can be claimed, because
+// these runs would have no work.
 func (w *world) nextTick(began time.Time) time.Time {
 	now := time.Now()
 	beside := w.task(besideID)
@@ -163,8 +164,8 @@ func (w *world) nextTick(began time.Time) time.Time {
 	return now.Add(time.Minute)
 }
 
-// play runs a sequence of events, given by their numbers. It returns how many have happened, which is fewer than all if
-// one of them was impossible.
+// play runs a sequence of events, given by their numbers. It returns the number of events that happened. If an event
+// was impossible, this number is smaller than the sequence's length.
 func play(t *testing.T, order []int, of rows, shards int) (happened int, faults []string) {
 	t.Helper()
 	w := newWorld(t, of, shards)
@@ -202,8 +203,8 @@ func described(order []int) string {
 	return strings.Join(names, "; ")
 }
 
-// following advances order to the next sequence, skipping those that begin with the same impossible events. ok is false
-// after the last sequence.
+// following advances order to the next sequence and skips sequences that begin with the same impossible events. The ok
+// result is false after the last sequence.
 func following(order []int, happened, many int) (ok bool) {
 	at := min(happened, len(order)-1)
 	for i := at + 1; i < len(order); i++ {
@@ -250,8 +251,8 @@ func isLongSoak() bool {
 	return err == nil && budget >= 10*time.Minute
 }
 
-// TestExportIsClaimedOnTimeByOneWorkerInEveryOrder runs every sequence of four events, or of five in a long soak. It
-// uses an in-memory table that behaves as DynamoDB does (infra/testkit/storetest).
+// TestExportIsClaimedOnTimeByOneWorkerInEveryOrder runs every sequence of four events, or five in a long soak. It uses
+// an in-memory table that behaves like DynamoDB (infra/testkit/storetest).
 func TestExportIsClaimedOnTimeByOneWorkerInEveryOrder(t *testing.T) {
 	t.Parallel()
 	length := 4
@@ -264,8 +265,8 @@ func TestExportIsClaimedOnTimeByOneWorkerInEveryOrder(t *testing.T) {
 	tryAll(t, length, 1, remembered)
 }
 
-// TestExportInDynamoDBIsClaimedOnTimeByOneWorkerInEveryOrder runs every sequence of two events, or of three in a long
-// soak, with the real table in the embedded DynamoDB.
+// TestExportInDynamoDBIsClaimedOnTimeByOneWorkerInEveryOrder runs every sequence of two events, or three in a long
+// soak. It uses the real table in the embedded DynamoDB.
 func TestExportInDynamoDBIsClaimedOnTimeByOneWorkerInEveryOrder(t *testing.T) {
 	t.Parallel()
 	length := 2

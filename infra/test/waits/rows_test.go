@@ -44,7 +44,7 @@ func remembered(t *testing.T) rows {
 	return inMemory{m}
 }
 
-// table implements rows in a table of the embedded AWS.
+// table implements rows in a table in the embedded AWS.
 type table struct {
 	store.Register
 	store.Places

@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	lease  = time.Minute // exportworker's lease in template.yaml
+	lease  = time.Minute // lease of exportworker in template.yaml
 	taskID = "7a000000000040008000000000000001"
-	// besideID is the ID of a second export of the same organisation, whose exports run one at a time.
+	// besideID is the ID of a second export in the same organisation, whose exports run one at a time.
 	besideID = "7a000000000040008000000000000002"
 )
 
@@ -43,11 +43,11 @@ type rows interface {
 // message is a message in the export queue.
 type message struct {
 	item due.Item
-	at   time.Time // time at which it becomes visible
+	at   time.Time // time at which the message becomes visible
 }
 
 // world holds two exports with their worker, the sweeper, and the queue. As time passes, only the test, the queue and
-// the heartbeats of leases cause events.
+// the leases' heartbeats cause events.
 type world struct {
 	t      *testing.T
 	rows   rows
@@ -57,7 +57,7 @@ type world struct {
 	queue       []message
 	running     map[string]*life     // running invocations by task ID
 	postponedTo map[string]time.Time // time until which each task is postponed
-	last        export.Task          // the first task, as of its last claim
+	last        export.Task          // first task as of the last claim
 	claims      int
 	faults      []string
 	workers     sync.WaitGroup
@@ -109,7 +109,7 @@ func (w *world) pass(until time.Time) {
 	synctest.Wait()
 }
 
-// deliver invokes the worker with a message, and returns when the worker blocks or ends.
+// deliver invokes the worker with a message. It returns when the worker blocks or ends.
 func (w *world) deliver(i due.Item) {
 	l := &life{world: w, ends: make(chan error, 1)}
 	w.workers.Go(func() {
@@ -155,7 +155,7 @@ func (w *world) of(id string) *life {
 	return w.running[id]
 }
 
-// end ends an invocation's run: the token endpoint returns the error how.
+// end ends an invocation's run by making the token endpoint return the error how.
 func (w *world) end(l *life, how error, wait time.Duration) {
 	w.mu.Lock()
 	if wait > 0 {
@@ -166,7 +166,7 @@ func (w *world) end(l *life, how error, wait time.Duration) {
 	synctest.Wait()
 }
 
-// noFiles is a file store without any files.
+// noFiles is an empty file store.
 type noFiles struct{}
 
 func (noFiles) Delete(context.Context, string) error { return nil }
@@ -195,8 +195,8 @@ func (w *world) joined(task export.Task) {
 	delete(w.running, task.ID)
 }
 
-// lateWrite simulates a delayed write: a write of the worker's previous run reaches the table only now. It may take
-// effect only while that run is in progress.
+// lateWrite simulates a delayed write, which the worker's previous run made but which reaches the table only now. The
+// write may take effect only while the previous run is in progress.
 func (w *world) lateWrite() error {
 	w.mu.Lock()
 	last := w.last

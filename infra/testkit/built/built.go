@@ -1,5 +1,5 @@
-// Package built provides a small build of the pages in the format of shared/ui/build.mjs. Tests serve it if the real
-// build, which needs Node, is missing. Only tests link it.
+// Package built provides a small build of the pages in the format of shared/ui/build.mjs. Tests serve this build if the
+// real build, which needs Node, is missing. Only tests link the package.
 package built
 
 import (
@@ -22,13 +22,13 @@ const Version = "4.1.2"
 // StyleHash is the hash of the pages' style sheet in the manifest.
 const StyleHash = "sha256-YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY="
 
-// Contents of the build's files.
+// These constants hold the contents of the build's files.
 const (
 	Script = "export const kind = 'embed';"
 	SDK    = "customElements.define('svc-widget-element', class extends HTMLElement {});"
 )
 
-// Folder returns the build. Its .br files are not valid Brotli, since servers do not decode them.
+// Folder returns the build. Its .br files are not valid Brotli, because servers do not decode them.
 func Folder() fstest.MapFS {
 	folder := fstest.MapFS{}
 	files := map[string]string{}
@@ -67,7 +67,7 @@ func Folder() fstest.MapFS {
 	return folder
 }
 
-// members formats the members of a JSON object.
+// members formats a JSON object's members.
 func members(of map[string]string) string {
 	all := make([]string, 0, len(of))
 	for _, name := range slices.Sorted(maps.Keys(of)) {
@@ -76,7 +76,7 @@ func members(of map[string]string) string {
 	return strings.Join(all, ",")
 }
 
-// Into writes the build to a folder of the file system.
+// Into writes the build to a folder in the file system.
 func Into(to string) error {
 	if err := os.CopyFS(filepath.Clean(to), Folder()); err != nil {
 		return fmt.Errorf("write pages to test with: %w", err)

@@ -12,20 +12,20 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// CorpusCase is one file of the corpus: a small document with one feature, and the FHIR that the guide requires for it.
-// The format is that of golang.org/x/tools/txtar. The comment begins with a line "Rule: ", which names the row of the
-// guide. One of document.xml, section.xml and entry.xml is the source. fhir.json, absent.txt and report.json are the
-// expected results; each is optional.
+// CorpusCase is one file in the corpus: a small document with one feature, and the FHIR that the guide requires for the
+// document. The format is that of golang.org/x/tools/txtar. The comment begins with a line "Rule: ", which names the
+// guide's row. One of document.xml, section.xml and entry.xml is the source. The files fhir.json, absent.txt and
+// report.json contain the expected results; each file is optional.
 type CorpusCase struct {
 	Name     string // folder and file name, without extension
 	Rule     string
 	Document string
-	Want     []map[string]any // from fhir.json: all resources of each type in it
+	Want     []map[string]any // from fhir.json: all resources of each type in the file
 	Absent   []string         // from absent.txt: resource types that must not occur
 	Report   map[string]any   // from report.json: part of the DocumentReport
 }
 
-// Corpus reads all case files <folder>/<name>.txt in root.
+// Corpus reads all case files <folder>/<name>.txt below root.
 func Corpus(tb testing.TB, root fs.FS) []CorpusCase {
 	tb.Helper()
 	paths, err := fs.Glob(root, "*/*.txt")
@@ -83,7 +83,7 @@ func parseCase(content []byte) (c CorpusCase, err error) {
 	return c, nil
 }
 
-// corpusDocument returns a document that contains one patient, one author and the section.
+// corpusDocument returns a document that contains one patient, one author and the given section.
 func corpusDocument(section string) string {
 	return Document(
 		`<recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="p"/>
@@ -96,7 +96,7 @@ func corpusDocument(section string) string {
 		`<structuredBody><component>`+section+`</component></structuredBody>`)
 }
 
-// Check converts the document and compares its resources and report with the expected ones.
+// Check converts the document and compares the resulting resources and report with the expected results.
 func (c CorpusCase) Check(t *testing.T) {
 	t.Helper()
 	ndjson, report := Lines(t, []byte(c.Document))
@@ -132,7 +132,8 @@ func (c CorpusCase) Check(t *testing.T) {
 	}
 }
 
-// checkType matches each expected resource to one from the conversion, and fails the test if the conversion has others.
+// checkType matches each expected resource to a resource from the conversion. The test fails if the conversion has
+// other resources.
 func checkType(t *testing.T, kind string, want, got []map[string]any) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -153,8 +154,8 @@ func checkType(t *testing.T, kind string, want, got []map[string]any) {
 	}
 }
 
-// lacks returns a description of the first difference between got and want, or "" if there is none. Objects in got may
-// have additional members, except those that are null in want; arrays must have the same length.
+// lacks returns a description of the first difference between got and want, or "" if they match. Objects in got may
+// have additional members, except members that are null in want; arrays must have the same length.
 func lacks(want, got any) string {
 	switch want := want.(type) {
 	case map[string]any:

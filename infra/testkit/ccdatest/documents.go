@@ -53,7 +53,7 @@ func DocumentFacts(t *testing.T, documents ...string) []Resource {
 	return list
 }
 
-// Wants fails the test for each missing resource. want has the form of Case.Want.
+// Wants fails the test for each missing resource. The want argument has the same form as Case.Want.
 func Wants(t *testing.T, resources []Resource, want ...string) {
 	t.Helper()
 	for _, w := range want {

@@ -1,6 +1,6 @@
 package ccdatest
 
-// AllergyOf returns an entry that contains an allergy observation in a concern.
+// AllergyOf returns an entry with an allergy observation inside a concern act.
 func AllergyOf(attributes, rest string) string {
 	return `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.30"/>
 <code code="CONC" codeSystem="2.16.840.1.113883.5.6"/><statusCode code="active"/>
@@ -20,7 +20,7 @@ const Penicillin = `<participant typeCode="CSM"><participantRole classCode="MANU
 <code code="70618" codeSystem="2.16.840.1.113883.6.88" displayName="Penicillin"/></playingEntity></participantRole>
 </participant>`
 
-// Fragments for building entries.
+// These fragments build entries.
 const (
 	Snomed    = `codeSystem="2.16.840.1.113883.6.96"`
 	InSnomed  = Snomed + "/>"
@@ -34,7 +34,7 @@ const (
 <value xsi:type="CD" code="394849002" ` + Snomed + `/></observation></entryRelationship>`
 )
 
-// PlannedAs returns a plan entry with the template root, or without a template if root is empty.
+// PlannedAs returns a plan entry with the template root. If root is empty, the entry has no template.
 func PlannedAs(element, class, mood, root, inside string) string {
 	template := ""
 	if root != "" {
@@ -74,7 +74,7 @@ func Concern(status, inner string) string {
 <entryRelationship typeCode="SUBJ">` + inner + `</entryRelationship></act></entry>`
 }
 
-// ProblemOf returns a problem observation with attributes in addition to its class and mood.
+// ProblemOf returns a problem observation with additional attributes besides its class and mood.
 func ProblemOf(attributes, rest string) string {
 	return `<observation classCode="OBS" moodCode="EVN" ` + attributes +
 		`><templateId root="2.16.840.1.113883.10.20.22.4.4"/><id root="2.16.840.1.113883.19.5" extension="p1"/>

@@ -14,16 +14,17 @@ import (
 )
 
 // Case is a section entry with its expected resources. Each line of Want describes one resource: its type and the paths
-// that it must have, with their values. "!path" is a path that it must not have. A number in a path is a list index.
+// that the resource must have, with their values. "!path" is a path that the resource must not have. A number in a path
+// is a list index.
 type Case struct {
 	Name    string
 	Section string // LOINC code, or a complete <section> without its end tag
 	Entries string
 	Want    []string
-	Never   []string // resources that must not occur, in the same form
+	Never   []string // resources that must not occur, in the same form as Want
 }
 
-// Check converts the entry and compares the resources with the expected ones.
+// Check converts the entry and compares the resulting resources with the expected resources.
 func (f Case) Check(t *testing.T) {
 	t.Helper()
 	resources := Facts(t, f.Section, f.Entries)
@@ -50,10 +51,10 @@ func Run(t *testing.T, cases []Case) {
 	}
 }
 
-// Resource holds the paths in a resource, both with list indexes and without.
+// Resource holds a resource's paths, both with and without list indexes.
 type Resource struct {
 	Kind   string
-	Values map[string]bool // keys are "path=value", and every path alone
+	Values map[string]bool // each key is "path=value" or a path alone
 	JSON   string
 }
 
@@ -88,7 +89,7 @@ xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
 	return all
 }
 
-// read records a value under all its paths.
+// read records a value under all the value's paths.
 func (p Resource) read(at []string, content any) {
 	for _, path := range at {
 		p.Values[path] = true
@@ -117,7 +118,7 @@ func (p Resource) read(at []string, content any) {
 	}
 }
 
-// Has reports whether one of the resources has all paths in want, a line in the form of Case.Want.
+// Has reports whether one of the resources has all paths in want. The want argument is a line in the form of Case.Want.
 func Has(resources []Resource, want string) bool {
 	kind, having, _ := strings.Cut(want, " | ")
 	for _, r := range resources {
@@ -136,7 +137,7 @@ func Has(resources []Resource, want string) bool {
 	return false
 }
 
-// Shown returns the resources in the form for test failures.
+// Shown formats the resources for test failures.
 func Shown(resources []Resource) []string {
 	var list []string
 	for _, r := range resources {

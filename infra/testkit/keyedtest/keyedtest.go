@@ -1,5 +1,6 @@
 // Package keyedtest tests endpoints that an organisation's backend calls with its key. It provides an API with a fixed
-// clock and request ID, three key pairs, and an Exchange that compares the complete response. Only tests link it.
+// clock and request ID, three key pairs, and an Exchange that compares the complete response. Only tests link this
+// package.
 package keyedtest
 
 import (
@@ -21,7 +22,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Public IDs that Keys accepts, and the ID of every request.
+// These constants are the public IDs that Keys accepts, and the ID of every request.
 const (
 	PublicA   = "public_test_0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a"
 	PublicB   = "public_test_0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b"
@@ -29,7 +30,7 @@ const (
 	RequestID = "11111111-1111-4111-8111-111111111111"
 )
 
-// Error bodies shared by several responses.
+// Several responses share these error bodies.
 const (
 	Unauthorized = `{"success":false,"error":"svc_unauthorized_client","error_description":"The public ID or private ` +
 		`key is missing or wrong.","request_id":"` + RequestID + `"}`
@@ -37,10 +38,10 @@ const (
 		`side. Please try again.","request_id":"` + RequestID + `"}`
 )
 
-// ErrTrouble is an internal error whose text must not be visible to any client.
+// ErrTrouble is an internal error whose text must not be visible to clients.
 var ErrTrouble = errors.New("trouble at 10.0.0.7")
 
-// Tenants returns the owners of the key pairs, by public ID.
+// Tenants returns the key pairs' owners by public ID.
 func Tenants() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		PublicA: {Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"},
@@ -61,7 +62,7 @@ func (Keys) Authenticate(_ context.Context, publicID string, key secret.Text) (o
 	return org.Caller{Tenant: tenant, CredentialID: publicID}, nil
 }
 
-// NewAPI returns an API without a log. Its time is Moment and its request ID is RequestID.
+// NewAPI returns an API without a log. The API's time is Moment and its request ID is RequestID.
 func NewAPI() *httpapi.API {
 	return httpapi.New(httpapi.Options{
 		Logger: slog.New(slog.DiscardHandler), Now: Moment, IDs: func() string { return RequestID },
@@ -71,7 +72,7 @@ func NewAPI() *httpapi.API {
 // Moment returns the fixed time of these tests.
 func Moment() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 
-// Exchange is a request with its complete expected response.
+// Exchange is a request with the complete expected response.
 type Exchange struct {
 	Method string // GET if empty
 	Path   string
@@ -115,9 +116,9 @@ func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	}
 }
 
-// CheckReader checks the authentication and the methods of a read-only route. path is a path that PublicA may read.
-// refused is a method that the route does not have; others are methods of the route that other functions serve. It runs
-// its cases as parallel subtests.
+// CheckReader checks a read-only route's authentication and methods. PublicA may read path. The route rejects the
+// method refused, and other functions serve the methods listed in others. CheckReader runs its cases as parallel
+// subtests.
 func CheckReader(t *testing.T, route, path, refused string, newHandler func() http.Handler, others ...string) {
 	t.Helper()
 	methods := slices.Concat(others, []string{http.MethodGet, http.MethodHead})

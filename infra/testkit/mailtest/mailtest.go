@@ -1,5 +1,5 @@
-// Package mailtest checks the properties common to all e-mails: the text matches testdata, the plain text and HTML
-// forms have the same content, and the e-mail loads nothing. Only tests link it.
+// Package mailtest checks the properties common to all emails: the text matches testdata, the plain-text and HTML forms
+// have the same content, and the email loads no external resources. Only tests link this package.
 package mailtest
 
 import (
@@ -19,8 +19,8 @@ var (
 	loaded  = regexp.MustCompile(`(?i)<(img|script|style|link|iframe|form|input)\b|\bsrc=|url\(|\son[a-z]+=`)
 )
 
-// Check compares an e-mail's subject and plain text with testdata/<name>.txt, and its HTML with its text. Both forms
-// must have the same content and links, and the HTML must load nothing.
+// Check compares an email's subject and plain text with testdata/<name>.txt, and its HTML with its plain text. Both
+// forms must have the same content and links, and the HTML must load no external resources.
 func Check(tb testing.TB, name, subject, text, markup string) {
 	tb.Helper()
 	want, err := fs.ReadFile(os.DirFS("testdata"), name+".txt")

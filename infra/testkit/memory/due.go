@@ -13,7 +13,7 @@ import (
 // dueRows implements due.Rows.
 type dueRows struct{ *ledger }
 
-// Due implements due.Rows for pending tasks and for shares, which it returns for every shard. The result is always up
+// Due implements due.Rows for pending tasks and for shares. It returns shares for every shard. The result is always up
 // to date.
 func (r dueRows) Due(ctx context.Context, _ int, before time.Time) (items []due.Item, err error) {
 	err = r.do(ctx, "Due", func() error {

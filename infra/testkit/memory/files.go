@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Files stores objects in memory. An object exists once its writer is closed. It implements export.Files. The zero
+// Files stores objects in memory. An object exists after its writer is closed. Files implements export.Files. The zero
 // value is empty.
 type Files struct {
 	mu      sync.Mutex
@@ -75,7 +75,7 @@ func (f *Files) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// Keys returns the keys of all objects, sorted.
+// Keys returns the keys of all objects in sorted order.
 func (f *Files) Keys() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

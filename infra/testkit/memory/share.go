@@ -13,7 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ShareAt returns the time at which the sweeper next examines a tenant's share, or the zero time for never.
+// ShareAt returns the time at which the sweeper next examines a tenant's share. The zero time means that the sweeper
+// never examines the share.
 func (f fixture) ShareAt(tenant org.Tenant) time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -54,7 +55,7 @@ func (r shareRows) TakePlace(ctx context.Context, tenant org.Tenant, seen share.
 	})
 }
 
-// holds reports whether a slot still belongs to its task's claim.
+// holds reports whether a slot still belongs to the claim of the slot's task.
 func holds(stored share.Row, place share.Place) bool {
 	holder := stored.Places[place.Number]
 	return holder.TaskID == place.TaskID && holder.Claim == place.Claim

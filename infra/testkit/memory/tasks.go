@@ -36,7 +36,7 @@ type ledger struct {
 	shares     map[org.Tenant]share.Row
 	sharesAt   map[org.Tenant]time.Time // time at which the sweeper next examines each share
 	events     map[row]webhook.Event
-	told       []webhook.Event // in the order in which they were stored
+	told       []webhook.Event // in storage order
 }
 
 // NewTasks returns an empty store.
@@ -48,7 +48,7 @@ func NewTasks() *Tasks {
 	return &Tasks{l, fixture{l}, register{l}, work{l}, shareRows{l}, dueRows{l}}
 }
 
-// fixture holds the methods that let a test change and inspect the store.
+// fixture holds the methods with which a test changes and inspects the store.
 type fixture struct{ *ledger }
 
 // Authorize sets whether a connection is authorized.
@@ -74,7 +74,7 @@ func (f fixture) Change(tenant org.Tenant, id string, change func(task *export.T
 	f.tasks[row{tenant, id}] = task
 }
 
-// Get returns a task, or the zero Task if it does not exist.
+// Get returns a task, or the zero Task if the task does not exist.
 func (f fixture) Get(tenant org.Tenant, id string) export.Task {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -88,7 +88,7 @@ func (f fixture) All(tenant org.Tenant) []export.Task {
 	return of(f.tasks, tenant)
 }
 
-// Forget removes an expired task, which remains recorded as its connection's newest.
+// Forget removes an expired task. The task remains recorded as its connection's newest task.
 func (f fixture) Forget(tenant org.Tenant, id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +102,7 @@ func (f fixture) SweepTime(tenant org.Tenant, id string) time.Time {
 	return f.lookAt[row{tenant, id}]
 }
 
-// Events returns the events of the given types, or all events if none is given, in the order in which they were stored.
+// Events returns the events of the given types in storage order. Without types, it returns all events.
 func (f fixture) Events(types ...webhook.Type) (told []webhook.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -180,7 +180,7 @@ func (r register) Event(ctx context.Context, tenant org.Tenant, id string) (even
 	return event, err
 }
 
-// CreateEvent stores an event that belongs to no task.
+// CreateEvent stores an event that does not belong to a task.
 func (r register) CreateEvent(ctx context.Context, event webhook.Event) error {
 	return r.do(ctx, "CreateEvent", func() error { return r.tell(event) })
 }
@@ -307,7 +307,7 @@ func (l *ledger) keep(task export.Task, lookAt time.Time) {
 	l.lookAt[row{task.Tenant, task.ID}] = lookAt
 }
 
-// do runs a call under the lock. The call has no effect if its caller has given up.
+// do runs a call under the lock. If the caller has given up, the call has no effect.
 func (l *ledger) do(ctx context.Context, call string, effect func() error) error {
 	return l.Around.run(call, func() error {
 		if err := over(ctx); err != nil {

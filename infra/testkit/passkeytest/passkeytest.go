@@ -1,5 +1,5 @@
-// Package passkeytest simulates a browser with an authenticator. It responds to a relying party's requests, correctly
-// or incorrectly as the test requires (W3C WebAuthn level 3). Only tests link it.
+// Package passkeytest simulates a browser with an authenticator. The browser responds to a relying party's requests,
+// correctly or incorrectly as the test requires (W3C WebAuthn level 3). Only tests link this package.
 package passkeytest
 
 import (
@@ -15,9 +15,9 @@ import (
 
 // Key is a passkey stored in an authenticator.
 type Key struct {
-	Origin     string // origin of the page that requests it
+	Origin     string // origin of the page that requests the passkey
 	Host       string // the relying party's host
-	Counter    uint32 // counter value for the next response
+	Counter    uint32 // the next response's counter value
 	Unverified bool   // whether the authenticator skips user verification
 
 	id      []byte
@@ -60,7 +60,7 @@ func (k *Key) Create(tb testing.TB, options []byte) []byte {
 	}
 	k.handle = handle
 	data := k.authenticatorData(0x40)
-	data = append(data, make([]byte, 16)...)                      // AAGUID of an unspecified model
+	data = append(data, make([]byte, 16)...)                      // an unspecified model's AAGUID
 	data = binary.BigEndian.AppendUint16(data, uint16(len(k.id))) //nolint:gosec // G115: 32 bytes
 	data = append(append(data, k.id...), k.coseKey(tb)...)
 	object := append([]byte{0xa3}, text("fmt")...)

@@ -1,5 +1,6 @@
-// Package spelling generates many spellings of a URL that browsers parse as the same host. They vary in case, UTS 46
-// mappings, percent-encoding, slashes, ports, user information, and the IPv4 address forms that inet_aton accepts.
+// Package spelling generates many spellings of a URL that browsers resolve to the same host. The spellings vary in
+// case, UTS 46 mappings, percent-encoding, slashes, ports, user information, and the IPv4 address forms that inet_aton
+// accepts.
 package spelling
 
 import (
@@ -11,8 +12,8 @@ import (
 // Count is the number of spellings that Of returns.
 const Count = 1000
 
-// Of returns Count different URLs for path that browsers resolve to host, a name or an IPv4 address in ASCII, and port.
-// An empty port is the scheme's default. Equal arguments yield equal URLs.
+// Of returns Count different URLs for path that browsers resolve to the given host and port. The host is a name or an
+// IPv4 address in ASCII. An empty port stands for the scheme's default port. Equal arguments yield equal URLs.
 func Of(host, port, path string) []string {
 	random := rand.New(rand.NewPCG(30, 40)) //nolint:gosec // G404: a test's choices, the same each time
 	hosts := names
@@ -51,7 +52,7 @@ func ports(random *rand.Rand, port string) string {
 	return pick(random, ":", ":", ":0", ":000") + port
 }
 
-// names replaces letters in a host name with others that UTS 46 maps back to them.
+// names replaces letters in a host name with characters that UTS 46 maps back to the original letters.
 func names(random *rand.Rand, host string) string {
 	var text strings.Builder
 	rate := 1 + random.IntN(6)
@@ -79,7 +80,7 @@ func names(random *rand.Rand, host string) string {
 	return text.String()
 }
 
-// addresses returns a random form of an IPv4 address that inet_aton accepts.
+// addresses returns a random IPv4 address form that inet_aton accepts.
 func addresses(random *rand.Rand, host string) string {
 	var n [4]uint32
 	if _, err := fmt.Sscanf(host, "%d.%d.%d.%d", &n[0], &n[1], &n[2], &n[3]); err != nil {

@@ -14,10 +14,10 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// Origin is the origin of the base URL in function tests.
+// Origin is the base URL's origin in function tests.
 const Origin = "https://api.example"
 
-// Header returns the headers that a browser sends when it submits the form of a page on origin.
+// Header returns the headers that a browser sends when it submits a form on a page at origin.
 func Header(origin string) http.Header {
 	return http.Header{
 		"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {origin},
@@ -36,7 +36,7 @@ func Request(tb testing.TB, path, body string) *http.Request {
 	return r
 }
 
-// Foreign returns sets of headers that no page on Origin sends. Each differs from Header(Origin) in one header.
+// Foreign returns sets of headers that no page on Origin sends. Each set differs from Header(Origin) in one header.
 func Foreign() map[string]http.Header {
 	all := map[string]http.Header{}
 	for name, values := range map[string]map[string][]string{
@@ -68,8 +68,8 @@ func Foreign() map[string]http.Header {
 	return all
 }
 
-// Destination returns the URL to which the page in a response sends the browser. It fails the test unless the page does
-// so only with its script.
+// Destination returns the URL to which the page in a response sends the browser. It fails the test unless the page uses
+// only its script to do so.
 func Destination(tb testing.TB, got *httptest.ResponseRecorder) string {
 	tb.Helper()
 	page := got.Body.String()

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Accounts stores accounts, their e-mail addresses and memberships.
+// Accounts stores accounts, their email addresses and memberships.
 type Accounts interface {
 	signin.Accounts
 	members.Rows

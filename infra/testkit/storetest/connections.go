@@ -23,16 +23,16 @@ type Connections interface {
 	Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error)
 }
 
-// Held is the initial content of a connection store: an authorized connection, the first version of its tokens, and an
-// earlier connection's tokens that must still be revoked upstream.
+// Held is a connection store's initial content: an authorized connection, the first version of the connection's tokens,
+// and an earlier connection's tokens that must still be revoked upstream.
 type Held struct {
 	Connection connection.Connection
 	Tokens     tokens.Row
 	Upstream   []byte
 }
 
-// Refreshes tests a refresh.Worker's requirements: a revision is replaced only once, either together with its events or
-// not at all, and revoked tokens are not restored.
+// Refreshes tests a refresh.Worker's requirements. A revision is replaced only once, together with its events or not at
+// all, and revoked tokens are not restored.
 func Refreshes(t *testing.T, open func(testing.TB, Held) Connections) {
 	t.Helper()
 	held := Held{
@@ -172,7 +172,8 @@ func revokedOnce(c subject[Connections]) {
 	}
 }
 
-// A refresh that was in progress when the tokens ended, or that guesses the tombstone's version, restores nothing.
+// A refresh that was in progress when the tokens ended, or that guesses the tombstone's version, must not restore any
+// tokens.
 func notRevived(c subject[Connections]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("worker", 1, time.Time{}), now()))
@@ -188,7 +189,7 @@ func notRevived(c subject[Connections]) {
 	}
 }
 
-// If a rotated token set was stored first, it survives the revocation of the previous set.
+// If a rotated token set was stored first, the rotated set survives the revocation of the previous set.
 func rotatedOrRevoked(c subject[Connections]) {
 	t, s := c.t, c.store
 	seen := connectionIn(t, s)

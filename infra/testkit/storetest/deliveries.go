@@ -28,7 +28,7 @@ const (
 	hookID     = "f0000000-0000-4000-8000-000000000001"
 )
 
-// Deliveries tests a webhook.Worker's requirements for events, deliveries and attempts: each is created once, claimed
+// Deliveries tests a webhook.Worker's requirements for events, deliveries and attempts. Each is created once, claimed
 // by one worker, and recorded only by the claim's holder.
 func Deliveries(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
@@ -61,7 +61,7 @@ func deliveryOf(id string) webhook.Delivery {
 	}
 }
 
-// fannedOut stores an event and its only delivery.
+// fannedOut stores an event and the event's only delivery.
 func fannedOut(t *testing.T, s Webhooks) webhook.Delivery {
 	t.Helper()
 	d := deliveryOf(deliveryID)

@@ -15,8 +15,8 @@ import (
 
 const endpoint = "hash-of-a-token-endpoint"
 
-// EndpointState tests the refresh state of a token endpoint that all functions share: a slot has one owner, a breaker
-// is replaced only in the version that was read, and every response is counted once.
+// EndpointState tests a token endpoint's refresh state, which all functions share. A slot has one owner, a breaker is
+// replaced only in the version that was read, and every response is counted once.
 func EndpointState(t *testing.T, open func(testing.TB) refresh.EndpointState) {
 	t.Helper()
 	run(t, open, map[string]func(subject[refresh.EndpointState]){
@@ -78,7 +78,7 @@ func slotGivenBack(c subject[refresh.EndpointState]) {
 		expect.NoError(t, s.ReleaseSlot(t.Context(), endpoint, slot, owner))
 	}
 	end := now().Add(time.Minute)
-	release(0, "first") // endpoint without any state
+	release(0, "first") // an endpoint without any stored state
 	expect.NoError(t, take("first", now(), end))
 	expect.NoError(t, take("first", now(), end)) // repeated after a lost response
 	release(0, "second")
@@ -87,7 +87,7 @@ func slotGivenBack(c subject[refresh.EndpointState]) {
 
 	end = end.Add(time.Microsecond)
 	expect.NoError(t, take("second", end, end.Add(time.Minute)))
-	release(0, "first") // too late, since the slot has expired
+	release(0, "first") // too late, because the slot has expired
 	expect.Conflict(t, "after a late release", take("third", end, now().Add(time.Hour)))
 	release(0, "second")
 	release(0, "second")
@@ -143,7 +143,7 @@ func oneFailure(c subject[refresh.EndpointState]) {
 
 func answersFromAMinute(c subject[refresh.EndpointState]) {
 	t, s := c.t, c.store
-	// a slot's row is not a counter
+	// A slot's row is not a counter.
 	expect.NoError(t, s.TakeSlot(t.Context(), endpoint, 0, "owner", now(), now().Add(time.Minute)))
 	expect.NoError(t, s.Count(t.Context(), "another", now(), true))
 	check := func(since time.Time, answered, refused int) {

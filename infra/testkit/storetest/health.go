@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Health tests a webhook.Worker's requirements for subscriptions and their health: no failure is lost, each transition
+// Health tests a webhook.Worker's requirements for subscriptions and their health. No failure is lost, each transition
 // happens once, and each rate-limit slot is assigned once.
 func Health(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
@@ -35,7 +35,7 @@ func subscriptionOf(id string) webhook.Subscription {
 	}
 }
 
-// subscribed stores the subscription and returns it as read from the store.
+// subscribed stores the subscription and returns a copy read from the store.
 func subscribed(t *testing.T, s Webhooks) webhook.Subscription {
 	t.Helper()
 	sub := subscriptionOf(hookID)
@@ -126,7 +126,7 @@ func eachSlotOnce(c subject[Webhooks]) {
 	got := make([]time.Time, 20)
 	expect.Winners(t, len(got), func(ctx context.Context, i int) error {
 		var err error
-		// half of the callers pass a stale value
+		// Half of the callers pass a stale value.
 		got[i], err = s.ReserveSlot(ctx, tenantA(), hookID, now().Add(time.Duration(i%2)), now(), interval)
 		return err
 	})
@@ -155,7 +155,7 @@ func slowUntilLatest(c subject[Webhooks]) {
 	}
 	expect.Conflict(t, "an older mark", s.MarkSlow(t.Context(), tenantA(), hookID, now().Add(time.Minute), time.Second))
 	for _, other := range others() {
-		// the other tenant's own subscription
+		// This subscription belongs to the other tenant.
 		expect.NoError(t, s.MarkSlow(t.Context(), other, hookID, now().Add(time.Hour), time.Second))
 	}
 	wantSubscriptions(t, s, sub)
@@ -163,7 +163,7 @@ func slowUntilLatest(c subject[Webhooks]) {
 	expect.NoError(t, err)
 	expect.NoError(t, s.ClearFailures(t.Context(), tenantA(), hookID, now()))
 	sub.Health.LastSuccess = now()
-	wantSubscriptions(t, s, sub) // a subscription can be slow and still work
+	wantSubscriptions(t, s, sub) // a slow subscription can still work
 }
 
 func disabledOnce(c subject[Webhooks]) {

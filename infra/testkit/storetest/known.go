@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/export/known"
 )
 
-// Known tests the storage of what exports have found out about endpoints: findings are separate for each endpoint, and
-// the latest saved one is returned.
+// Known tests the storage of properties that exports have discovered about endpoints. Properties are stored separately
+// for each endpoint, and reads return the properties saved last.
 func Known(t *testing.T, open func(testing.TB) collect.Known) {
 	t.Helper()
 	run(t, open, map[string]func(subject[collect.Known]){

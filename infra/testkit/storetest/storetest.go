@@ -1,7 +1,7 @@
 // Package storetest tests that stores meet their domains' requirements, regardless of the implementation. It has one
 // suite for each store interface that a domain declares. The suites run against DynamoDB (shared/adapters/store) and
-// against each in-memory store used in tests (infra/testkit/memory), so that no in-memory store allows anything that
-// DynamoDB rejects. Only tests link it.
+// against each in-memory store that tests use (infra/testkit/memory), so that no in-memory store allows operations that
+// DynamoDB rejects. Only tests link this package.
 package storetest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Fixed data shared by all suites. At has the precision that rows store.
+// All suites share this fixed data. At has the precision that rows store.
 const (
 	orgA   = "0a000000-0000-4000-8000-00000000000a"
 	orgB   = "0b000000-0000-4000-8000-00000000000b"
@@ -27,13 +27,13 @@ func others() []org.Tenant {
 
 func now() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC) }
 
-// subject is one test case with its own store.
+// subject is one test case with a separate store.
 type subject[S any] struct {
 	t     *testing.T
 	store S
 }
 
-// run runs each case on its own store.
+// run runs each case with a separate store.
 func run[S any](t *testing.T, open func(testing.TB) S, cases map[string]func(subject[S])) {
 	t.Helper()
 	for name, check := range cases {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tasks is the store that exports require, with tasks, each connection's newest task, and their events.
+// Tasks is the store that exports require. It holds tasks, each connection's newest task, and the tasks' events.
 type Tasks interface {
 	export.TaskStore
 	worker.Store
@@ -24,8 +24,8 @@ type Tasks interface {
 	CreateEvent(ctx context.Context, event webhook.Event) error
 }
 
-// Registration tests an export.Registrar's requirements: only one of many concurrent requests opens a task, and an
-// event is resent only once for each count. open returns a store with one authorized connection.
+// Registration tests an export.Registrar's requirements. Only one of many concurrent requests opens a task, and an
+// event is resent only once for each count. The open function returns a store with one authorized connection.
 func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){
@@ -38,8 +38,8 @@ func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connecti
 	})
 }
 
-// Work tests a worker.Worker's requirements: a pending task belongs to one worker for the duration of its lease, and
-// only the current generation can write.
+// Work tests a worker.Worker's requirements. A pending task belongs to one worker for the duration of the task's lease,
+// and only the current generation can write.
 func Work(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){
@@ -79,7 +79,7 @@ func opened(t *testing.T, s Tasks) export.Task {
 	return task
 }
 
-// claimed opens the only task and claims it for a minute.
+// claimed opens the only task and claims the task for a minute.
 func claimed(t *testing.T, s Tasks) export.Task {
 	t.Helper()
 	opened(t, s)

@@ -13,8 +13,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tokens tests a tokens.Store: there is one lease at a time, only for the version that was read, and each version is
-// stored once. open returns a store with the given row, a first version without a lease.
+// Tokens tests a tokens.Store. Only one lease exists at a time, the lease applies only to the version that was read,
+// and each version is stored once. The open function returns a store with the given row, a first version without a
+// lease.
 func Tokens(t *testing.T, open func(testing.TB, tokens.Row) tokens.Store) {
 	t.Helper()
 	begun := func(tb testing.TB) tokens.Store {
@@ -37,7 +38,8 @@ func tokensOf() tokens.Row {
 	return tokens.Row{Tenant: tenantA(), ConnectionID: connID, Sealed: []byte("sealed one"), Version: 1}
 }
 
-// leased returns a version leased at now for a minute. started is the start time that was read with it.
+// leased returns a version leased for a minute from now. The started argument is the start time that was read with the
+// version.
 func leased(owner string, version int64, started time.Time) tokens.Row {
 	row := tokensOf()
 	row.Version, row.LeaseOwner, row.LeaseUntil, row.RefreshStartedAt = version, owner, now().Add(time.Minute), started
@@ -80,7 +82,8 @@ func leaseUntilItsEnd(c subject[tokens.Store]) {
 	wantTokens(t, s, leased("second", 1, started))
 }
 
-// Another refresh started and ended between this worker's read and its lease, so the worker is unaware of it.
+// Another refresh started and ended between this worker's read and the worker's lease, so the worker is unaware of the
+// other refresh.
 func leaseForWhatWasRead(c subject[tokens.Store]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("first", 1, time.Time{}), now()))
@@ -109,8 +112,8 @@ func releasedByHolder(c subject[tokens.Store]) {
 	wantTokens(t, s, tokensOf())
 }
 
-// The lease prevents two workers from requesting tokens at once. The version decides what is stored, so that the
-// response to a worker whose lease has expired is not lost.
+// The lease prevents two workers from requesting tokens at once. The version determines which tokens are stored, so
+// that the response to a worker whose lease has expired is not lost.
 func versionOnce(c subject[tokens.Store]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("first", 1, time.Time{}), now()))
@@ -151,7 +154,7 @@ func tokensOfTenant(c subject[tokens.Store]) {
 	wantTokens(t, s, leased("first", 1, now()))
 }
 
-// wantNoTokens checks that operations on a missing row fail without creating one.
+// wantNoTokens checks that operations on a missing row fail without creating a row.
 func wantNoTokens(t *testing.T, s tokens.Store, row tokens.Row) {
 	t.Helper()
 	next := row

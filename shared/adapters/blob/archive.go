@@ -16,8 +16,8 @@ import (
 )
 
 // Archive is a bucket whose objects are written once and may be deleted while readers still request them. For a missing
-// object, S3 returns AccessDenied to a caller that may not list the bucket, so Archive treats both errors as not found.
-// https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+// object, S3 returns AccessDenied to a caller that may not list the bucket, so Archive treats AccessDenied as not
+// found. https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
 type Archive struct{ Bucket }
 
 // Open reads an object. It returns fault.NotFound if the object does not exist.

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// guarded is a client for which every S3 read fails with the given error code.
+// guarded is a client whose S3 reads all fail with the given error code.
 type guarded struct {
 	*s3.Client
 
@@ -24,7 +24,7 @@ func (r guarded) GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Opti
 }
 
 // TestArchiveReportsNotFoundWhenListIsDenied checks that AccessDenied, which S3 returns for a missing object if the
-// caller may not list the bucket, becomes fault.NotFound. Other errors must not.
+// caller may not list the bucket, becomes fault.NotFound. Other errors must not become fault.NotFound.
 func TestArchiveReportsNotFoundWhenListIsDenied(t *testing.T) {
 	t.Parallel()
 	for code, missing := range map[string]bool{"AccessDenied": true, "SlowDown": false, "InternalError": false} {

@@ -34,7 +34,7 @@ const (
 	part        = 8 << 20 // size of an upload part
 )
 
-// world is a bucket that records the calls made to it.
+// world is a bucket that records the calls that it receives.
 type world struct {
 	cloud  *aws.Cloud
 	client *s3.Client
@@ -80,7 +80,8 @@ func (w *world) create(t *testing.T, key string) export.Writer {
 	return out
 }
 
-// compare streams an object and checks that it equals the concatenation of pieces, without loading it into memory.
+// compare streams an object, without loading it into memory, and checks that the object equals the concatenation of
+// pieces.
 func (w *world) compare(t *testing.T, key string, pieces ...[]byte) error {
 	t.Helper()
 	body, err := w.bucket.Open(t.Context(), key)
@@ -96,7 +97,7 @@ func (w *world) compare(t *testing.T, key string, pieces ...[]byte) error {
 	return nil
 }
 
-// comparison is a writer that fails unless the bytes written equal pieces.
+// comparison is a writer that fails unless the written bytes equal pieces.
 type comparison struct{ pieces [][]byte }
 
 // Write implements io.Writer.
@@ -117,8 +118,8 @@ func (c *comparison) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// noise returns n random bytes, so that a shifted or repeated part can't go unnoticed. All callers share the slice and
-// must not modify it.
+// noise returns n random bytes, so that tests detect a shifted or repeated part. All callers share the slice and must
+// not modify it.
 func noise(n int) []byte { return allNoise()[:n:n] }
 
 // allNoise returns enough random bytes for the largest test.
@@ -210,7 +211,7 @@ func TestWriterAbortCreatesNoObject(t *testing.T) {
 	}
 }
 
-// failing is a client whose n-th UploadPart call fails.
+// failing is a client whose nth UploadPart call fails.
 type failing struct {
 	*s3.Client
 

@@ -14,17 +14,18 @@ import (
 )
 
 const (
-	// minPart is the minimum size of every upload part except the last. A source copied in ranges must be larger ("Amazon
-	// S3 multipart upload limits" and UploadPartCopy in the S3 documentation).
+	// minPart is the minimum size of every upload part except the last. A source copied in ranges must be larger than
+	// minPart ("Amazon S3 multipart upload limits" and UploadPartCopy in the S3 documentation).
 	minPart = 5 << 20
 	// maxCopy is the maximum number of bytes copied per call. S3 allows 5 GiB, but a smaller part completes sooner and is
 	// cheaper to retry.
 	maxCopy = 1 << 30
 )
 
-// Compose concatenates existing objects into a new one. S3 copies each source that is large enough to be a part. Only
-// small objects, and the few MiB that bring them up to the minimum part size, pass through memory, at most partSize at
-// a time. A missing source returns fault.NotFound. If Compose fails, the new object does not exist.
+// Compose concatenates existing objects into a new object. S3 copies each source that is large enough to be a part.
+// Only small objects, and the few MiB that bring them up to the minimum part size, pass through memory, at most
+// partSize at a time. Compose returns fault.NotFound if a source is missing. If Compose fails, the new object does not
+// exist.
 func (b Bucket) Compose(ctx context.Context, key, contentType string, parts []string) error {
 	w := &writer{ctx: ctx, bucket: b, key: key, contentType: contentType}
 	for _, part := range parts {
@@ -41,7 +42,7 @@ func (b Bucket) Compose(ctx context.Context, key, contentType string, parts []st
 }
 
 // source is an object to copy from. Its ETag identifies the version whose size was read, so that S3 rejects an object
-// that has changed since.
+// that has changed since then.
 type source struct {
 	key  string
 	tag  *string
@@ -59,8 +60,8 @@ func (b Bucket) measure(ctx context.Context, key string) (source, error) {
 	return source{key: key, tag: out.ETag, size: aws.ToInt64(out.ContentLength)}, nil
 }
 
-// add appends an object. If the buffer is too small for a part, add first fills it from the beginning of a large
-// object.
+// add appends an object. If the buffered data is too small for a part, add first fills the buffer from the beginning of
+// a large object.
 func (w *writer) add(ctx context.Context, key string) error {
 	from, err := w.bucket.measure(ctx, key)
 	if err != nil {
@@ -84,7 +85,7 @@ func (w *writer) add(ctx context.Context, key string) error {
 	return w.copy(ctx, from, head)
 }
 
-// read appends the first size bytes of an object by downloading them.
+// read downloads the first size bytes of an object and appends them.
 func (w *writer) read(ctx context.Context, from source, size int64) error {
 	if size == 0 {
 		return nil
@@ -105,8 +106,8 @@ func (w *writer) read(ctx context.Context, from source, size int64) error {
 	return nil
 }
 
-// copy makes S3 append an object, starting at offset start. All parts have the same size, because only the last one may
-// be short.
+// copy makes S3 append an object, starting at offset start. All parts have the same size, because only the last part
+// may be shorter.
 func (w *writer) copy(ctx context.Context, from source, start int64) error {
 	if err := w.begin(ctx); err != nil {
 		return err

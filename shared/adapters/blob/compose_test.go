@@ -22,7 +22,7 @@ import (
 
 const least = 5 << 20 // minimum size of every upload part except the last
 
-// put stores consecutive pieces of content as objects of the given sizes, and returns their keys.
+// put stores consecutive pieces of content as objects of the given sizes, and returns the objects' keys.
 func (w *world) put(t *testing.T, content []byte, sizes ...int) []string {
 	t.Helper()
 	keys := make([]string, 0, len(sizes))
@@ -115,7 +115,7 @@ func TestComposeCreatesNoObjectAfterFailure(t *testing.T) {
 	trouble := errors.New("connection reset")
 	tests := []struct {
 		name   string
-		refuse string // the operation that fails
+		refuse string // operation that fails
 		parts  func(keys []string) []string
 		want   error
 	}{
@@ -156,13 +156,13 @@ func TestComposeRejectsSourceChangedDuringCopy(t *testing.T) {
 	}
 }
 
-// refusing is a client for which one operation fails.
+// refusing is a client whose calls to one operation fail.
 type refusing struct {
 	*s3.Client
 
 	operation string
 	err       error
-	measured  func() // runs after every HeadObject, if not nil
+	measured  func() // called after every HeadObject, if not nil
 }
 
 func (c *refusing) HeadObject(ctx context.Context, in *s3.HeadObjectInput,

@@ -2,21 +2,22 @@ package blob
 
 import "context"
 
-// mark is a position in an object that is being written.
+// mark is a position in an object that is currently being written.
 type mark struct {
 	parts  int    // number of parts uploaded before the mark
 	size   int    // number of bytes of the next part that precede the mark
-	buffer []byte // those bytes, once that part is uploaded; reused by later marks
+	buffer []byte // bytes before the mark, once the part is uploaded; buffer is reused
 }
 
-// Mark records the current end of the object, replacing the previous mark. A new object is marked at its beginning.
+// Mark records the current end of the object, replacing the previous mark. The mark of a new object is at its
+// beginning.
 func (w *writer) Mark() {
 	w.mark.parts, w.mark.size = len(w.parts), len(w.buffer)
 }
 
-// Rewind discards everything written since the mark, which remains set. A part uploaded since then is either uploaded
-// again under the same number or omitted when the upload completes; S3 drops it in both cases. An object that has
-// failed remains failed.
+// Rewind discards all data written since the mark. The mark remains set. A part uploaded since the mark is either
+// uploaded again under the same number or omitted when the upload completes. In both cases, S3 drops the discarded
+// data. An object whose upload has failed remains failed.
 func (w *writer) Rewind(ctx context.Context) error {
 	if w.failed != nil {
 		return w.failed
@@ -31,8 +32,8 @@ func (w *writer) Rewind(ctx context.Context) error {
 	return nil
 }
 
-// keepMarked saves the marked bytes of the part that was just uploaded. It swaps the buffers: if every line is marked,
-// copying would cost a part's size for every part.
+// keepMarked saves the marked bytes of the part that was just uploaded. keepMarked swaps the buffers, because copying
+// would cost a part's size for every part if every line is marked.
 func (w *writer) keepMarked() {
 	if len(w.parts) == w.mark.parts && w.mark.size > 0 {
 		w.buffer, w.mark.buffer = w.mark.buffer, w.buffer

@@ -126,8 +126,8 @@ func TestRewindFailsAfterWriteFailure(t *testing.T) {
 	}
 }
 
-// BenchmarkMarkedObject writes ten parts and marks every line. It should allocate two part-sized buffers, regardless of
-// the number of parts.
+// BenchmarkMarkedObject writes ten parts and marks every line. The benchmark should allocate two part-sized buffers,
+// regardless of the number of parts.
 func BenchmarkMarkedObject(b *testing.B) {
 	bucket, line := blob.Bucket{Client: sink{}, Name: name}, noise(3000)
 	b.SetBytes(10 * part)
@@ -146,7 +146,7 @@ func BenchmarkMarkedObject(b *testing.B) {
 	}
 }
 
-// sink is a client that discards everything.
+// sink is a client that discards all data.
 type sink struct{ blob.Client }
 
 func (sink) CreateMultipartUpload(

@@ -85,7 +85,7 @@ func (w *writer) Close(ctx context.Context) error {
 	return nil
 }
 
-// errAborted is the error of a writer after Abort, so that a later Close creates no object.
+// errAborted is the error that a writer returns after Abort, so that a later Close creates no object.
 var errAborted = errors.New("the object was given up")
 
 // Abort discards the object. The bucket's lifecycle rule removes parts that can't be deleted immediately.
@@ -128,7 +128,7 @@ func (w *writer) begin(ctx context.Context) error {
 	}
 	out, err := w.bucket.Client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
 		Bucket: &w.bucket.Name, Key: &w.key, ContentType: &w.contentType,
-		// The SDK sends a checksum with every part anyway. Some servers reject parts whose checksum algorithm was not
+		// The SDK always sends a checksum with every part. Some servers reject parts whose checksum algorithm was not
 		// announced.
 		ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
 	})

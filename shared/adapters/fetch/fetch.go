@@ -1,6 +1,6 @@
 // Package fetch downloads public documents, such as lists of institutions, with conditional requests and a few
-// redirects (RFC 9110, sections 13.1 and 15.4). It sends no credentials, so it may follow a server's redirects; the
-// guard of safehttp checks every request.
+// redirects (RFC 9110, sections 13.1 and 15.4). It sends no credentials, so it may follow a server's redirects;
+// safehttp's guard checks every request.
 package fetch
 
 import (
@@ -24,7 +24,7 @@ const (
 	whoWeAre = "Recordbridge-Catalogue/1.0"
 )
 
-// Error reports that a response did not contain the document. It contains no URL.
+// Error reports that a response did not contain the document. The error text contains no URL.
 type Error struct {
 	Reason intake.Reason
 	Status int
@@ -37,18 +37,18 @@ func (e *Error) Error() string { return "fetch: " + string(e.Reason) }
 // Failure returns the error's class and HTTP status for the log line and the source's row (fault.Spot).
 func (e *Error) Failure() (class string, status int) { return string(e.Reason), e.Status }
 
-// Unwrap returns the cause, if there is one.
+// Unwrap returns the cause, or nil if the error has no cause.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Client fetches through an HTTP client with a guard (safehttp.Client), which returns redirects instead of following
-// them.
+// Client fetches documents through an HTTP client with a guard (safehttp.Client), which returns redirects instead of
+// following them.
 type Client struct {
 	HTTP interface {
 		Do(r *http.Request) (*http.Response, error)
 	}
 }
 
-// Fetch implements intake.Lists. The error is an *Error or one of safehttp's.
+// Fetch implements intake.Lists. The error is an *Error or an error of package safehttp.
 func (c Client) Fetch(ctx context.Context, address string, known intake.Known) (intake.Answer, error) {
 	for range mostMoves {
 		response, err := c.ask(ctx, address, known)
@@ -97,7 +97,7 @@ func (c Client) ask(ctx context.Context, address string, known intake.Known) (*h
 	return response, nil
 }
 
-// moved returns a redirect's target. It refuses a redirect from https to http, regardless of the hosts in between.
+// moved returns a redirect's target. It rejects a redirect from https to http, regardless of the hosts in between.
 func moved(from, to string) (string, error) {
 	base, err := url.Parse(from)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// open requests a page of the application and returns the response and the values that the page's function received.
+// open requests one of the application's pages and returns the response and the values that the page's function
+// received.
 func open(t *testing.T, known directory, limiter httpapi.Limiter, target string, fails error,
 	languages ...string,
 ) (*httptest.ResponseRecorder, httpapi.Visit) {

@@ -21,8 +21,8 @@ type KeyAuthenticator interface {
 	Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (org.Caller, error)
 }
 
-// PublicFinder looks up the organisation that has a public ID, prefixed or bare. If the ID is malformed, unknown or
-// revoked, the error is fault.Unauthenticated, NotFound or Invalid. Any other error is an internal failure.
+// PublicFinder looks up the organisation that has a public ID, which may be prefixed or bare. If the ID is malformed,
+// unknown or revoked, the error is fault.Unauthenticated, NotFound or Invalid. Any other error is an internal failure.
 type PublicFinder interface {
 	ByPublicID(ctx context.Context, publicID string) (org.Caller, error)
 }
@@ -33,16 +33,16 @@ type KeyAuth struct {
 	Limiter Limiter
 }
 
-// PublicAuth identifies the organisation that calls a Browser or PublicPage endpoint, and rate-limits it.
+// PublicAuth identifies and rate-limits the organisation that calls a Browser or PublicPage endpoint.
 type PublicAuth struct {
 	Public  PublicFinder
 	Limiter Limiter
-	Own     weburl.Own // the service's own URLs, to which no PublicPage redirects
+	Own     weburl.Own // the service's own URLs, to which a PublicPage never redirects
 	Alias   string     // alternative name of public_id, used by clients of the same contract; may be empty
 }
 
-// caller checks the Basic credentials. Every failure returns the same 401, regardless of which part was wrong, and
-// counts against the client address, so that guessing is also rate-limited.
+// caller checks the Basic credentials. Every failure returns the same 401, regardless of which part of the credentials
+// was wrong. Each failure counts against the client address, so that guessing is also rate-limited.
 func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	caller, err := a.prove(ctx, c)
 	return admit(ctx, c, a.Limiter, caller, refusedKey(err))
@@ -90,7 +90,8 @@ func (a KeyAuth) optional(ctx context.Context, c *call) (OptionalKey, error) {
 	return OptionalKey{Refused: refusedKey(err)}, a.Limiter.take(ctx, c, "")
 }
 
-// caller looks up the organisation given in the query parameter public_id and restricts CORS to its origins.
+// caller looks up the organisation that the query parameter public_id identifies, and restricts CORS to the
+// organisation's origins.
 func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	id, err := publicID(c.request, a.Alias)
 	if err != nil {
@@ -106,7 +107,7 @@ func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	return admit(ctx, c, a.Limiter, caller, err)
 }
 
-// publicID returns the query parameter public_id or, if it is missing, the parameter alias.
+// publicID returns the query parameter public_id. If public_id is missing, it returns the parameter alias.
 func publicID(r *http.Request, alias string) (string, error) {
 	query, err := parseQuery(r)
 	if err != nil {
@@ -122,8 +123,8 @@ func publicID(r *http.Request, alias string) (string, error) {
 	return id, err
 }
 
-// admit takes a token from the caller's rate limit or, if the caller is unknown or rejected, from the client address's
-// limit. If the caller exceeds its limit, admit returns both the caller and the error.
+// admit takes a token from the caller's rate limit. If the caller is unknown or rejected, admit takes the token from
+// the client address's limit. If the caller exceeds its limit, admit returns both the caller and the error.
 func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err error) (org.Caller, error) {
 	switch {
 	case err == nil:
@@ -140,7 +141,8 @@ func isInvalidCredential(err error) bool {
 	return errors.Is(err, fault.Unauthenticated) || errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid)
 }
 
-// Bearer returns the bearer token (RFC 6750 section 2.1) of an Authorization header, or an empty Text if there is none.
+// Bearer returns the bearer token (RFC 6750 section 2.1) of an Authorization header, or an empty Text if the header
+// contains no bearer token.
 func Bearer(header string) secret.Text {
 	scheme, token, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") {

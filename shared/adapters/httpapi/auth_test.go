@@ -99,8 +99,8 @@ func TestBrowserEndpointReturns403WithoutLiveAccess(t *testing.T) {
 	wantBody(t, w, 403, errorBody("svc_live_access_required", fault.Of(closed).Public))
 }
 
-// FuzzBasicHeader searches for an invalid header that causes a panic, is accepted, or gets a response different from
-// the others.
+// FuzzBasicHeader searches for an invalid header that causes a panic, is accepted, or gets a different response from
+// other invalid headers.
 func FuzzBasicHeader(f *testing.F) {
 	for _, seed := range []string{
 		"", "Basic", "Basic :", basic(publicID + ":x"), basic("a:b:c"), "Basic \x00",

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// bare serves GET with a document, or with an error if the request is invalid.
+// bare serves a document for GET requests, or returns an error if the request is invalid.
 func bare(api edge, limiter httpapi.Limiter) http.Handler {
 	type request struct {
 		Name string `query:"name"`

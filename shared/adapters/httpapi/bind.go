@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// binder fills an In from a request. A tag on every exported field of In names its source:
+// binder fills an In from a request. A tag on every exported field of In specifies the source of the field's value:
 //
 //	ConnectionID string `json:"org_connection_id" required:"true"` // JSON body
 //	Start        string `form:"start_value"`                       // body of an HTML form, sent at most once
@@ -21,13 +21,13 @@ import (
 //	Network      string `client:"network"`                         // client seen by the gateway (see clientNetwork)
 //
 // All fields except json fields are strings. The body is read only if In has a json or form field, and In can't have
-// both. If a required field is missing or empty, the error names it. All errors are fault.Invalid, TooLarge or
+// both. If a required field is missing or empty, the error names the field. All errors are fault.Invalid, TooLarge or
 // UnsupportedMedia.
 type binder[In any] struct {
 	fields  []field
 	hasBody bool
 	hasForm bool
-	defect  error // set if the struct violates these rules; every request then fails
+	defect  error // set if the struct violates binder's rules; every request then fails
 }
 
 type source string
@@ -117,8 +117,8 @@ func (b binder[In]) from(r *http.Request) (In, error) {
 	return in, nil
 }
 
-// fill sets every field except json fields, even if the value is empty, so that a JSON body can't set them. It also
-// checks that required fields are present.
+// fill sets every field except json fields, even to an empty value, so that a JSON body can't set these fields. fill
+// also checks that required fields are present.
 func (f field) fill(target reflect.Value, r *http.Request, query, form url.Values) error {
 	switch f.source {
 	case fromForm, fromQuery:

@@ -21,8 +21,8 @@ const (
 	maxDepth = 32       // far deeper than any documented body
 )
 
-// decodeBody reads a JSON object: UTF-8, at most 64 KiB, with nothing after it. Unknown members are ignored, so that
-// clients of later versions continue to work.
+// decodeBody reads a JSON object: UTF-8, at most 64 KiB, with no data after the object. Unknown members are ignored, so
+// that clients of later versions continue to work.
 func decodeBody(r *http.Request, in any) error {
 	body, err := readBody(r)
 	if err != nil {
@@ -102,9 +102,9 @@ func checkMedia(r *http.Request, body []byte) error {
 	return nil
 }
 
-// checkJSON accepts a single JSON object that every parser reads in the same way. It refuses duplicate members in one
-// object (compared case-insensitively, as Go matches names), data after the object, and nesting that could exhaust the
-// stack.
+// checkJSON accepts a single JSON object that all parsers interpret in the same way. It rejects duplicate members in
+// one object (compared case-insensitively, as Go matches names), data after the object, and nesting that could exhaust
+// the stack.
 func checkJSON(body []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()

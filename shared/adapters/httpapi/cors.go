@@ -8,14 +8,14 @@ import (
 
 const exposedHeaders = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
 
-// allowAnyOrigin sets the initial CORS headers of a browser endpoint. Until the organisation is known, any page may
-// read the endpoint's errors. Credentials are never allowed.
+// allowAnyOrigin sets the initial CORS headers of a browser endpoint. Until the endpoint knows the organisation, any
+// page may read its errors. Credentials are never allowed.
 func allowAnyOrigin(header http.Header) {
 	header.Set("Access-Control-Allow-Origin", "*")
 	header.Set("Access-Control-Expose-Headers", exposedHeaders)
 }
 
-// allowOrigins restricts CORS to the organisation's registered origins, if it has any.
+// allowOrigins restricts CORS to the organisation's registered origins, if the organisation has registered any.
 func allowOrigins(c *call, registered []string) {
 	if len(registered) == 0 {
 		return

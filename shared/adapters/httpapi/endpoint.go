@@ -23,7 +23,7 @@ func KeyOptional[In, Out any](auth KeyAuth, f func(context.Context, OptionalKey,
 }
 
 // Browser creates a JSON endpoint for web pages. The query parameter public_id identifies the organisation, whose
-// registered origins determine CORS. A 401 contains no challenge, so that browsers show no password prompt.
+// registered origins determine CORS. A 401 contains no challenge, so that browsers don't show a password prompt.
 func Browser[In, Out any](auth PublicAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.caller, f), fail: failJSON, public: auth.Public}
 }

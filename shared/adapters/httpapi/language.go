@@ -29,7 +29,7 @@ func languageOf(r *http.Request) string {
 	return English
 }
 
-// preference is an option that a client accepts, with its weight.
+// preference is an option that a client accepts, with the option's weight.
 type preference struct {
 	name   string  // in lower case
 	weight float64 // 0 if not acceptable

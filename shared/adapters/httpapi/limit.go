@@ -53,8 +53,8 @@ func (l Limiter) take(ctx context.Context, c *call, who string) error {
 		After(decision.RetryAfter)
 }
 
-// key returns the bucket's name as a keyed hash, so that the store contains no client addresses and a leaked copy can't
-// be searched for them.
+// key returns the bucket's name as a keyed hash. The store therefore contains no client addresses, and a leaked copy
+// can't be searched for an address.
 func (l Limiter) key(c *call, who string) string {
 	mark := l.Hashing.Sign([]byte("limit\x00" + l.Limit.Name + "\x00" + who + "\x00" +
 		clientNetwork(c.request.RemoteAddr)))
@@ -62,8 +62,7 @@ func (l Limiter) key(c *call, who string) string {
 }
 
 // clientNetwork returns the client's network, derived from the address that the gateway saw. It ignores headers such as
-// X-Forwarded-For, which clients can forge. It reduces an IPv6 address to its /64, the block assigned to one
-// subscriber.
+// X-Forwarded-For, which clients can forge. It reduces an IPv6 address to the /64 that is assigned to one subscriber.
 func clientNetwork(remote string) string {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {

@@ -30,9 +30,9 @@ type Client interface {
 }
 
 const (
-	// format is the first byte of all sealed data. It distinguishes this format from later ones.
+	// format is the first byte of all sealed data. format distinguishes this format from later formats.
 	format = 1
-	// keyLife and keyUses limit how long and how often one data key encrypts data. keyLife also limits how long an
+	// keyLife and keyUses limit how long and how often a data key encrypts data. keyLife also limits how long an
 	// unwrapped key is cached.
 	keyLife = 5 * time.Minute
 	keyUses = 1000
@@ -66,8 +66,9 @@ func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
 	}
 }
 
-// Seal encrypts plain for a tenant and binds it to boundTo; Open requires the same values. The result consists of the
-// format byte, the length of the wrapped data key in two bytes, the wrapped key, the nonce and the ciphertext.
+// Seal encrypts plain for a tenant and binds the ciphertext to boundTo; Open requires the same values. The result
+// consists of the format byte, the length of the wrapped data key in two bytes, the wrapped key, the nonce and the
+// ciphertext.
 func (s *Sealer) Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	key, err := s.sealingKey(ctx, tenant)
 	if err != nil {
@@ -125,7 +126,8 @@ func (s *Sealer) sealingKey(ctx context.Context, tenant org.Tenant) (*dataKey, e
 }
 
 func (s *Sealer) openingKey(ctx context.Context, tenant org.Tenant, wrapped []byte) (*dataKey, error) {
-	// The cache name includes the tenant, so that a cached key can't decrypt data for a tenant that KMS would refuse.
+	// The cache name includes the tenant, so that a cached key can't decrypt data for a tenant whose request KMS would
+	// reject.
 	name := sha256.Sum256(append([]byte(tenant.Key()+"|"), wrapped...))
 	return s.opening.Load(name, func() (*dataKey, error) {
 		out, err := s.client.Decrypt(ctx, &kms.DecryptInput{
@@ -150,8 +152,8 @@ func unwrapped(plain, wrapped []byte) (*dataKey, error) {
 	return &dataKey{aead: aead, wrapped: wrapped}, nil
 }
 
-// context returns the encryption context. A constant represents the zero tenant (shared by all tenants), since KMS does
-// not document that it accepts empty values.
+// context returns the encryption context. A constant represents the zero tenant (shared by all tenants), because the
+// KMS documentation does not state that empty values are accepted.
 func (s *Sealer) context(tenant org.Tenant) map[string]string {
 	return map[string]string{
 		"mode": cmp.Or(string(tenant.Mode), "*"), "org": cmp.Or(tenant.OrgID, "*"), "purpose": s.purpose,

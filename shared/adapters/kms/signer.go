@@ -22,7 +22,7 @@ type SigningClient interface {
 }
 
 // SigningKeys uses key pairs held by KMS, identified by key ID or ARN. The private keys never leave KMS, so every
-// signature requires a call. It implements clientauth.Vault.
+// signature requires a KMS call. SigningKeys implements clientauth.Vault.
 type SigningKeys struct {
 	Client SigningClient
 }
@@ -36,7 +36,7 @@ var (
 	errDigest  = errors.New("a KMS key signs digests of SHA-384, RSA ones with PKCS #1 v1.5")
 )
 
-// Public returns a key pair's public key: an *rsa.PublicKey, or an *ecdsa.PublicKey on P-384. It rejects keys of other
+// Public returns a key pair's public key: an *rsa.PublicKey, or an *ecdsa.PublicKey on P-384. Public rejects other key
 // types, and keys for encryption or key agreement, with which KMS would refuse to sign.
 func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey, error) {
 	out, err := k.Client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &keyID})
@@ -56,9 +56,9 @@ func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey
 	return public, nil
 }
 
-// Signer returns a signer for a key pair whose public key is public, as returned by Public. It signs only SHA-384
-// digests, using RSASSA-PKCS1-v1_5 for RSA and ASN.1 form for P-384. It calls KMS with ctx, so it must not be used
-// after ctx ends.
+// Signer returns a signer for a key pair whose public key is public, as returned by Public. The signer signs only
+// SHA-384 digests, using RSASSA-PKCS1-v1_5 for RSA and ASN.1 form for P-384. The signer calls KMS with ctx, so it must
+// not be used after ctx ends.
 func (k SigningKeys) Signer(ctx context.Context, keyID string, public crypto.PublicKey) crypto.Signer {
 	return signer{public: public, sign: func(digest []byte) ([]byte, error) { return k.sign(ctx, keyID, public, digest) }}
 }
@@ -77,7 +77,7 @@ func (k SigningKeys) sign(ctx context.Context, keyID string, public crypto.Publi
 	return out.Signature, nil
 }
 
-// signingAlgorithm returns KMS's name of the algorithm for a key. ok is false if the key is unsupported.
+// signingAlgorithm returns KMS's name for a key's signing algorithm. ok is false if the key is unsupported.
 func signingAlgorithm(public crypto.PublicKey) (algorithm types.SigningAlgorithmSpec, ok bool) {
 	switch key := public.(type) {
 	case *rsa.PublicKey:
@@ -88,7 +88,7 @@ func signingAlgorithm(public crypto.PublicKey) (algorithm types.SigningAlgorithm
 	return "", false
 }
 
-// signer signs with a private key in KMS, until its context ends.
+// signer signs with a private key in KMS until the signer's context ends.
 type signer struct {
 	public crypto.PublicKey
 	sign   func(digest []byte) ([]byte, error)

@@ -21,10 +21,11 @@ type Receiver interface {
 
 const (
 	mostReceived = 10 // maximum that SQS allows
-	// pollSeconds is short because polls are not cancelled: a Lambda invocation may run for this long after its work is
-	// done.
+	// pollSeconds is short because polls are not cancelled: a Lambda invocation may run for up to pollSeconds after its
+	// work is done.
 	pollSeconds = 1
-	// hiddenSeconds is the visibility timeout of a received message. It exceeds the time needed to handle one.
+	// hiddenSeconds is the visibility timeout of a received message. hiddenSeconds exceeds the time needed to handle a
+	// message.
 	hiddenSeconds = 120
 )
 

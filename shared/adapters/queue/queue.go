@@ -1,6 +1,6 @@
 // Package queue sends SQS messages that make a worker process a row. Messages contain only IDs (package due), so a
-// lost, duplicate or leaked message does no harm; the sweeper resends lost ones. Each destination has its own type, so
-// that a function can't send to a queue that it was not given.
+// lost, duplicate or leaked message does no harm; the sweeper resends lost messages. Each destination has its own type,
+// so that a function can't send to a queue that its wiring did not provide.
 package queue
 
 import (
@@ -44,7 +44,7 @@ func (q Deliveries) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id s
 	return q.send(ctx, due.Item{Tenant: tenant, Kind: due.Delivery, ID: id}, delay)
 }
 
-// EnqueueNotice makes the webhook worker send an e-mail.
+// EnqueueNotice makes the webhook worker send an email.
 func (q Deliveries) EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error {
 	i := due.Item{Tenant: tenant, Kind: due.Notice, ID: id}
 	return q.send(ctx, i, 0)
@@ -94,7 +94,7 @@ type Swept struct {
 	Attempts Attempts
 }
 
-// Send enqueues a due row for the responsible worker. It rejects rows of other tables.
+// Send enqueues a due row for the responsible worker. Send rejects rows of other tables.
 func (q Swept) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	if i.Kind == due.Attempt {
 		return q.Attempts.Send(ctx, i, delay)
@@ -132,13 +132,13 @@ func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	return errKind
 }
 
-// errKind is returned for a row whose worker reads a different queue. This queue's worker would discard it as a poison
-// message.
+// errKind is returned for a row whose worker reads a different queue. The worker of this queue would discard the
+// message as a poison message.
 var errKind = errors.New("queue: no worker of this queue looks after rows of this kind")
 
 // group returns a tenant's message group, which SQS uses for fairness in standard queues: one group's backlog does not
-// delay the others (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as one per webhook, would
-// each have too little traffic for SQS to take effect.
+// delay the other groups (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as one group per
+// webhook, would have too little traffic for SQS's fairness to take effect.
 func group(tenant org.Tenant) string { return string(tenant.Mode) + "-" + tenant.OrgID }
 
 // destination sends to one queue.
@@ -148,7 +148,7 @@ type destination struct {
 }
 
 // send enqueues a row's name. The delay is rounded up to whole seconds and capped at due.LongestDelay. A message is
-// only a hint: a worker that receives it too early does not process the row.
+// only a hint: a worker that receives the message too early does not process the row.
 func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) error {
 	body, err := i.Encode()
 	if err != nil {
@@ -161,7 +161,7 @@ func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) 
 		MessageGroupId: &tenants, MessageSystemAttributes: traced(ctx),
 	})
 	if err != nil {
-		// Callers often ignore a failed send, so the log line has to record it.
+		// Callers often ignore a failed send, so the failure must appear in the log line.
 		logx.Add(ctx, slog.String("unsent_to", d.url[strings.LastIndexByte(d.url, '/')+1:]),
 			slog.String("unsent_class", classOf(err)))
 		return fmt.Errorf("send message: %w", err)
@@ -169,7 +169,7 @@ func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) 
 	return nil
 }
 
-// traced returns the attribute that links a message to the sender's trace, or nil if there is no trace.
+// traced returns the attribute that links a message to the sender's trace, or nil if the sender has no trace.
 func traced(ctx context.Context) map[string]types.MessageSystemAttributeValue {
 	header := trace.Header(ctx)
 	if header == "" {
@@ -183,7 +183,7 @@ func traced(ctx context.Context) map[string]types.MessageSystemAttributeValue {
 	}
 }
 
-// classOf returns the AWS error code, or a class of its own if there was no response.
+// classOf returns the AWS error code, or a class defined here if AWS did not respond.
 func classOf(err error) string {
 	if known, ok := errors.AsType[smithy.APIError](err); ok {
 		return known.ErrorCode()

@@ -25,8 +25,8 @@ type Authorizer struct {
 }
 
 const (
-	// discoveryLife is the cache lifetime of a discovery. After a health system moves its authorization endpoint, patients
-	// may be sent to the old URL for this long.
+	// discoveryLife is the cache lifetime of a discovery. If a health system moves its authorization endpoint, patients
+	// may be sent to the old URL for up to discoveryLife.
 	discoveryLife = 10 * time.Minute
 	// maxDiscoveries is the maximum number of cached discoveries per process.
 	maxDiscoveries = 256
@@ -39,7 +39,8 @@ func NewAuthorizer(doer Doer, random io.Reader, now func() time.Time) Authorizer
 }
 
 // Discover implements flow.Authorizer. It calls the package's function Discover and caches the result. If the list of
-// types may be too long for an authorization request, it is reduced to the types in the CapabilityStatement.
+// types may be too long for an authorization request, Discover reduces the list to the types in the
+// CapabilityStatement.
 func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authority, error) {
 	if found, ok := a.known.Get(fhirBase); ok {
 		return found, nil
@@ -56,8 +57,8 @@ func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authori
 	return found, err
 }
 
-// AuthorizeURL implements flow.Authorizer (SMART App Launch 2.2, "Obtain authorization code"). It preserves parameters
-// in the authorization endpoint's own query, unless the request sets them.
+// AuthorizeURL implements flow.Authorizer (SMART App Launch 2.2, "Obtain authorization code"). It preserves the
+// parameters in the authorization endpoint's own query, unless the request sets the same parameters.
 func (Authorizer) AuthorizeURL(request flow.Authorization) (string, error) {
 	target, err := url.Parse(request.Endpoint)
 	if err != nil {
@@ -98,8 +99,8 @@ func (a Authorizer) NewVerifier() (verifier secret.Text, challenge string, err e
 	return secret.New(text), base64.RawURLEncoding.EncodeToString(sum[:]), nil
 }
 
-// served reduces a long list of types to those in the server's CapabilityStatement. isKnown is false if the server did
-// not respond; that may be temporary, and served does not retry while a patient waits.
+// served reduces a long list of types to the types in the server's CapabilityStatement. isKnown is false if the server
+// did not respond. The failure may be temporary, but served does not retry while a patient waits.
 func (a Authorizer) served(ctx context.Context, fhirBase, scope string) (served string, isKnown bool) {
 	ctx, cancel := context.WithTimeout(ctx, extraTime)
 	defer cancel()

@@ -15,13 +15,14 @@ import (
 
 // Clients authenticates our client to an authorization server.
 type Clients interface {
-	// Authenticate adds the client's credentials to a request's form or header. It also decides whether the form contains
-	// client_id and whether the URL may receive the credentials. Its error must not contain a secret.
+	// Authenticate adds the client's credentials to a request's form or header. It also decides whether the form
+	// contains client_id and whether the URL may receive the credentials. Authenticate's error must not contain a
+	// secret.
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
-// clientAuthError means that our client could not be authenticated and no request was sent. It hides its cause from
-// errors.Is, so that a missing client secret is not mistaken for missing tokens.
+// clientAuthError means that our client could not be authenticated and no request was sent. The error hides its cause
+// from errors.Is, so that a missing client secret is not mistaken for missing tokens.
 type clientAuthError struct{ cause error }
 
 // Error implements error.
@@ -33,14 +34,14 @@ func (*clientAuthError) Unspent() bool { return true }
 // Failure returns the class for a log line (fault.Spot).
 func (*clientAuthError) Failure() (class string, status int) { return "client_unproven", 0 }
 
-// newClientAuthError returns the error for a client that can't be authenticated. It is an internal, temporary failure
-// and never attributed to the health system.
+// newClientAuthError returns the error for a client that can't be authenticated. The error is internal, temporary, and
+// never attributed to the health system.
 func newClientAuthError(cause error) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"We couldn't authenticate to the health system. Please try again later.").Because(&clientAuthError{cause})
 }
 
-// useOf returns the ClientUse of a token set's client at one of its server's URLs.
+// useOf returns the ClientUse of a token set's client at one of the server's URLs.
 func useOf(set tokens.Set, address string) catalog.ClientUse {
 	return catalog.ClientUse{
 		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint, Address: address,
@@ -74,7 +75,8 @@ func (p Portal) post(ctx context.Context, tenant org.Tenant, use catalog.ClientU
 }
 
 // isAmbiguous reports whether the Basic credentials in a header differ between servers that decode them and servers
-// that don't. Form encoding changes everything except letters, digits and four signs (RFC 6749 appendix B).
+// that don't. Form encoding changes all characters except letters, digits and four punctuation marks (RFC 6749 appendix
+// B).
 func isAmbiguous(header http.Header) bool {
 	id, secret, ok := (&http.Request{Header: header}).BasicAuth()
 	return ok && strings.ContainsFunc(id+secret, func(r rune) bool {
@@ -83,7 +85,7 @@ func isAmbiguous(header http.Header) bool {
 	})
 }
 
-// send posts a form. It does not follow redirects, which would forward tokens and credentials; a redirect is returned
+// send posts a form. It does not follow redirects, which would forward tokens and credentials. It returns a redirect
 // like any other response.
 func (p Portal) send(ctx context.Context, endpoint string, form url.Values,
 	header http.Header,

@@ -163,7 +163,7 @@ func TestFailedClientAuthenticationIsInternalAndUnspent(t *testing.T) {
 			if !ok || !unspent.Unspent() || errors.Is(err, tokens.ErrRefused) {
 				t.Errorf("a refresh: %v, want it unspent and no refusal", err)
 			}
-			// Errors of these kinds would be blamed on the tokens.
+			// Errors of these kinds would be attributed to the tokens.
 			if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) || !errors.Is(err, fault.Unavailable) {
 				t.Errorf("%v is of another kind than unavailable", err)
 			}
@@ -267,7 +267,7 @@ func TestTemporaryTokenErrorReportsRetryAfter(t *testing.T) {
 }
 
 // TestInvalidClientErrorReportsAmbiguousBasic covers credentials that the encoding of RFC 6749 section 2.3.1 has
-// changed and credentials that it would change.
+// changed and credentials that this encoding would change.
 func TestInvalidClientErrorReportsAmbiguousBasic(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

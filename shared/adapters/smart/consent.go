@@ -19,16 +19,16 @@ const (
 	// maxTerm is the longest plausible lifetime of consent or a refresh token. A larger value means "for ever" or is in
 	// milliseconds.
 	maxTerm = 50 * 366 * 24 * time.Hour
-	// unstoredTime is the time-out for introspection after a refresh that rotated the refresh token. Until the token
+	// unstoredTime is the timeout for introspection after a refresh that rotated the refresh token. Until the token
 	// response is stored, a crash would lose the new token.
 	unstoredTime = 2 * time.Second
 )
 
-// consentTerms and refreshTerms return the token response members that contain the remaining lifetime of the consent
-// and of the refresh token in seconds, in order of precedence. authorization_expires_in (consent) and
+// consentTerms and refreshTerms return the names of token response members, in order of precedence. The members contain
+// the remaining lifetime of the consent and of the refresh token in seconds. authorization_expires_in (consent) and
 // refresh_token_timeout (an unused refresh token) come from draft-ietf-oauth-refresh-token-expiration-02 of May 2026.
-// The others are older and vendor-specific. They don't cover consent, which lasts at least as long as its refresh
-// token.
+// The other members are older and vendor-specific. Those members don't cover consent, which lasts at least as long as
+// its refresh token.
 func consentTerms() []string {
 	return []string{"authorization_expires_in", "refresh_token_expires_in", "refresh_expires_in"}
 }
@@ -39,8 +39,8 @@ func refreshTerms() []string {
 
 // withEnds adds the known expiry dates of the consent and of the refresh token to a set. The sources, in order of
 // precedence, are the token response, introspection of the refresh token, and the exp claim of a refresh token that is
-// a JWT. A refresh token's exp applies to both dates: the token must be used before then, and no source reports later
-// consent. Without a source, a date in the set is unchanged; a newer value replaces an older one.
+// a JWT. A refresh token's exp applies to both dates: the token must be used before that date, and no source reports
+// later consent. If no source provides a date, the set's date is unchanged; a newer value replaces an older one.
 func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set, answer tokenAnswer,
 	within time.Duration,
 ) tokens.Set {
@@ -66,11 +66,11 @@ func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set,
 	return set
 }
 
-// introspect requests the refresh token's expiry (RFC 7662), authenticated as the client, or with the access token if
-// the server requires that. It skips the request for a public client, which can't authenticate (section 2.1). It
-// returns zero if there is no useful response, and never an error, because the date is only for planning and does not
-// decide whether the token is valid. It also ignores active:false: the token was just issued, and servers return it for
-// any token that they can't introspect.
+// introspect requests the refresh token's expiry (RFC 7662). The request is authenticated as the client, or with the
+// access token if the server requires it. For a public client, which can't authenticate (section 2.1), introspect sends
+// no request. introspect returns zero if the server sends no useful response. It never returns an error, because the
+// date is only for planning and does not decide whether the token is valid. It also ignores active:false: the token was
+// just issued, and servers return active:false for any token that they can't introspect.
 func (p Portal) introspect(ctx context.Context, tenant org.Tenant, set tokens.Set, within time.Duration) time.Time {
 	isProven := set.ClientAuthID != "" || set.IntrospectBearer
 	if set.IntrospectionEndpoint == "" || set.RefreshToken.Empty() || !isProven {
@@ -99,8 +99,7 @@ func (p Portal) askAbout(ctx context.Context, tenant org.Tenant, set tokens.Set)
 	return p.post(ctx, tenant, useOf(set, set.IntrospectionEndpoint), form)
 }
 
-// endOf returns the exp claim of a refresh token that is a JWT. Like the members of the token response, it is only as
-// trustworthy as that response.
+// endOf returns the exp claim of a refresh token that is a JWT. The claim is only as trustworthy as the token response.
 func (p Portal) endOf(token secret.Text) time.Time {
 	claims, _ := unverified(token)
 	return p.ahead(claims["exp"])
@@ -120,7 +119,7 @@ func (p Portal) ahead(raw json.RawMessage) time.Time {
 	return date
 }
 
-// term returns the first of the members that holds a valid number of seconds, or zero if none does.
+// term returns the value of the first member that holds a valid number of seconds. It returns zero if no member does.
 func term(read answer, members []string) time.Duration {
 	for _, name := range members {
 		if seconds, ok := positive(read[name]); ok && seconds >= 1 && seconds <= maxTerm.Seconds() {

@@ -22,7 +22,7 @@ func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 // terms is a health system that reports expiry dates.
 type terms struct {
 	members      map[string]any // token response members other than the two tokens
-	refresh      string         // the refresh token; "opaque" if empty
+	refresh      string         // refresh token; "opaque" if empty
 	introspected http.HandlerFunc
 	consent      time.Duration // the profile's consent lifetime
 }
@@ -42,7 +42,7 @@ func (c terms) start(t *testing.T) *ehr {
 	return newEHR(t, answers)
 }
 
-// expects holds the expected lifetimes, counted from noon; zero if unknown.
+// expects holds the expected lifetimes, counted from noon. A lifetime is zero if unknown.
 type expects struct{ consent, refresh time.Duration }
 
 func (w expects) check(t *testing.T, set tokens.Set) {
@@ -332,8 +332,8 @@ func TestIntrospectionUsesNewAccessTokenIfPlatformRequires(t *testing.T) {
 	}
 }
 
-// TestPublicClientIntrospectsOnlyIfPlatformAcceptsAccessToken follows RFC 7662 section 2.1: the server must
-// authenticate the client, and a public client has no credentials.
+// TestPublicClientIntrospectsOnlyIfPlatformAcceptsAccessToken follows RFC 7662 section 2.1. The server must
+// authenticate the client, but a public client has no credentials.
 func TestPublicClientIntrospectsOnlyIfPlatformAcceptsAccessToken(t *testing.T) {
 	t.Parallel()
 	for bearer, want := range map[bool]string{false: "/token", true: "/token /introspect"} {
@@ -364,7 +364,7 @@ func TestIntrospectionRefusesRedirect(t *testing.T) {
 	}
 }
 
-// stuck refreshes successfully, but never responds to introspection.
+// stuck refreshes tokens successfully, but never responds to introspection requests.
 type stuck struct{ answer string }
 
 func (s stuck) Do(r *http.Request) (*http.Response, error) {

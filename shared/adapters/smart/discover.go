@@ -76,18 +76,18 @@ func (m configurationError) Error() string { return "smart discovery: " + string
 // Failure returns the class for a log line (fault.Spot).
 func (m configurationError) Failure() (class string, status int) { return string(m), 0 }
 
-// Discover reads the SMART configuration of the server at fhirBase. The URLs that it returns are absolute, https (http
-// only if the FHIR base is also http) and free of user information and fragments.
+// Discover reads the SMART configuration of the server at fhirBase. The returned URLs are absolute, https (http only if
+// the FHIR base is also http) and free of user information and fragments.
 //
 // If a server has no configuration, Discover reads its CapabilityStatement, whose extension contains the endpoints
 // (SMART App Launch 1.0). Such a server predates PKCE. A server whose configuration lists no code challenge methods
-// either predates PKCE or does not advertise it. PKCE can't be required of these servers. They receive the challenge
-// anyway and ignore it if they don't support it (RFC 6749 section 3.1, RFC 7636 section 5), so an attacker who removes
-// the list in transit gains nothing. A list without S256 is rejected: plain does not protect a code whose request was
-// observed.
+// either predates PKCE or does not advertise it. PKCE can't be required of these servers. Such servers receive the
+// challenge anyway, and ignore it if they don't support PKCE (RFC 6749 section 3.1, RFC 7636 section 5). An attacker
+// who removes the list in transit therefore gains nothing. A list without S256 is rejected: plain does not protect a
+// code whose request was observed.
 //
-// Errors: fault.Invalid for a malformed base, fault.Unavailable if the server did not respond, fault.Upstream if its
-// response is unusable. The last two carry a fault.Spot.
+// Discover returns fault.Invalid for a malformed base, fault.Unavailable if the server did not respond, and
+// fault.Upstream if the server's response is unusable. fault.Unavailable and fault.Upstream carry a fault.Spot.
 func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -105,7 +105,7 @@ func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, 
 	}
 	found, err = substitute(ctx, doer, base)
 	if err != nil {
-		// the configuration's defect is more informative than the fallback's
+		// The configuration's defect is more informative than the fallback's error.
 		spot = fault.SpotOf(spot.Failed(missing))
 		return flow.Authority{}, spot.Failed(err)
 	}
@@ -153,8 +153,8 @@ func (f fetcher) configuration(ctx context.Context) ([]byte, error) {
 		secret.Text{})
 }
 
-// Metadata reads the CapabilityStatement of the server at fhirBase, up to fhir.MaxPage bytes. It sends no token, since
-// the document is public. The error is a *fhir.RequestError, or reports a malformed base.
+// Metadata reads the CapabilityStatement of the server at fhirBase, up to fhir.MaxPage bytes. It sends no token,
+// because the document is public. The error is a *fhir.RequestError, or reports a malformed base.
 func Metadata(ctx context.Context, doer Doer, fhirBase string) ([]byte, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -163,8 +163,8 @@ func Metadata(ctx context.Context, doer Doer, fhirBase string) ([]byte, error) {
 	return fetcher{doer: doer, base: base}.get(ctx, base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
-// authority checks a configuration's URLs and builds an authority. It omits invalid optional URLs, since a connection
-// works without them.
+// authority checks a configuration's URLs and builds an authority. authority omits invalid optional URLs, since a
+// connection works without them.
 func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 	authorize, authorizeOK := endpoint(base, found.authorizationEndpoint)
 	token, tokenOK := endpoint(base, found.tokenEndpoint)
@@ -175,7 +175,7 @@ func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 		Issuer:                found.issuer,
 		AuthorizationEndpoint: authorize,
 		TokenEndpoint:         token,
-		// Without an issuer, iss can't be checked, since the expected value is unknown.
+		// Without an issuer, the iss parameter can't be checked, because the expected value is unknown.
 		IssRequired: found.issParameter && found.issuer != "",
 		S256:        slices.Contains(found.challengeMethods, "S256"),
 		Methods:     among(found.methods, "private_key_jwt", "client_secret_basic", "client_secret_post", "none"),
@@ -194,7 +194,8 @@ func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 	return checked, nil
 }
 
-// beside checks a URL that receives tokens. It must have the token endpoint's origin, which receives all tokens anyway.
+// beside checks a URL that receives tokens. The URL must have the same origin as the token endpoint, which receives all
+// tokens anyway.
 func beside(token string, base fhir.Base, text string) string {
 	if address, ok := endpoint(base, text); ok && sameOrigin(address, token) {
 		return address
@@ -202,7 +203,7 @@ func beside(token string, base fhir.Base, text string) string {
 	return ""
 }
 
-// among returns the members of known that are in list, in the order of known.
+// among returns the elements of known that are in list, in the order of known.
 func among(list []string, known ...string) []string {
 	return slices.DeleteFunc(known, func(one string) bool { return !slices.Contains(list, one) })
 }
@@ -227,7 +228,8 @@ func unusable(cause error) error {
 		"The health system's sign-in service can't be used.").Because(cause)
 }
 
-// unavailable returns the error for a health system that may be retried, no sooner than after wait unless wait is zero.
+// unavailable returns the error for a health system whose request may be retried. If wait is not zero, the retry must
+// not happen before wait has passed.
 func unavailable(cause error, wait time.Duration) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"The health system did not respond. Please try again later.").After(wait).Because(cause)

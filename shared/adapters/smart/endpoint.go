@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// endpoint resolves a configuration's URL against the FHIR base, as SMART specifies, and checks it. If the base is an
-// http URL, which is possible only in the address ranges that the operator allows, the endpoint may be any http URL. In
-// that case, only the outbound client's guard protects the request.
+// endpoint resolves a configuration's URL against the FHIR base, as SMART specifies, and checks the result. If the base
+// is an http URL, which is possible only in the address ranges that the operator allows, the endpoint may be any http
+// URL. In that case, only the outbound client's guard protects the request.
 func endpoint(base fhir.Base, text string) (address string, ok bool) {
 	root, err := url.Parse(base.String() + "/")
 	if err != nil || text == "" || len(text) > maxAddress {
@@ -38,7 +38,7 @@ func publicHost(host string) bool {
 	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	last := name[strings.LastIndexByte(name, '.')+1:]
-	// Some parsers treat names that end in a number as IPv4 addresses (WHATWG URL, "ends in a number").
+	// Some parsers interpret names that end in a number as IPv4 addresses (WHATWG URL, "ends in a number").
 	if last == "" || last == "localhost" || strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
 		return false
 	}

@@ -14,8 +14,9 @@ import (
 const maxField = 512
 
 // extra returns the named fields of a token response, which later calls need. The values are strings and numbers of
-// visible ASCII, as IDs are. A field that is missing, empty, too large, of a different type, or contains a token is set
-// to "", since the values are inserted into URLs. A name that tokens.MayBeExtra does not allow is omitted.
+// visible ASCII, as IDs are. The values are inserted into URLs. extra therefore sets a field to "" if the field is
+// missing, empty, too large, of a different type, or contains a token. A name that tokens.MayBeExtra does not allow is
+// omitted.
 func (a answer) extra(names []string) map[string]string {
 	var kept map[string]string
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
@@ -34,7 +35,7 @@ func (a answer) extra(names []string) map[string]string {
 	return kept
 }
 
-// scalar returns a member that is a string or a number, or "" if it is neither. A number is returned as it is written.
+// scalar returns a member that is a string or a number, or "" for other types. A number keeps its original notation.
 func (a answer) scalar(name string) string {
 	raw := string(a[name])
 	if strings.Trim(raw, "+-.0123456789Ee") == "" { // among JSON values, only numbers consist of these characters

@@ -109,7 +109,8 @@ func TestExchangeRejectsHostileFields(t *testing.T) {
 	}
 }
 
-// TestRefreshRejectsIDTokenInField refreshes, because an exchange would reject this id_token before storing a field.
+// TestRefreshRejectsIDTokenInField uses a refresh, because an exchange would reject this id_token before storing a
+// field.
 func TestRefreshRejectsIDTokenInField(t *testing.T) {
 	t.Parallel()
 	body := "{" + tokensOfAnswer + `,"id_token":"` + anIDToken + `","practice":"` + anIDToken + `"}`

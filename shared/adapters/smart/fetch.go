@@ -25,7 +25,7 @@ const (
 	maxRedirects = 3
 	// maxRetryAfter is the longest delay that a server may request.
 	maxRetryAfter = 24 * time.Hour
-	// byteOrderMark begins the documents of some servers.
+	// byteOrderMark is the byte order mark at the start of some servers' documents.
 	byteOrderMark = "\ufeff"
 	// maxRest is the number of bytes read from a redirect's body to keep the connection reusable.
 	maxRest = 4 << 10
@@ -38,13 +38,13 @@ type fetcher struct {
 	profile plan.Profile
 }
 
-// get returns the JSON document at address. It is like document, but returns only the body.
+// get returns the JSON document at address. Unlike document, get returns only the body.
 func (f fetcher) get(ctx context.Context, address, accept string, limit int64, token secret.Text) ([]byte, error) {
 	answer, err := f.document(ctx, address, accept, limit, token)
 	return answer.Body, err
 }
 
-// document returns the JSON document at address, up to limit bytes. Otherwise it is like open.
+// document returns the JSON document at address, up to limit bytes. Otherwise, document behaves like open.
 func (f fetcher) document(ctx context.Context, address, accept string, limit int64,
 	token secret.Text,
 ) (fhir.Response, error) {
@@ -60,8 +60,8 @@ func (f fetcher) document(ctx context.Context, address, accept string, limit int
 }
 
 // open requests address and returns a 2xx response with an open body. address must be under the base, as returned by
-// Base.Join or Base.Resolve. An empty token is not sent. Redirects are followed here rather than in the HTTP client,
-// because only this code ensures that they stay under the base. The error is a *fhir.RequestError.
+// Base.Join or Base.Resolve. An empty token is not sent. open follows redirects itself, because the HTTP client would
+// not ensure that redirects stay under the base. The error is a *fhir.RequestError.
 func (f fetcher) open(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
 	address = f.withRequiredParameters(address)
 	for redirects := 0; ; redirects++ {
@@ -88,8 +88,8 @@ func (f fetcher) open(ctx context.Context, address, accept string, token secret.
 	}
 }
 
-// batch posts a batch of searches to the base and returns the response, up to limit bytes. Otherwise it is like
-// document, except that it follows no redirect.
+// batch posts a batch of searches to the base and returns the response, up to limit bytes. Otherwise, batch behaves
+// like document, except that batch does not follow redirects.
 func (f fetcher) batch(ctx context.Context, body []byte, limit int64, token secret.Text) (fhir.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.base.String(), bytes.NewReader(body))
 	if err != nil {
@@ -123,8 +123,8 @@ func (f fetcher) do(request *http.Request, accept string, token secret.Text) (*h
 	for name, value := range f.profile.Headers {
 		request.Header.Set(name, value)
 	}
-	// A profile can't set these: Host must be the base's, and net/http decompresses only encodings that it requested
-	// itself.
+	// A profile can't set these headers: Host must be the base's host, and net/http decompresses only encodings that it
+	// requested itself.
 	for _, name := range [...]string{"Authorization", "Host", "Accept-Encoding"} {
 		request.Header.Del(name)
 	}
@@ -136,7 +136,7 @@ func (f fetcher) do(request *http.Request, accept string, token secret.Text) (*h
 }
 
 // withRequiredParameters adds the parameters that the server requires on every request and that the URL lacks. It
-// leaves existing ones unchanged byte for byte, because next links are opaque.
+// leaves the URL's existing parameters unchanged byte for byte, because next links are opaque.
 func (f fetcher) withRequiredParameters(address string) string {
 	if len(f.profile.Query) == 0 {
 		return address
@@ -159,8 +159,9 @@ func (f fetcher) withRequiredParameters(address string) string {
 	return address
 }
 
-// redirect returns the URL under the base to which a Location header points. ok is false if there is none, or if
-// mapping a proxy's own name back to the base yields the same URL, in which case the redirect would loop.
+// redirect returns the URL under the base to which a Location header points. ok is false if the Location header is
+// missing. ok is also false if mapping a proxy's own name back to the base yields the same URL, because the redirect
+// would loop.
 func (f fetcher) redirect(from, location string) (address string, ok bool) {
 	current, err := url.Parse(from)
 	if err != nil {
@@ -187,7 +188,7 @@ func document(response *http.Response, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, unanswered(err)
 	}
-	// some servers send a byte order mark, which RFC 8259 lets parsers ignore
+	// Some servers send a byte order mark, which RFC 8259 lets parsers ignore.
 	body = bytes.TrimPrefix(body, []byte(byteOrderMark))
 	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
 		return nil, &fhir.RequestError{Class: fhir.Content, Status: response.StatusCode}
@@ -195,13 +196,13 @@ func document(response *http.Response, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// discard reads a small part of an unneeded body and closes it.
+// discard reads a small part of an unneeded body and closes the body.
 func discard(response *http.Response) {
 	_, _ = safehttp.ReadAll(response, maxRest) // the rest of the body is irrelevant
 }
 
-// unanswered returns the error of a request without a complete response. It retains only causes known to contain no
-// URL.
+// unanswered returns the error for a request without a complete response. The error retains only causes known to
+// contain no URL.
 func unanswered(err error) *fhir.RequestError {
 	failure := &fhir.RequestError{Class: fhir.Network}
 	if known, ok := errors.AsType[*safehttp.Error](err); ok {

@@ -12,7 +12,7 @@ import (
 // maxMediaType is the maximum length of a forwarded media type in bytes.
 const maxMediaType = 200
 
-// file returns a successful response's File, whose body is limited to limit bytes.
+// file returns the File of a successful response. The File's body is limited to limit bytes.
 func file(response *http.Response, limit int64) fhir.File {
 	body := &bounded{body: response.Body, left: max(0, limit)}
 	if response.ContentLength > limit {
@@ -21,7 +21,7 @@ func file(response *http.Response, limit int64) fhir.File {
 	return fhir.File{Body: body, ContentType: mediaType(response.Header), Rate: rate(response.Header)}
 }
 
-// mediaType returns a response's Content-Type in canonical form, or "" if it is missing or malformed.
+// mediaType returns a response's Content-Type in canonical form, or "" if the header is missing or malformed.
 func mediaType(header http.Header) string {
 	stated, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil {
@@ -44,7 +44,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, &fhir.RequestError{Class: fhir.TooLarge}
 	}
-	n, err := b.body.Read(p[:min(int64(len(p)), b.left+1)]) // one extra byte reveals an exceeded limit
+	n, err := b.body.Read(p[:min(int64(len(p)), b.left+1)]) // one more byte shows that the limit was exceeded
 	b.left -= int64(n)
 	switch {
 	case b.left < 0:
@@ -57,7 +57,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close implements io.Closer. It ignores the error, since the data was already read.
+// Close implements io.Closer. Close ignores the error, because the data has already been read.
 func (b *bounded) Close() error {
 	_ = b.body.Close()
 	return nil

@@ -17,7 +17,7 @@ import (
 
 const honestBase = "https://fhir.alder.example/r4"
 
-// wiretap simulates the entire internet: it responds to requests for every host and records them.
+// wiretap simulates the entire internet: it responds to requests for every host and records each request.
 type wiretap struct {
 	answer func(*http.Request) (status int, location string)
 
@@ -38,7 +38,7 @@ func (w *wiretap) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
 }
 
-// reader returns a reader of the honest server whose requests pass through the wiretap.
+// reader returns a reader of the honest server's resources whose requests pass through the wiretap.
 func (w *wiretap) reader(t *testing.T) source.Server {
 	t.Helper()
 	return readerOf(t, w, honestBase, plan.Profile{Query: map[string]string{"own": "1"}}, bearer)
@@ -57,7 +57,7 @@ func (w *wiretap) check(t *testing.T) {
 }
 
 // attacks returns links that a hostile server may return. The value is true for links that are merely disguised: they
-// resolve to a URL under the base and may be requested there. The others must not be followed.
+// resolve to a URL under the base and may be requested there. All other links must not be followed.
 func attacks() map[string]bool {
 	return map[string]bool{
 		"https://evil.example/x":                               false,
@@ -99,7 +99,7 @@ func attacks() map[string]bool {
 	}
 }
 
-// calls returns all reader calls that send the token. Each starts at an honest URL.
+// calls returns all reader calls that send the token. Each call starts at an honest URL.
 func calls(ctx context.Context, r source.Server) map[string]func() error {
 	return map[string]func() error{
 		"read": func() error {

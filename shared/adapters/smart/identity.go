@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// extraTime is the time-out of each additional request for keys, userinfo, a search or introspection. The entire
-	// exchange has its own time-out.
+	// extraTime is the timeout of each additional request for keys, userinfo, a search or introspection. The entire
+	// exchange has its own timeout.
 	extraTime = 5 * time.Second
-	// maxExtra is the maximum size of the response to such an additional request, in bytes.
+	// maxExtra is the maximum size, in bytes, of the response to an additional request.
 	maxExtra = 256 << 10
 	// skew is the tolerated clock skew.
 	skew = time.Minute
@@ -37,10 +37,10 @@ type identity struct {
 	subject string
 }
 
-// patient returns the patient who shared their records. It uses the following sources in this order: the token
-// response, the id_token, the access token, userinfo, and a search for the only Patient that the token can read. It
-// returns "" if none of them identifies the patient. An error means that the id_token is forged or belongs to another
-// sign-in; no part of the response may then be used.
+// patient returns the patient who shared their records. patient uses the following sources in this order: the token
+// response, the id_token, the access token, userinfo, and a search for the only Patient that the token can read.
+// patient returns "" if no source identifies the patient. An error means that the id_token is forged or belongs to
+// another sign-in; no part of the response may then be used.
 func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer) (string, error) {
 	known, err := p.identify(ctx, a, answer.idToken)
 	if err != nil {
@@ -58,8 +58,9 @@ func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer)
 }
 
 // onlyPatient searches the FHIR server for the patients that the access token can read, which is OnPatient's only way
-// to identify a patient. It returns the ID if there is exactly one. It returns "" if there are several or if more pages
-// may follow: a parent's token may read a child's record, and a guess could export the wrong person's.
+// to identify a patient. It returns the patient's ID if there is exactly one patient. It returns "" if there are
+// several patients or if more pages may follow. A parent's token may read a child's record, so a guess could export the
+// wrong person's record.
 func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.Text) string {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -87,9 +88,9 @@ func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.T
 	return patientID(found)
 }
 
-// identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). It returns an empty identity, with which the
-// connection can still be completed, if the token is missing, expired, for another audience, or can't be checked
-// because it is encrypted or the keys are unavailable.
+// identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). It returns an empty identity if the token is
+// missing, expired or for another audience. The identity is also empty if the token can't be checked because it is
+// encrypted or the keys are unavailable. The connection can still be completed with an empty identity.
 func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text) (identity, error) {
 	claims, err := p.verified(ctx, a.KeySet, token)
 	if err != nil || claims == nil {
@@ -116,7 +117,7 @@ func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) 
 		MaxBytes:   maxSigned,
 	}
 	signed, err := accepted.Parse(token)
-	if errors.Is(err, jws.ErrEncrypted) { // some servers encrypt it although the client published no encryption key
+	if errors.Is(err, jws.ErrEncrypted) { // some servers encrypt tokens although the client published no encryption key
 		return nil, nil
 	}
 	if err != nil {
@@ -160,7 +161,7 @@ func addressed(claims answer, a flow.Attempt) bool {
 	return slices.Contains(several, a.ClientID)
 }
 
-// expiry returns the exp claim. A token without one is treated as expired.
+// expiry returns the exp claim. A token without an exp claim is treated as expired.
 func expiry(claims answer) time.Time {
 	var seconds float64
 	if json.Unmarshal(claims["exp"], &seconds) != nil || seconds < 0 || seconds > 1<<40 {
@@ -169,7 +170,7 @@ func expiry(claims answer) time.Time {
 	return time.Unix(int64(seconds), 0)
 }
 
-// patientOfAccessToken reads the patient from an access token that is a JWT. Only the FHIR server can check its
+// patientOfAccessToken reads the patient from an access token that is a JWT. Only the FHIR server can check the token's
 // signature, but the token came directly from the token endpoint, as did the response's patient member.
 func patientOfAccessToken(token secret.Text) string {
 	claims, ok := unverified(token)
@@ -194,7 +195,7 @@ func unverified(token secret.Text) (answer, bool) {
 }
 
 // userinfo requests the patient from the userinfo endpoint. It ignores a response whose subject differs from the
-// id_token's (OpenID Connect Core 1.0 section 5.3.2).
+// id_token's subject (OpenID Connect Core 1.0 section 5.3.2).
 func (p Portal) userinfo(ctx context.Context, address string, token secret.Text, subject string) string {
 	document, ok := p.fetch(ctx, address, token)
 	var claims answer
@@ -207,7 +208,8 @@ func (p Portal) userinfo(ctx context.Context, address string, token secret.Text,
 	return patientOf(claims)
 }
 
-// patientOf returns the patient from claims: the patient of the launch context, or the user if they are the patient.
+// patientOf returns the patient from claims: either the patient of the launch context, or the user if the user is the
+// patient.
 func patientOf(claims answer) string {
 	if patient := patientID(claims.text("patient")); patient != "" {
 		return patient
@@ -227,7 +229,8 @@ func cutLast(text, separator string) (before, after string, found bool) {
 	return text[:i], text[i+len(separator):], true
 }
 
-// patientID returns the ID from a patient's ID or relative reference, or "" if it is malformed.
+// patientID extracts the ID from text that is a patient's ID or relative reference. It returns "" if the text is
+// malformed.
 func patientID(text string) string {
 	if id := strings.TrimPrefix(text, "Patient/"); fhir.ValidID(id) {
 		return id
@@ -235,7 +238,7 @@ func patientID(text string) string {
 	return ""
 }
 
-// fetch requests an optional JSON object. It does not follow redirects, since their targets are unverified.
+// fetch requests an optional JSON object. fetch does not follow redirects, because their targets are unverified.
 func (p Portal) fetch(ctx context.Context, address string, token secret.Text) (body []byte, ok bool) {
 	if address == "" {
 		return nil, false

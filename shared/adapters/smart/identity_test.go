@@ -32,14 +32,14 @@ type signer struct {
 	jwk map[string]any
 }
 
-// signers holds the signing keys, created once because generating RSA keys is slow. "other" is a valid key that no key
-// set contains.
+// signers holds the signing keys, which are created only once because generating RSA keys is slow. "other" is a valid
+// key that no key set contains.
 var signers = sync.OnceValue(func() map[string]signer {
 	made := map[string]signer{}
 	for name, bits := range map[string]int{"rsa": 2048, "other": 2048, "short": 1024} {
 		key, err := rsa.GenerateKey(rand.Reader, bits)
 		if err != nil {
-			continue // tests that need this key fail
+			continue // tests that need the unavailable key fail
 		}
 		made[name] = signer{key, map[string]any{
 			"kty": "RSA", "kid": name, "n": encode(key.N.Bytes()), "e": encode(big.NewInt(int64(key.E)).Bytes()),
@@ -121,7 +121,7 @@ func claims(changes map[string]any) map[string]any {
 	return all
 }
 
-// identification is a sign-in at a health system with the given responses.
+// identification is a sign-in at a health system that returns the given responses.
 type identification struct {
 	members  map[string]any // token response members other than access_token
 	access   string

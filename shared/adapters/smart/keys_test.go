@@ -91,7 +91,7 @@ func TestKeyVerifiesOnlySignaturesForItsUse(t *testing.T) {
 	}
 }
 
-// zeroBefore adds a leading zero byte to a number of a key.
+// zeroBefore adds a leading zero byte to one of a key's numbers.
 func zeroBefore(number any) string {
 	text, _ := number.(string)
 	raw, err := base64.RawURLEncoding.DecodeString(text)
@@ -136,12 +136,13 @@ func TestSignatureRequiresCanonicalFormAndAcceptedAlgorithm(t *testing.T) {
 			t.Errorf("%s was accepted", algorithm)
 		}
 	}
-	// Some libraries support b64 and accept it if its value changes nothing.
+	// Some libraries support b64 and accept it if its value makes no difference.
 	critical := sign(t, "rsa", map[string]any{"alg": "RS256", "crit": []string{"b64"}, "b64": true}, claims(nil))
 	if signedBy(t, jose.RS256, by.key, by.jwk, func(string) string { return critical }) == nil {
 		t.Error("a critical header was accepted")
 	}
-	// The base64url encoding of 256 bytes leaves four bits of the last character unused, which some decoders ignore.
+	// The base64url encoding of 256 bytes leaves four bits of the last character unused. Some decoders ignore these
+	// bits.
 	if signedBy(t, jose.RS256, by.key, by.jwk, func(token string) string {
 		const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 		last := len(token) - 1

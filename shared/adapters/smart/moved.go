@@ -15,13 +15,13 @@ import (
 
 // Endpoints reads endpoints, including their pins.
 type Endpoints interface {
-	// Endpoint reads an endpoint. It returns fault.NotFound if there is none.
+	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
 
-// moved discovers the FHIR server's current token endpoint and returns the token set with it. ok is false if discovery
-// fails, nothing has changed, or the new location is not approved: a refresh token and our client's credentials are
-// sent only to the endpoint's pins.
+// moved discovers the FHIR server's current token endpoint and returns the token set with that endpoint. ok is false if
+// discovery fails, nothing has changed, or the new location is not approved. A refresh token and our client's
+// credentials are sent only to the endpoint's pins.
 func (p Portal) moved(ctx context.Context, tenant org.Tenant, old tokens.Set) (set tokens.Set, ok bool) {
 	server, err := Discover(ctx, p.doer, old.FHIRBase)
 	if err != nil || server.TokenEndpoint == old.TokenEndpoint {

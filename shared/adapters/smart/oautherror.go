@@ -14,15 +14,16 @@ import (
 // codeClient is the error code for a client that is unknown or failed to authenticate (RFC 6749 section 5.2).
 const codeClient = "invalid_client"
 
-// OAuthError reports a token endpoint's response without a token. It retains only the code, and only if RFC 6749
-// section 5.2 defines it, since health systems' error texts may name patients.
+// OAuthError reports a token endpoint's response without a token. OAuthError retains only the error code, and only if
+// RFC 6749 section 5.2 defines the code, because health systems' error texts may name patients.
 type OAuthError struct {
 	Code   string // empty for a web page, an unknown code, or a 2xx response without a token
 	Status int
-	// RetryAfter is the delay that the server requests, or zero if it requests none.
+	// RetryAfter is the delay that the server requests, or zero if the server does not request a delay.
 	RetryAfter time.Duration
-	// AmbiguousBasic reports whether an invalid_client error may merely mean that the server reads HTTP Basic differently:
-	// decoded as in RFC 6749 section 2.3.1, or raw. It is set if the client ID and secret differ between the two.
+	// AmbiguousBasic reports whether an invalid_client error may merely mean that the server reads HTTP Basic
+	// differently: decoded as in RFC 6749 section 2.3.1, or raw. AmbiguousBasic is true if decoding changes the client
+	// ID or the secret.
 	AmbiguousBasic bool
 
 	textLength int    // length of error_description
@@ -39,12 +40,12 @@ func (e *OAuthError) Error() string {
 }
 
 // Definite reports whether the grant itself was rejected: consent was withdrawn or expired, or the code or refresh
-// token was already used. It ignores the status, since servers send invalid_grant with 400, 401 and 403. No other error
-// may revoke a connection.
+// token was already used. It ignores the status, because servers send invalid_grant with 400, 401 and 403. No other
+// error may revoke a connection.
 func (e *OAuthError) Definite() bool { return e.Code == "invalid_grant" }
 
 // Unspent reports whether the response proves that the grant was not used. The proof is a 429, or a code of RFC 6749
-// other than invalid_grant. With any other response, such as a web page or a 500, the server may already have used the
+// other than invalid_grant. After any other response, such as a web page or a 500, the server may already have used the
 // refresh token.
 func (e *OAuthError) Unspent() bool {
 	return !e.Definite() && (e.Code != "" || e.Status == http.StatusTooManyRequests)
@@ -62,8 +63,8 @@ func (e *OAuthError) LogValue() slog.Value {
 	)
 }
 
-// Failure returns the class and status for a log line (fault.Spot). The class is the code or, without one, the class of
-// a FHIR server's response with the same status.
+// Failure returns the class and status for a log line (fault.Spot). The class is the error code. Without an error code,
+// it is the class of a FHIR server's response with the same status.
 func (e *OAuthError) Failure() (class string, status int) {
 	switch {
 	case e.Code != "":
@@ -74,8 +75,8 @@ func (e *OAuthError) Failure() (class string, status int) {
 	return string(classOf(e.Status)), e.Status
 }
 
-// stale reports whether the response may mean that the token endpoint has moved since its URL was stored: the URL no
-// longer exists, or the server does not recognise our client. In both cases the grant was not used.
+// stale reports whether the token endpoint may have moved since its URL was stored. In that case, the URL no longer
+// exists, or the server does not recognise our client. With either response, the grant was not used.
 func (e *OAuthError) stale() bool {
 	return e.Code == codeClient || e.Code == "" && e.Status == http.StatusNotFound
 }
@@ -101,7 +102,7 @@ func (e *OAuthError) class() string {
 func newOAuthError(status int, code, text string) *OAuthError {
 	failure := &OAuthError{Status: status, textLength: len(text)}
 	if status == http.StatusUnauthorized && code == "unauthorized_client" {
-		code = codeClient // 401 means failed client authentication (RFC 6749 section 5.2; Keycloak)
+		code = codeClient // a 401 means failed client authentication (RFC 6749 section 5.2; Keycloak)
 	}
 	switch code {
 	case "invalid_request", codeClient, "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope":

@@ -20,9 +20,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Portal communicates with health systems on behalf of our clients. It obtains, refreshes and revokes tokens, and reads
-// FHIR with them. It implements flow.Exchanger, tokens.Refresher, refresh.Revoker and source.Portals, and is safe for
-// concurrent use.
+// Portal communicates with health systems on behalf of our clients. It obtains, refreshes and revokes tokens, and uses
+// them to read FHIR resources. It implements flow.Exchanger, tokens.Refresher, refresh.Revoker and source.Portals, and
+// is safe for concurrent use.
 type Portal struct {
 	doer      Doer
 	clients   Clients
@@ -37,8 +37,8 @@ func NewPortal(doer Doer, clients Clients, endpoints Endpoints, now func() time.
 }
 
 // Exchange implements flow.Exchanger. It sends the code only to the token endpoint that was pinned when the attempt
-// began (RFC 9700 section 4.4). It determines when the consent expires from the server's responses or, failing those,
-// from the platform's profile.
+// began (RFC 9700 section 4.4). It determines when the consent expires from the server's responses or, if they contain
+// no expiry, from the platform's profile.
 func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, error) {
 	a := grant.Attempt
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {grant.Code.Reveal()}, "redirect_uri": {a.Callback}}
@@ -76,10 +76,11 @@ func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 }
 
 // Refresh implements tokens.Refresher. Values missing from the response are unchanged (RFC 6749 section 6). If the
-// token endpoint has moved, Refresh tries the new one once and returns it in the set. If the grant itself is rejected,
-// the error is tokens.ErrRefused. For any other response without a token it is an *OAuthError, except that a 429
-// returns fault.Limited, and 408 and 5xx return fault.Upstream, both with the server's RetryAfter. If our client could
-// not be authenticated, the error is fault.Unavailable. Errors of the Doer are returned wrapped.
+// token endpoint has moved, Refresh tries the new endpoint once and returns it in the set. If the grant itself is
+// rejected, the error is tokens.ErrRefused. For a 429, the error is fault.Limited, and for 408 and 5xx it is
+// fault.Upstream, both with the server's RetryAfter. For any other response without a token, the error is an
+// *OAuthError. If our client could not be authenticated, the error is fault.Unavailable. Errors of the Doer are
+// returned wrapped.
 func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokens.Set, error) {
 	answer, err := p.refresh(ctx, tenant, old)
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.stale() {
@@ -108,7 +109,7 @@ func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) 
 	return p.withEnds(ctx, tenant, fresh, answer, within), nil
 }
 
-// Open implements source.Portals. The error reports a malformed base.
+// Open implements source.Portals. It returns an error if the base is malformed.
 func (p Portal) Open(base string, profile plan.Profile,
 	token func(context.Context) (secret.Text, error),
 ) (source.Server, error) {
@@ -119,8 +120,8 @@ func (p Portal) Open(base string, profile plan.Profile,
 	return &reader{fetcher: fetcher{doer: p.doer, base: parsed, profile: profile}, token: token}, nil
 }
 
-// refresh sends one refresh request. It includes the scope only if old.RepeatScope is set: without it, the server
-// grants the same scope again, and some servers reject the parameter.
+// refresh sends one refresh request. It includes the scope only if old.RepeatScope is set: without the scope parameter,
+// the server grants the same scope again, and some servers reject the parameter.
 func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokenAnswer, error) {
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {old.RefreshToken.Reveal()}}
 	if old.RepeatScope && old.Scope != "" {
@@ -130,8 +131,8 @@ func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) 
 	return p.token(ctx, tenant, useOf(old, old.TokenEndpoint), want, form)
 }
 
-// newTemporaryError returns the error for a response that indicates a temporary failure. It wraps the *OAuthError,
-// which describes the grant's state.
+// newTemporaryError returns the error for a response that indicates a temporary failure. The error wraps the
+// *OAuthError, which describes the grant's state.
 func newTemporaryError(refusal *OAuthError, cause error) error {
 	kind, code := fault.Upstream, fault.CodeUnavailable
 	if refusal.Status == http.StatusTooManyRequests {

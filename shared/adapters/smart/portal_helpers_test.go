@@ -18,7 +18,7 @@ func portal(doer smart.Doer, now func() time.Time, clients smart.Clients) smart.
 	return smart.NewPortal(doer, clients, uncharted{}, now)
 }
 
-// public authenticates no client: every client is public.
+// public authenticates no clients: every client is public.
 type public struct{}
 
 func (public) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

@@ -11,23 +11,23 @@ import (
 )
 
 // reader reads from one FHIR server with a bearer token, which it sends only to URLs under the base (SMART App Launch
-// 2.2, "Access FHIR API"). Each call makes one request. Retries are up to the caller, which knows the remaining time.
-// The token function is called before every request. reader implements source.Server and is safe for concurrent use if
-// the token function is.
+// 2.2, "Access FHIR API"). Each call makes one request. Callers are responsible for retries, because they know the
+// remaining time. The token function is called before every request. reader implements source.Server and is safe for
+// concurrent use if the token function is.
 type reader struct {
 	fetcher fetcher
 	token   func(ctx context.Context) (secret.Text, error)
 }
 
-// Metadata reads the server's CapabilityStatement, up to fhir.MaxPage bytes. It sends no token, since the document is
-// public. Its errors are those of Read.
+// Metadata reads the server's CapabilityStatement, up to fhir.MaxPage bytes. It sends no token, because the document is
+// public. Metadata returns the same errors as Read.
 func (r *reader) Metadata(ctx context.Context) (fhir.Response, error) {
 	return r.fetcher.document(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
 // Read reads one resource as raw JSON, up to limit bytes after decompression and never more than fhir.MaxPage. The
-// error is a *fhir.RequestError or comes from the token function. A malformed type or ID returns fhir.Rejected without
-// a request.
+// error is a *fhir.RequestError or comes from the token function. For a malformed type or ID, Read returns
+// fhir.Rejected without sending a request.
 func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Response, error) {
 	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) {
 		return fhir.Response{}, &fhir.RequestError{Class: fhir.Rejected}
@@ -36,7 +36,7 @@ func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64)
 }
 
 // Search reads the first page of a search as raw JSON. path is relative to the base: a type, or a path below one
-// resource such as "Patient/p1/$everything". The limit and errors are those of Read.
+// resource such as "Patient/p1/$everything". The limit and errors are the same as for Read.
 func (r *reader) Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Response, error) {
 	segments := strings.Split(path, "/")
 	if !searchable(segments) {
@@ -49,7 +49,8 @@ func (r *reader) Search(ctx context.Context, path string, params url.Values, lim
 	return r.get(ctx, address, limit)
 }
 
-// Batch sends a batch of searches, as encoded by fhir.Batch, in one request. The limit and errors are those of Read.
+// Batch sends a batch of searches, as encoded by fhir.Batch, in one request. The limit and errors are the same as for
+// Read.
 func (r *reader) Batch(ctx context.Context, batch []byte, limit int64) (fhir.Response, error) {
 	token, err := r.bearer(ctx)
 	if err != nil {
@@ -58,8 +59,8 @@ func (r *reader) Batch(ctx context.Context, batch []byte, limit int64) (fhir.Res
 	return r.fetcher.batch(ctx, batch, max(0, min(limit, fhir.MaxPage)), token)
 }
 
-// Page reads the page at a Bundle's next link. A link outside the base returns fhir.ForeignLink without a request. The
-// limit and other errors are those of Read.
+// Page reads the page at a Bundle's next link. For a link outside the base, Page returns fhir.ForeignLink without
+// sending a request. The limit and other errors are the same as for Read.
 func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Response, error) {
 	address, ok := r.fetcher.base.Resolve(next)
 	if !ok {
@@ -69,9 +70,9 @@ func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Respo
 }
 
 // Attachment opens the content at an attachment's URL, absolute or relative to the base, regardless of its media type.
-// Reading more than limit bytes after decompression from its Body fails with fhir.TooLarge; truncated content fails
-// with fhir.Network. A URL outside the base returns fhir.ForeignLink without a request. Other errors are those of Read.
-// The caller must close the Body, and ctx must last until then.
+// Reading more than limit bytes after decompression from the content's Body fails with fhir.TooLarge; truncated content
+// fails with fhir.Network. For a URL outside the base, Attachment returns fhir.ForeignLink without sending a request.
+// Other errors are the same as for Read. The caller must close the Body and must not cancel ctx before that.
 func (r *reader) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
 	address, ok := r.fetcher.base.Resolve(address)
 	if !ok {

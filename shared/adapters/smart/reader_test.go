@@ -113,7 +113,7 @@ func TestReaderSendsTokenOnlyUnderBase(t *testing.T) {
 		t.Errorf("foreign links caused %d requests", after-before)
 	}
 	// A link whose path is under the base is rewritten to point to the base, so the foreign server receives no request
-	// even then.
+	// even in this case.
 	_, err := r.Page(t.Context(), evil.URL+"/r4/Observation?page=2", fhir.MaxPage)
 	wantFailure(t, err, fhir.NotFound)
 	if got := len(evil.requests()); got != 0 {
@@ -283,7 +283,7 @@ func TestReaderSendsNothingWithoutToken(t *testing.T) {
 	}
 }
 
-// chatty is a Doer whose errors, like those of net/http, contain every detail of the request.
+// chatty is a Doer whose errors, like the errors of net/http, contain every detail of the request.
 type chatty struct{ err error }
 
 func (c chatty) Do(r *http.Request) (*http.Response, error) {

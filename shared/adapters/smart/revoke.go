@@ -14,10 +14,10 @@ import (
 )
 
 // Revoke implements refresh.Revoker (RFC 7009). It revokes the refresh token, which on most servers also revokes the
-// access tokens, or the access token if there is no refresh token. Without a revocation endpoint it does nothing. If
-// the server refuses, Revoke returns nil: the token is unknown to the server or can't be revoked, and a retry would not
-// help. The error is fault.Unavailable, with the server's RetryAfter, if there is no response, or if the response
-// indicates a temporary failure or a problem with our client's registration.
+// access tokens, or the access token if there is no refresh token. If the server has no revocation endpoint, Revoke
+// does nothing. If the server refuses, Revoke returns nil: the token is unknown to the server or can't be revoked, and
+// a retry would not help. The error is fault.Unavailable, with the server's RetryAfter, in three cases: no response, a
+// temporary failure, or a problem with our client's registration.
 func (p Portal) Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) error {
 	token, hint := set.RefreshToken, "refresh_token"
 	if token.Empty() {
@@ -35,7 +35,8 @@ func (p Portal) Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) e
 	return spot.Failed(revoked(response))
 }
 
-// revoked interprets the response to a revocation request. A redirect is an error, since the request was not processed.
+// revoked interprets the response to a revocation request. A redirect is an error, because the server did not process
+// the request.
 func revoked(response *http.Response) error {
 	body, err := safehttp.ReadAll(response, maxExtra)
 	var read answer

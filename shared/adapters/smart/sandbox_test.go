@@ -30,7 +30,7 @@ const (
 	sandboxCallback = "https://us.example/callback"
 )
 
-// sandboxServer is the sandbox EHR with switches. It uses the real clock.
+// sandboxServer is the sandbox EHR with switches. The sandbox uses the real clock.
 type sandboxServer struct{ fhirBase string }
 
 func newSandbox(t *testing.T, switches string) sandboxServer {
@@ -146,7 +146,8 @@ func sandboxClient(clients smart.Clients) client {
 	return client{smart.NewAuthorizer(doer(), rand.Reader, time.Now), portal(doer(), time.Now, clients)}
 }
 
-// wantLeft checks that a date is the given duration ahead, to within a minute; zero means no date.
+// wantLeft checks that a date lies the given duration in the future, to within a minute. A duration of zero requires no
+// date.
 func wantLeft(t *testing.T, what string, date time.Time, want time.Duration) {
 	t.Helper()
 	left := time.Until(date)
@@ -163,12 +164,12 @@ func TestSandboxReportsConsentExpiry(t *testing.T) {
 	}{
 		"refresh:48h":                   {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,introspect-bearer": {"epic", 48 * time.Hour, 48 * time.Hour},
-		// introspection does not accept client authentication
+		// Introspection does not accept client authentication.
 		"refresh:48h,introspect-bearer,access:1h":           {"sandbox", 0, 0},
 		"refresh:48h,omit-endpoint:introspection":           {"sandbox", 0, 0},
 		"refresh:48h,omit-endpoint:introspection,access:2h": {"medicare", 395 * day, 0},
 		"refresh:48h,tell-expiry:authorization_expires_in":  {"medicare", 48 * time.Hour, 0},
-		// also uses introspection
+		// This case also uses introspection.
 		"refresh:48h,tell-expiry:refresh_token_timeout":             {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,tell-expiry:refresh_token_expires_in":          {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,tell-expiry:refresh_expires_in":                {"sandbox", 48 * time.Hour, 48 * time.Hour},

@@ -14,9 +14,10 @@ const (
 	readV2 = "rs"
 )
 
-// clinicalScope returns the scopes to request for a patient's data, most important first, and the version that most of
-// them use. The server's capabilities determine the version. A server that lists its scopes would reject others, so a
-// wildcard that is not listed is replaced by the listed types that an export needs (fhir.NeededTypes).
+// clinicalScope returns the scopes to request for a patient's data, most important first, and the scope version that
+// most of the scopes use. The server's capabilities determine the version. A server that lists its scopes would reject
+// unlisted scopes. clinicalScope therefore replaces an unlisted wildcard with the listed types that an export needs
+// (fhir.NeededTypes).
 func clinicalScope(capabilities, supported []string) (scope, version string) {
 	versions := []string{readV1, readV2}
 	if slices.Contains(capabilities, "permission-v2") {
@@ -48,7 +49,7 @@ func clinicalScope(capabilities, supported []string) (scope, version string) {
 // offer maps types ("*" for all) to the permissions that a server lists in one scope version.
 type offer map[string]string
 
-// offerOf parses a server's list of scopes. It ignores scopes restricted to a subset of a type.
+// offerOf parses a server's list of scopes. offerOf ignores scopes restricted to a subset of a type.
 func offerOf(supported []string, version string) offer {
 	found := offer{}
 	for _, scope := range supported {
@@ -91,7 +92,7 @@ func readLetters(permission string) string {
 // covers reports whether the type can be read and searched with one scope.
 func (o offer) covers(name string) bool { return o[name] == readV1 || o[name] == readV2 }
 
-// needed counts the types that an export needs and can read and search.
+// needed counts the offered types that an export needs and that can be both read and searched.
 func (o offer) needed() int {
 	count := 0
 	for _, name := range fhir.NeededTypes() {
@@ -102,7 +103,7 @@ func (o offer) needed() int {
 	return count
 }
 
-// request returns the scopes to request for a type, or none if the server lists none for it.
+// request returns the scopes to request for a type. It returns no scopes if the server lists none for the type.
 func (o offer) request(name string) []string {
 	permissions := strings.Fields(o[name])
 	for i, permission := range permissions {
@@ -111,18 +112,18 @@ func (o offer) request(name string) []string {
 	return permissions
 }
 
-// isType reports whether a name is valid in our authorization URL. Servers' lists are not trusted.
+// isType reports whether a name is valid in our authorization URL. The servers' lists are untrusted.
 func isType(name string) bool { return name == "*" || fhir.ValidType(name) }
 
 // longScope is the encoded size above which a list of scopes may leave too little room for the request's other
-// parameters. These take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
+// parameters. The other parameters take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
 const longScope = 1200
 
 // isLong reports whether a list of types may be too long for an authorization request.
 func isLong(scope string) bool { return len(url.QueryEscape(scope)) > longScope }
 
-// servedOnly omits scopes for types that the CapabilityStatement does not list, since the server has no data for them.
-// It retains Patient. If the statement lists no types, servedOnly retains all scopes.
+// servedOnly omits scopes for types that the CapabilityStatement does not list, because the server has no data for
+// those types. servedOnly always retains Patient. If the statement lists no types, servedOnly retains all scopes.
 func servedOnly(scope string, capability fhir.Capability) string {
 	if len(capability.Resources) == 0 {
 		return scope

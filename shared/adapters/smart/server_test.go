@@ -23,7 +23,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// doer returns the production HTTP client, allowed to reach the test servers.
+// doer returns the production HTTP client with permission to reach the test servers.
 func doer() smart.Doer {
 	return safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 }
@@ -36,7 +36,7 @@ type ehr struct {
 	seen []*http.Request
 }
 
-// newEHR starts a health system. answers maps paths to handlers; "" handles every other path.
+// newEHR starts a health system. answers maps paths to handlers; the handler for "" serves all other paths.
 func newEHR(t *testing.T, answers map[string]http.HandlerFunc) *ehr {
 	t.Helper()
 	e := &ehr{}
@@ -61,7 +61,7 @@ func newEHR(t *testing.T, answers map[string]http.HandlerFunc) *ehr {
 	return e
 }
 
-// requests returns the requests received so far.
+// requests returns the requests that the server has received so far.
 func (e *ehr) requests() []*http.Request {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -90,7 +90,7 @@ func reader(t *testing.T, base string) source.Server {
 	return readerOf(t, doer(), base, plan.Profile{}, bearer)
 }
 
-// readerOf returns a reader of the server at base, as Portal.Open creates it.
+// readerOf returns a reader of the server at base, as created by Portal.Open.
 func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Profile,
 	token func(context.Context) (secret.Text, error),
 ) source.Server {
@@ -102,7 +102,7 @@ func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Profile,
 	return source
 }
 
-// wantFailure checks that err is a failed request of the given class whose text reveals no details.
+// wantFailure checks that err is a failed request of the given class and that its text reveals no details.
 func wantFailure(t *testing.T, err error, class fhir.Class) fhir.RequestError {
 	t.Helper()
 	failure, ok := errors.AsType[*fhir.RequestError](err)

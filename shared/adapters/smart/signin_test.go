@@ -102,7 +102,7 @@ func challengeOf(verifier string) string {
 // exchanges returns the number of requests to the token endpoint.
 func (h *fakePortal) exchanges() int { return strings.Count(h.paths(), "/token") }
 
-// ourSide combines the service's components with in-memory stores and no encryption.
+// ourSide combines the service's components with in-memory stores and without encryption.
 type ourSide struct {
 	mu        sync.Mutex
 	base      string

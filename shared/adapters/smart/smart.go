@@ -1,15 +1,15 @@
 // Package smart implements a SMART App Launch client. An Authorizer discovers a health system's authorization server
-// and builds the authorization URL for the patient. A Portal obtains and refreshes tokens and reads FHIR with them. The
-// package ensures that data reaches only its intended recipients. In particular, it sends a bearer token only to the
-// FHIR base that it was issued for and to the server that issued it. It stores nothing, retries nothing and does not
-// change a connection's status. Stores, leases and work plans belong to the domain packages, and an implementation of
-// Clients authenticates our clients.
+// and builds the authorization URL for the patient. A Portal obtains and refreshes tokens and uses them to read FHIR
+// resources. The package ensures that data reaches only its intended recipients. In particular, the package sends a
+// bearer token only to the FHIR base for which the token was issued and to the server that issued it. The package
+// stores nothing, retries nothing and does not change a connection's status. Stores, leases and work plans belong to
+// the domain packages, and an implementation of Clients authenticates our clients.
 package smart
 
 import "net/http"
 
-// Doer sends one request and returns the response, regardless of its status. It must not follow redirects. In
-// production it is a *safehttp.Client.
+// Doer sends one request and returns the response, regardless of the response's status. A Doer must not follow
+// redirects. In production, the Doer is a *safehttp.Client.
 type Doer interface {
 	Do(request *http.Request) (*http.Response, error)
 }

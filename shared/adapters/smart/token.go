@@ -21,37 +21,38 @@ import (
 const (
 	// maxTokenAnswer is the maximum size of a token endpoint's response in bytes. Some tokens are entire documents.
 	maxTokenAnswer = 256 << 10
-	// defaultLife is the lifetime of an access token if the server reports none. maxLife is the longest accepted lifetime.
+	// defaultLife is the lifetime of an access token if the server does not report a lifetime. maxLife is the longest
+	// accepted lifetime.
 	defaultLife = 5 * time.Minute
 	maxLife     = 366 * 24 * time.Hour
 )
 
-// tokenAnswer is a token endpoint's response, validated and bounded.
+// tokenAnswer is a token endpoint's response, validated and limited in size.
 type tokenAnswer struct {
 	access    secret.Text
-	refresh   secret.Text   // empty if there is none or, after a refresh, if the old one remains valid
+	refresh   secret.Text   // empty if missing or, after a refresh, if the old token remains valid
 	expiresIn time.Duration // lifetime of the access token; 5 minutes if the server reports none
-	scope     string        // granted scope; the requested one if the server omits it
+	scope     string        // granted scope; the requested scope if the server omits it
 	patient   string        // FHIR ID of the patient in context; empty if missing or malformed
 	idToken   secret.Text   // unverified; may be empty
 	consentIn time.Duration // time until the consent ends; zero if not reported
 	isConsent bool          // whether consentIn describes the consent itself instead of a token
 	refreshIn time.Duration // time until the refresh token ends, at least if unused; zero if not reported
-	// extra holds up to 8 additional fields that were wanted and may be stored. The value is "" for a field without a
-	// valid one.
+	// extra holds up to 8 additional fields that the caller wanted and that may be stored. The value is "" if the
+	// response has no valid value for the field.
 	extra map[string]string
 }
 
 // wanted configures how a response is parsed: the granted scope to assume if the response has none, and the additional
-// fields.
+// fields to read.
 type wanted struct {
 	scope string
 	extra []string
 }
 
-// token posts a grant (RFC 6749 sections 4.1.3 and 6). The error carries a fault.Spot. It is an *OAuthError for every
-// response without a token, an error whose Unspent returns true if our client could not be authenticated, or the Doer's
-// wrapped error.
+// token posts a grant (RFC 6749 sections 4.1.3 and 6). The error carries a fault.Spot. For every response without a
+// token, the error is an *OAuthError. If our client could not be authenticated, the error's Unspent method returns
+// true. Errors of the Doer are returned wrapped.
 func (p Portal) token(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, want wanted,
 	form url.Values,
 ) (tokenAnswer, error) {
@@ -87,11 +88,11 @@ func (p Portal) ask(ctx context.Context, tenant org.Tenant, use catalog.ClientUs
 	return granted, nil
 }
 
-// answer is a JSON object from an authorization server. Its members are parsed individually, so that a malformed one
-// does not affect the others.
+// answer is a JSON object from an authorization server. Its members are parsed individually, so that a malformed member
+// does not affect the other members.
 type answer map[string]json.RawMessage
 
-// text returns a string member, or "" if there is none.
+// text returns a string member, or "" if the member does not exist.
 func (a answer) text(name string) string {
 	var text string
 	if json.Unmarshal(a[name], &text) != nil {
@@ -144,7 +145,7 @@ func readAnswer(status int, body []byte, want wanted) (tokenAnswer, *OAuthError)
 }
 
 // isToken reports whether text is one or more visible ASCII characters, up to a token's maximum length. Unlike RFC 6749
-// appendix A.12, it rejects spaces, which a bearer token in a header can't contain.
+// appendix A.12, isToken rejects spaces, which a bearer token in a header can't contain.
 func isToken(text string) bool {
 	if len(text) > maxToken {
 		return false

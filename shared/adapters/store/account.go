@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// Accounts stores accounts, their e-mail addresses and their memberships.
+// Accounts stores accounts, their email addresses and their memberships.
 type Accounts struct {
 	DB    DB
 	Table string // name of the Control table
@@ -34,8 +34,8 @@ func (s Accounts) AccountAt(ctx context.Context, address string) (account.Addres
 	return account.AddressOwner{AccountID: row.text("account_id"), FormerUntil: row.time("former_until")}, nil
 }
 
-// CreateAccount implements signin.Accounts. If two accounts are created concurrently for one address, only one is
-// stored.
+// CreateAccount implements signin.Accounts. If two accounts are created concurrently for one address, only one account
+// is stored.
 func (s Accounts) CreateAccount(ctx context.Context, a account.Account) error {
 	row, err := accountItem(a)
 	if err != nil {
@@ -82,7 +82,8 @@ func (s Accounts) MoveAccountBack(ctx context.Context, a account.Account, left s
 	return transact(ctx, s.DB, putOver(s.Table, row, a.Rev), s.held(back, a.ID), leave)
 }
 
-// occupy assigns an address to an account, unless the address belongs to another account or did until recently.
+// occupy assigns an address to an account, unless the address belongs to another account or belonged to another account
+// until recently.
 func (s Accounts) occupy(address, id string, now time.Time) types.TransactWriteItem {
 	row := newItem(addressKey(address))
 	row.setText("account_id", id)

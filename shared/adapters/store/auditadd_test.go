@@ -16,7 +16,7 @@ import (
 )
 
 // TestExtendNeverReplacesAuditRow adds rows with a sequence number that is already used, based on the chain's current
-// head and on an earlier one.
+// head and on an earlier head.
 func TestExtendNeverReplacesAuditRow(t *testing.T) {
 	t.Parallel()
 	own := tables.New(t)

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Portals stores endpoints, the ways from brands to endpoints, and our clients' registrations with them.
+// Portals stores endpoints, the ways from brands to endpoints, and our clients' registrations with the endpoints.
 type Portals Control
 
 // Clients stores our clients' authentication settings.
@@ -23,7 +23,7 @@ type Access struct {
 	Portals
 }
 
-// NewAccess returns an Access to the Control table.
+// NewAccess returns an Access that uses the Control table.
 func NewAccess(control Control) Access {
 	return Access{Organisations: Organisations(control), Portals: Portals(control)}
 }
@@ -60,8 +60,9 @@ func (s Portals) Endpoints(ctx context.Context) ([]string, error) {
 	return found, nil
 }
 
-// Registration implements flow.Catalog. The tenant's own registration takes precedence over the shared one. Within
-// each, the endpoint's takes precedence over the platform's, which is not used if e.OwnRegistration is set.
+// Registration implements flow.Catalog. The tenant's own registration takes precedence over the shared registration.
+// For each owner, the endpoint's registration takes precedence over the platform's registration, which is not used if
+// e.OwnRegistration is set.
 func (s Portals) Registration(ctx context.Context, tenant org.Tenant,
 	e catalog.Endpoint,
 ) (catalog.Registration, error) {
@@ -81,8 +82,8 @@ func (s Portals) Registration(ctx context.Context, tenant org.Tenant,
 }
 
 // RegistrationAt reads the registration at exactly this place and with exactly this owner (a zero tenant for the shared
-// one), as stored by SaveRegistration. It returns fault.NotFound if there is none. To look up the registration in
-// effect at an endpoint, use Registration.
+// registration), as stored by SaveRegistration. It returns fault.NotFound if no such registration exists. To look up
+// the registration in effect at an endpoint, use Registration.
 func (s Portals) RegistrationAt(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (catalog.Registration, error) {
@@ -97,8 +98,8 @@ func (s Portals) RegistrationAt(ctx context.Context, owner org.Tenant,
 	}, nil
 }
 
-// ClientAuth reads the authentication settings of a client for the tenant's connections: the tenant's own or, if there
-// are none, the shared ones.
+// ClientAuth reads the authentication settings of a client for the tenant's connections: the tenant's own settings if
+// they exist, and otherwise the shared settings.
 func (s Clients) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	own, err := s.ClientAuthOf(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -107,8 +108,8 @@ func (s Clients) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (
 	return own, err
 }
 
-// ClientAuthOf reads the authentication settings of a client that belongs to exactly this owner (a zero tenant for the
-// shared ones), as stored by SaveClientAuth. It returns fault.NotFound if there are none.
+// ClientAuthOf reads the authentication settings of a client that belongs to exactly this owner (a zero tenant for
+// shared settings), as stored by SaveClientAuth. It returns fault.NotFound if no such settings exist.
 func (s Clients) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	row, err := get(ctx, s.DB, s.Table, clientAuthKey(id, ownerKey(owner)))
 	if err != nil {
@@ -122,7 +123,7 @@ func (s Clients) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) 
 }
 
 // SaveEndpoint stores an endpoint. If e.Rev is 0, it creates the endpoint and adds it to the list; otherwise it
-// replaces that revision. It returns fault.Conflict if the stored row differs.
+// replaces revision e.Rev. It returns fault.Conflict if the stored row differs.
 func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	row := endpointItem(e)
 	if e.Rev > 0 {
@@ -132,8 +133,9 @@ func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, newItem(key{endpointsPartition, e.ID})))
 }
 
-// CreateEndpoints stores up to 100 new endpoints, all or none. It returns fault.Conflict if one of them exists. It does
-// not add them to the operators' list, which is a single partition, since the catalogue lists them.
+// CreateEndpoints stores up to 100 new endpoints, all or none. It returns fault.Conflict if any endpoint already
+// exists. It does not add the endpoints to the operators' list, which is a single partition, because the catalogue
+// lists them.
 func (s Portals) CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error {
 	writes := make([]types.TransactWriteItem, 0, len(all))
 	for _, e := range all {
@@ -167,9 +169,9 @@ func endpointItem(e catalog.Endpoint) item {
 	return row
 }
 
-// SaveRegistration stores our client's registration at a place, for one tenant or, with a zero tenant, for all. If
-// r.Rev is 0, it creates the registration; otherwise it replaces that revision. It returns fault.Conflict if the stored
-// row differs.
+// SaveRegistration stores our client's registration at a place, for one tenant or, with a zero tenant, for all tenants.
+// If r.Rev is 0, it creates the registration; otherwise it replaces revision r.Rev. It returns fault.Conflict if the
+// stored row differs.
 func (s Portals) SaveRegistration(ctx context.Context, tenant org.Tenant, r catalog.Registration) error {
 	row := newItem(registrationKey(r.Place, ownerKey(tenant)))
 	row.setText("client_id", r.ClientID)
@@ -199,8 +201,9 @@ func (s Clients) RemoveClientAuth(ctx context.Context, owner org.Tenant, a catal
 		unlist(s.Table, clientListedKey(owner, a.ID)))
 }
 
-// SaveClientAuth stores a client's authentication settings, for one tenant or, with a zero tenant, for all. If a.Rev is
-// 0, it creates them; otherwise it replaces that revision. It returns fault.Conflict if the stored row differs.
+// SaveClientAuth stores a client's authentication settings, for one tenant or, with a zero tenant, for all tenants. If
+// a.Rev is 0, it creates the settings; otherwise it replaces revision a.Rev. It returns fault.Conflict if the stored
+// row differs.
 func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalog.ClientAuth) error {
 	row := newItem(clientAuthKey(a.ID, ownerKey(tenant)))
 	row.setText("method", string(a.Method))

@@ -62,8 +62,8 @@ func (s Catalog) Publication(ctx context.Context, mode string) (ledger.Publicati
 	return p, errors.Join(row.json("question", &p.Question), row.json("waits", &p.Waits))
 }
 
-// SavePublication replaces the revision p.Rev and returns the stored row. It returns fault.Conflict if the stored
-// revision differs.
+// SavePublication replaces revision p.Rev and returns the stored row. It returns fault.Conflict if the stored revision
+// differs.
 func (s Catalog) SavePublication(ctx context.Context, p ledger.Publication) (ledger.Publication, error) {
 	row := newItem(publicationKey(p.Mode))
 	row.setText("from_version", string(p.From))

@@ -56,7 +56,7 @@ func (s Catalog) SaveSource(ctx context.Context, source intake.Row) (intake.Row,
 	return source, err
 }
 
-// RemoveSource removes a source's revision source.Rev. It returns fault.Conflict if the stored revision differs.
+// RemoveSource removes revision source.Rev of a source. It returns fault.Conflict if the stored revision differs.
 func (s Catalog) RemoveSource(ctx context.Context, source intake.Row) error {
 	_, err := remove(ctx, s.DB, change{
 		table: s.Table, key: sourceKey(source.Source.ID), when: "rev = :rev", values: item{":rev": number(source.Rev)},

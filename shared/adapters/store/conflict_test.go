@@ -77,7 +77,7 @@ func TestWriteIsRetriedAfterTransactionConflict(t *testing.T) {
 		failures []error
 		writes   int
 		want     error         // nil for success
-		wait     time.Duration // maximum wait; the minimum is half of it
+		wait     time.Duration // maximum wait; the minimum wait is half of it
 	}{
 		{"a transaction that meets one", repeated(conflict, 1), 2, nil, 10 * time.Millisecond},
 		{"a transaction that meets five", repeated(conflict, 5), 6, nil, 310 * time.Millisecond},

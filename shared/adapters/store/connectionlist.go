@@ -24,14 +24,14 @@ func (s Connections) HasConnectionsAt(ctx context.Context, tenant org.Tenant, en
 	return found[endpointID], err
 }
 
-// ConnectedEndpoints looks up the endpoints at which patients of any organisation are connected.
+// ConnectedEndpoints looks up the endpoints at which patients of any organisation have connections.
 type ConnectedEndpoints struct {
 	Organisations Organisations
 	Connections   Connections
 }
 
-// ConnectedAt implements publish.Connected. It reads the mode's connections only once, regardless of the number of
-// endpoints.
+// ConnectedAt implements publish.Connected. ConnectedAt reads the mode's connections only once, regardless of the
+// number of endpoints.
 func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
 	endpoints map[string]bool,
 ) (map[string]bool, error) {
@@ -51,7 +51,8 @@ func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
 	return found, nil
 }
 
-// connectedAt adds to found the endpoints at which a tenant has connections. It stops once all endpoints are found.
+// connectedAt adds to found the endpoints at which a tenant has connections. connectedAt stops when all endpoints have
+// been found.
 func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoints, found map[string]bool) error {
 	var after map[string]types.AttributeValue
 	for len(found) < len(endpoints) {
@@ -59,7 +60,7 @@ func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoin
 		if err != nil {
 			return err
 		}
-		for _, listed := range page.Items { // the index contains only the keys
+		for _, listed := range page.Items { // the index contains only keys
 			row, err := get(ctx, s.DB, s.Table, key{item(listed).text("pk"), item(listed).text("sk")})
 			if err != nil {
 				return err

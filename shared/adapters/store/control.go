@@ -17,7 +17,7 @@ import (
 // Organisations stores organisations and lists them for operators.
 type Organisations Control
 
-// Callers stores organisations' credentials and when each key was last used.
+// Callers stores organisations' credentials and the time of each key's last use.
 type Callers Control
 
 // Directory stores organisations and their credentials.
@@ -91,7 +91,8 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 		PrivacyPolicyURI: row.text("privacy_policy_uri"), WebsiteURI: row.text("website_uri"),
 		TermsURI: row.text("terms_uri"), Accent: row.text("accent"),
 		Plan: org.Plan(row.text("plan")), Status: org.Status(row.text("status")),
-		// Rows written before live access had to be granted lack this attribute; their organisations retain live access.
+		// Rows written before live access had to be granted lack this attribute; the organisations in such rows retain
+		// live access.
 		LiveAccess: cmp.Or(org.LiveAccess(row.text("live_access")), org.LiveGranted),
 		FoundedBy:  row.text("founded_by"),
 		CreatedAt:  row.time("created_at"), Rev: row.int("rev"),
@@ -99,7 +100,7 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 	if err := row.json("emails", &o.Emails); err != nil {
 		return org.Organisation{}, err
 	}
-	// written before addresses were verified; these addresses have always received notices
+	// Addresses stored before verification was introduced have always received notices.
 	if row.text("verified_emails") == "" {
 		o.VerifiedEmails = o.Emails
 	}
@@ -122,7 +123,7 @@ func (s Organisations) CreateOrganisation(ctx context.Context, o org.Organisatio
 	return transact(ctx, s.DB, writes...)
 }
 
-// SaveOrganisation replaces revision o.Rev of an organisation, which is identical in both modes. It returns
+// SaveOrganisation replaces revision o.Rev of an organisation, whose settings are identical in both modes. It returns
 // fault.Conflict if the stored revision differs.
 func (s Organisations) SaveOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 2)
@@ -156,7 +157,7 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("accent", o.Accent)
 	row.setText("plan", string(o.Plan))
 	row.setText("status", string(o.Status))
-	// a row without this attribute would count as granted
+	// A row without this attribute would count as granted.
 	row.setText("live_access", string(cmp.Or(o.LiveAccess, org.LiveNone)))
 	row.setText("founded_by", o.FoundedBy)
 	row.setTime("created_at", o.CreatedAt)
@@ -192,8 +193,8 @@ func (s Callers) CreateCredential(ctx context.Context, c org.Credential) error {
 	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, pointer))
 }
 
-// SaveCredential stores a changed credential. It returns fault.Conflict if the stored one has changed since it was
-// read.
+// SaveCredential stores a changed credential. It returns fault.Conflict if the stored credential has changed since it
+// was read.
 func (s Callers) SaveCredential(ctx context.Context, c org.Credential) error {
 	row, err := credentialItem(c)
 	if err != nil {

@@ -90,7 +90,7 @@ func TestCreateOrganisationStoresBothModesAndListing(t *testing.T) {
 func TestTenantsReadsAllDirectoryPages(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	// A page is 1 MB; long IDs keep the number of rows small.
+	// A page is 1 MB; long IDs limit the number of rows that fill a page.
 	padding := fmt.Sprintf("%0900d", 0)
 	const rows = 1300
 	for i := range rows {
@@ -174,7 +174,7 @@ func TestSubscriptionsListsOwnTenantOnly(t *testing.T) {
 		expect.Conflict(t, "creating it again", s.hooks.CreateSubscription(t.Context(), sub))
 		want = append(want, sub)
 	}
-	// stored in the same partition
+	// This row is stored in the same partition.
 	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA()))
 	got, err := s.hooks.Subscriptions(t.Context(), tenant)
 	expect.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestDamagedRowErrorHidesContent checks that the error for a damaged row names the attribute and nothing else, since
+// TestDamagedRowErrorHidesContent checks that the error for a damaged row contains only the attribute's name, because
 // the row may contain a secret or a patient's data.
 func TestDamagedRowErrorHidesContent(t *testing.T) {
 	t.Parallel()
@@ -73,7 +73,7 @@ func TestClientErrorNamesTableAndOperation(t *testing.T) {
 	}
 	flows := store.Flow{DB: client, Table: made.Names()["FlowTable"]}
 	expect.NoError(t, flows.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
-	// a transaction's error contains the reason and the table of the failed write
+	// A transaction's error contains the reason and the table of the failed write.
 	err = flows.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant))
 	if got, want := fault.SpotOf(err),
 		(fault.Spot{Table: flows.Table, Operation: "TransactWriteItems", Class: "ConditionalCheckFailed"}); got != want {

@@ -48,13 +48,13 @@ func (s Deletions) Places(ctx context.Context, of deletion.Stage, tenant org.Ten
 	return nil, fmt.Errorf("no rows of stage %s", of)
 }
 
-// workPlaces returns the cursors of the rows in one of Work's lists.
+// workPlaces returns the cursors of the rows in a list of the Work table.
 func (s Deletions) workPlaces(ctx context.Context, tenant org.Tenant, of, behind string, limit int) ([]string, error) {
 	places, _, err := placesBefore(ctx, s.work.DB, s.work.Table, listKey(tenant, of), behind, limit)
 	return places, err
 }
 
-// controlPlaces returns the sort keys of a partition of Control that begin with prefix and follow behind.
+// controlPlaces returns the sort keys in a Control partition that begin with prefix and sort after behind.
 func (s Deletions) controlPlaces(ctx context.Context, partition, prefix, behind string, limit int) ([]string, error) {
 	from := max(prefix, behind+"\x00")
 	if behind == "" {
@@ -76,7 +76,7 @@ func (s Deletions) controlPlaces(ctx context.Context, partition, prefix, behind 
 	return places, nil
 }
 
-// webhookPlaces returns the sort keys of webhooks. It skips the health row next to each webhook.
+// webhookPlaces returns the sort keys of webhooks. webhookPlaces skips the health row next to each webhook.
 func (s Deletions) webhookPlaces(ctx context.Context, tenant org.Tenant, behind string, limit int) ([]string, error) {
 	rows, err := list(ctx, s.control.DB, s.control.Table, subscriptionsPartition(tenant), subscriptionPrefix)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s Deletions) webhookPlaces(ctx context.Context, tenant org.Tenant, behind 
 	return places, nil
 }
 
-// Remove implements deletion.Store. It removes each lookup row after the rows that can be found only through it, so
-// that a crash leaves no unreachable row.
+// Remove implements deletion.Store. It removes each lookup row after the rows that can be found only through that
+// lookup row, so that a crash leaves no unreachable row.
 func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Tenant, place string,
 	now time.Time,
 ) error {
@@ -127,7 +127,7 @@ func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Ten
 	return fmt.Errorf("no rows of stage %s", of)
 }
 
-// dropDelivery removes a delivery and its event, since an event created for a single delivery is in no list.
+// dropDelivery removes a delivery and its event, because no list contains an event created for a single delivery.
 func (s Deletions) dropDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	row, err := get(ctx, s.work.DB, s.work.Table, deliveryKey(tenant, id))
 	if errors.Is(err, fault.NotFound) {

@@ -28,7 +28,7 @@ func (s Disconnections) Tokens(ctx context.Context, tenant org.Tenant, connectio
 	return s.Sets.Tokens(ctx, tenant, connectionID)
 }
 
-// EndFile implements disconnect.Store. It makes the row due, so that the sweeper deletes the object.
+// EndFile implements disconnect.Store. It makes the file's row due, so that the sweeper deletes the object.
 func (s Disconnections) EndFile(ctx context.Context, task export.Task, now time.Time) error {
 	return s.ExpireFiles(ctx, task, now, now)
 }
@@ -42,8 +42,8 @@ func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) 
 	if len(e.Upstream) > 0 {
 		row := newItem(upstreamKey(c.Tenant, c.ID))
 		row.setBytes("sealed", e.Upstream)
-		// The connection's revision guards this write. If a row exists, it belongs to an earlier authorization that the
-		// current one replaced.
+		// The connection's revision guards this write. An existing row belongs to an earlier authorization that the
+		// current authorization replaced.
 		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.Sets.Table, Item: row}})
 	}
 	return transact(ctx, s.Tasks.DB, writes...)
@@ -68,9 +68,9 @@ func (s Requests) RequestEnd(ctx context.Context, e disconnect.Ending, head audi
 		s.Chains.extending(head, row)...)...)
 }
 
-// ending changes a connection and fails its pending task. It requires that the newest task is the one that was read.
-// OpenTask checks the connection and this transaction checks the tasks, so if both run concurrently, the second one
-// fails.
+// ending changes a connection and fails its pending task. ending requires that the newest task is the task that the
+// caller read. OpenTask checks the connection and this transaction checks the tasks, so if both run concurrently, the
+// later one fails.
 func ending(connections, work string, e disconnect.Ending) []types.TransactWriteItem {
 	c := e.Connection
 	newest := &types.ConditionCheck{

@@ -91,8 +91,8 @@ func TestEndConnectionRemovesWaitingExportFromQueue(t *testing.T) {
 	}
 }
 
-// TestEndConnectionStoresNothingAfterChange checks that nothing is stored if any of the rows on which an ending is
-// based has changed since it was read.
+// TestEndConnectionStoresNothingAfterChange checks that nothing is stored if any row on which an ending is based has
+// changed since the ending read it.
 func TestEndConnectionStoresNothingAfterChange(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*disconnect.Ending){

@@ -45,8 +45,8 @@ func (s stores) dueConnections(t *testing.T, before time.Time) []due.Item {
 	return all
 }
 
-// TestDueReflectsNextDueTimeOfRow checks that after every change of a row, the index contains the time at which the row
-// is next due, or no entry if it is finished.
+// TestDueReflectsNextDueTimeOfRow checks the index after every change of a row. The index must contain the time at
+// which the row is next due, or no entry if the row is finished.
 func TestDueReflectsNextDueTimeOfRow(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -140,7 +140,7 @@ func TestDueListsDueRowsOldestFirst(t *testing.T) {
 		expect.NoError(t, s.events.CreateEvent(t.Context(), event))
 	}
 	shards, seen := 0, map[string]bool{}
-	before := now.Add(30*time.Second + 31*time.Second) // when the 32nd is due
+	before := now.Add(30*time.Second + 31*time.Second) // time when the 32nd row is due
 	for shard := range store.DueShards {
 		items, err := s.timers.Due(t.Context(), shard, before)
 		expect.NoError(t, err)
@@ -183,8 +183,8 @@ func TestPostponeSucceedsForOneSweeper(t *testing.T) {
 	expect.Conflict(t, "postponing a row that is gone", s.timers.Postpone(t.Context(), item, now))
 }
 
-// TestConnectionDueTimeIsClaimedOnceAndSetBySave checks that only one scheduler at a time claims a row of the
-// Connection table, and that saving the connection sets its next due time.
+// TestConnectionDueTimeIsClaimedOnceAndSetBySave checks that only one scheduler at a time can claim a row of the
+// Connection table. Saving the connection must set the row's next due time.
 func TestConnectionDueTimeIsClaimedOnceAndSetBySave(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

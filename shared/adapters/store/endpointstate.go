@@ -13,16 +13,17 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// EndpointState stores the state of a token endpoint that all functions share: one row with its slots and its circuit
-// breaker, and one row of counters per minute. A slot is free once it has expired, even if it is still stored.
+// EndpointState stores the shared state of a token endpoint, which all functions use. Each endpoint has one row with
+// its slots and circuit breaker, and one row of counters per minute. A slot is free once it has expired, even if it is
+// still stored.
 type EndpointState struct {
 	DB    DB
 	Table string // name of the Flow table
 }
 
 const (
-	// endpointIdle is the time that an endpoint's row remains after its last slot was taken. It exceeds the time for which
-	// a breaker stays open.
+	// endpointIdle is the time that an endpoint's row remains after the endpoint's last slot was taken. endpointIdle
+	// exceeds the time for which a breaker stays open.
 	endpointIdle = 48 * time.Hour
 	// keepCounts is the lifetime of a minute's counters.
 	keepCounts = time.Hour
@@ -77,7 +78,7 @@ func (s EndpointState) Breaker(ctx context.Context, endpoint string) (refresh.Br
 }
 
 // SaveBreaker implements refresh.EndpointState. It does not set the row's expiry, because the preceding TakeSlot has
-// set it.
+// already set it.
 func (s EndpointState) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
 	asSeen := "failures = :seen AND open_until = :seen_until"
 	if seen.Failures == 0 && seen.OpenUntil.IsZero() {
@@ -94,8 +95,8 @@ func (s EndpointState) SaveBreaker(ctx context.Context, endpoint string, seen, n
 	return err
 }
 
-// Count implements refresh.EndpointState. The update has no condition, so a retry after a lost response may count
-// twice.
+// Count implements refresh.EndpointState. The update has no condition, so a retry after a lost response may count an
+// event twice.
 func (s EndpointState) Count(ctx context.Context, endpoint string, at time.Time, refused bool) error {
 	more := int64(0)
 	if refused {

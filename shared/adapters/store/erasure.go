@@ -22,7 +22,7 @@ import (
 // keepErasures is the lifetime of an erasure's row (docs/operate/retention.md).
 const keepErasures = 90 * 24 * time.Hour
 
-// ErasureRequests stores requests to erase connections, and the number of rows that each removed.
+// ErasureRequests stores requests to erase connections, and the number of rows that each request removed.
 type ErasureRequests Work
 
 // CreateErasure implements erase.Rows.
@@ -140,7 +140,7 @@ func (s Erasures) Connection(ctx context.Context, tenant org.Tenant, id string) 
 	return s.Connections.Connection(ctx, tenant, id)
 }
 
-// Exports implements erase.Store. Each export contains the ID of the previous one.
+// Exports implements erase.Store. Each export contains the ID of the previous export.
 func (s Erasures) Exports(ctx context.Context, tenant org.Tenant, connectionID string) ([]string, error) {
 	var tasks []string
 	next, err := Tasks(s.work).LatestTask(ctx, tenant, connectionID)
@@ -171,9 +171,10 @@ func (s Erasures) TokenRows(ctx context.Context, tenant org.Tenant, connectionID
 	return count, nil
 }
 
-// RemoveConnection implements erase.Store. It uses one transaction, so that a returning patient has either both tokens
-// and connection, or neither. It also removes the rows that look up a TEFCA connection by person. A new row with an
-// expiry prevents pending attempts whose patients signed in earlier from recreating the connection.
+// RemoveConnection implements erase.Store. RemoveConnection uses one transaction, so that a returning patient never has
+// tokens without a connection, or a connection without tokens. It also removes the rows that look up a TEFCA connection
+// by person. A new row with an expiry prevents pending attempts whose patients signed in earlier from recreating the
+// connection.
 func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error {
 	k := connectionKey(tenant, connectionID)
 	gone := types.TransactWriteItem{Delete: &types.Delete{

@@ -81,7 +81,7 @@ func TestErasureRoundTripsAndIsFoundWhenDue(t *testing.T) {
 	expect.NotFound(t, "the other mode's", err)
 }
 
-// TestErasedConnectionIsNotRecreated checks that a worker that was processing a connection when it was erased finds no
+// TestErasedConnectionIsNotRecreated checks that a worker that was processing a connection during its erasure finds no
 // rows and stores nothing.
 func TestErasedConnectionIsNotRecreated(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,8 @@ func (s Erasures) CountAttempts(ctx context.Context, tenant org.Tenant, delivery
 	return int64(len(attempts)), err
 }
 
-// RemoveDelivery implements erase.Store. It removes the delivery last, since its attempts can be found only through it.
+// RemoveDelivery implements erase.Store. It removes the delivery last, because the delivery's attempts can be found
+// only through the delivery.
 func (s Erasures) RemoveDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	attempts, err := s.attemptKeys(ctx, tenant, id)
 	if err != nil {
@@ -55,7 +56,7 @@ func (s Erasures) RemoveInquiry(ctx context.Context, tenant org.Tenant, id strin
 	return s.drop(ctx, inquiryKey(tenant, id))
 }
 
-// attemptKeys returns the keys of a delivery's attempts, which fit in one page of a query.
+// attemptKeys returns the keys of a delivery's attempts. All attempts fit in one page of a query.
 func (s Erasures) attemptKeys(ctx context.Context, tenant org.Tenant, deliveryID string) ([]key, error) {
 	pk := deliveryKey(tenant, deliveryID).pk
 	out, err := s.work.DB.Query(ctx, &dynamodb.QueryInput{

@@ -33,15 +33,16 @@ type EventLog struct {
 const (
 	// maxBatch is the maximum number of rows that DynamoDB reads in one call (BatchGetItem).
 	maxBatch = 100
-	// readTries is the maximum number of calls made to read a batch's unprocessed keys.
+	// readTries is the maximum number of calls that read a batch's unprocessed keys.
 	readTries = 8
 )
 
-// EventsAfter lists the events after last, oldest first by (created, id), and reports whether there are more. It uses
-// only the tenant, time and ID of last, which need not exist. It lists only events created before the given time: the
-// index receives entries with a delay and in any order, so a list is complete only for events that are old enough. It
-// returns up to limit events, at most 100. If there are more but some were deleted in the meantime, it returns fewer,
-// but at least one. It returns fault.Unavailable if DynamoDB is too busy.
+// EventsAfter lists the events after last, oldest first by (created, id), and reports whether more events follow. It
+// uses only the tenant, time and ID of last; no event with these values has to exist. It lists only events created
+// before the given time. The index receives entries with a delay and in any order, so a list is complete only for
+// events that are old enough. EventsAfter returns up to limit events, at most 100. If more events follow but some were
+// deleted in the meantime, it returns fewer, but at least one event. It returns fault.Unavailable if DynamoDB is too
+// busy.
 func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before time.Time,
 	limit int,
 ) ([]webhook.Event, bool, error) {
@@ -63,7 +64,7 @@ func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before ti
 	return nil, false, nil
 }
 
-// entries returns up to limit entries of the index between two cursors, and reports whether there are more.
+// entries returns up to limit entries of the index between two cursors, and reports whether more entries follow.
 func (s EventLog) entries(ctx context.Context, list, after, before string, limit int) ([]item, bool, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byOrg"),
@@ -71,7 +72,7 @@ func (s EventLog) entries(ctx context.Context, list, after, before string, limit
 		Limit:                  aws.Int32(int32(limit) + 1),
 		KeyConditionExpression: aws.String("org_list = :list AND org_order BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{
-			// no text sorts between a and a\x00, and no entry ends in #
+			// No text sorts between a and a\x00, and no entry ends in #.
 			":list": text(list), ":from": text(after + "\x00"), ":to": text(before),
 		},
 	})
@@ -85,7 +86,7 @@ func (s EventLog) entries(ctx context.Context, list, after, before string, limit
 	return entries, len(entries) > 0 && (len(out.Items) > limit || len(out.LastEvaluatedKey) > 0), nil
 }
 
-// read returns the events of entries in the same order, omitting deleted ones.
+// read returns the events of entries in the same order, omitting deleted events.
 func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, error) {
 	rows, err := s.rows(ctx, entries)
 	if err != nil {
@@ -108,7 +109,7 @@ func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, er
 }
 
 // rows reads the rows of entries, by partition key. It uses strong consistency: if a replica lagged behind the index,
-// an event would appear deleted, and readers would skip it permanently.
+// an event would appear deleted, and readers would skip that event permanently.
 func (s EventLog) rows(ctx context.Context, entries []item) (map[string]item, error) {
 	rows := make(map[string]item, len(entries))
 	keys := make([]map[string]types.AttributeValue, len(entries))

@@ -35,8 +35,8 @@ func numbered(of org.Tenant, n int, created time.Time) webhook.Event {
 	}
 }
 
-// addEvents stores n events of a tenant, four per timestamp, in an order different from the list's. It returns them in
-// the list's order.
+// addEvents stores n events of a tenant, four per timestamp, in an order different from the list's order. It returns
+// the events in list order.
 func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []webhook.Event {
 	t.Helper()
 	events := make([]webhook.Event, n)
@@ -52,7 +52,7 @@ func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []
 // beginning returns a cursor before a tenant's first event.
 func beginning(of org.Tenant) webhook.Event { return webhook.Event{Tenant: of} }
 
-// follow reads all events after last, page by page, calling between after every page.
+// follow reads all events after last, page by page, and calls between after every page.
 func follow(t *testing.T, log store.EventLog, last webhook.Event, before time.Time, limit int,
 	between func(),
 ) []webhook.Event {
@@ -117,8 +117,8 @@ func TestEventsAfterReadsPagesInOrderOnce(t *testing.T) {
 	}
 }
 
-// TestEventsAfterReadsEventsStoredDuringRead stores events while reading. The reader must receive those after its
-// cursor and miss those before it.
+// TestEventsAfterReadsEventsStoredDuringRead stores events while reading. The reader must receive the events after its
+// cursor and miss the events before its cursor.
 func TestEventsAfterReadsEventsStoredDuringRead(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -143,7 +143,7 @@ func TestEventsAfterListsOnlyTenantsEvents(t *testing.T) {
 	_, err := s.tasks.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
 	expect.NoError(t, err)
 	got := follow(t, s.eventLog(), beginning(tenant), now.Add(time.Hour), 10, nothing)
-	// In addition to tasks and deliveries, the tenant has its connection's event and fanOut's.
+	// In addition to tasks and deliveries, the tenant has its connection's event and the event that fanOut stored.
 	if len(got) != 2 || !slices.ContainsFunc(got, func(e webhook.Event) bool { return e.ID == eventID && e.FannedOut }) {
 		t.Errorf("the list holds %v", got)
 	}
@@ -154,8 +154,8 @@ func TestEventsAfterListsOnlyTenantsEvents(t *testing.T) {
 	}
 }
 
-// TestEventsAfterRespectsTimeBounds checks that the list begins at the given time, because expired rows remain until
-// DynamoDB deletes them.
+// TestEventsAfterRespectsTimeBounds checks that the list begins at the given time. Expired rows must not be listed,
+// although they remain until DynamoDB deletes them.
 func TestEventsAfterRespectsTimeBounds(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -191,8 +191,8 @@ func late(t *testing.T, lag func() time.Duration) stores {
 	return s
 }
 
-// TestEventsAfterSkipsDeletedEvents checks that the reader skips entries of deleted events, which the index still
-// contains, even if they fill a page.
+// TestEventsAfterSkipsDeletedEvents checks that the reader skips index entries of deleted events, even if such entries
+// fill a page.
 func TestEventsAfterSkipsDeletedEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -222,8 +222,8 @@ func TestEventsAfterSkipsDeletedEvents(t *testing.T) {
 }
 
 // TestEventsAfterReadsEveryEventOnceDespiteConcurrentWriters checks that the reader receives every event once and in
-// order. Writers continuously store events up to 1.5 seconds after their timestamp, the index contains them up to 13
-// seconds later, and the reader polls for events older than 15 seconds.
+// order. Writers continuously store events up to 1.5 seconds after the events' timestamps. The index contains each
+// event up to 13 seconds later, and the reader polls for events older than 15 seconds.
 func TestEventsAfterReadsEveryEventOnceDespiteConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestEventsAfterReadsEveryEventOnceDespiteConcurrentWriters(t *testing.T) {
 			pace := rand.New(rand.NewPCG(5, uint64(w)))
 			writers.Go(func() {
 				for i := range 50 {
-					// Timestamps are whole seconds, so that two writers often use the same one.
+					// Timestamps are whole seconds, so that two writers often use the same timestamp.
 					e := numbered(tenant, i*4+(i+w)%4, time.Now().Truncate(time.Second))
 					<-time.After(time.Duration(pace.IntN(500)) * time.Millisecond)
 					if err := s.events.CreateEvent(t.Context(), e); err != nil {

@@ -20,11 +20,11 @@ const (
 	keepAnswered  = 48 * time.Hour      // retention of a day's counter of answers
 )
 
-// Inquiries stores patients' inquiries and counts the answers per day.
+// Inquiries stores patients' inquiries and counts each day's answers.
 type Inquiries Work
 
-// CreateInquiry implements inquiry.Store. The inquiry is stored longer than its event, because it is read by people who
-// check only occasionally.
+// CreateInquiry implements inquiry.Store. The inquiry is stored longer than its event, because the people who read
+// inquiries check only occasionally.
 func (s Inquiries) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhook.Event,
 	notices ...notice.Notice,
 ) error {
@@ -73,7 +73,7 @@ func (s Inquiries) Inquiry(ctx context.Context, tenant org.Tenant, id string) (i
 	return i, row.json("answers", &i.Answers)
 }
 
-// SaveInquiry implements inquiry.InboxRows. A row that was never changed has no revision.
+// SaveInquiry implements inquiry.InboxRows. A row that has never been changed has no revision.
 func (s Inquiries) SaveInquiry(ctx context.Context, i inquiry.Inquiry) error {
 	answers := item{}
 	if err := answers.setJSON(":answers", i.Answers); err != nil {

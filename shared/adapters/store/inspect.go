@@ -72,7 +72,8 @@ func (s Tasks) InspectTask(ctx context.Context, tenant org.Tenant,
 	return task, row.time("due_at"), damaged, nil
 }
 
-// unreadable lists the attributes that have the wrong type or, if their name is that of a time, contain no valid time.
+// unreadable lists the attributes that have the wrong type. It also lists attributes that are named like a time but
+// contain no valid time.
 func (r item) unreadable(names ...string) []fault.Spot {
 	var damaged []fault.Spot
 	for _, name := range names {

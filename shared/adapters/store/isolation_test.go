@@ -15,7 +15,7 @@ import (
 )
 
 // foreignTenants returns tenants that must not access a row of tenant: the other mode, another organisation, and
-// fictitious ones whose keys look like the start of a row's key.
+// fictitious tenants whose keys look like the start of a row's key.
 func foreignTenants() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		"the other mode":             {Mode: org.Live, OrgID: orgA},
@@ -219,8 +219,8 @@ func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 		t.Errorf("foreign calls changed rows: %d writes", after-before)
 	}
 	for _, m := range methods {
-		// The tenant's own calls show that the other calls failed only because of their tenant. These two can't succeed,
-		// because fillAll has already stored their result.
+		// The tenant's own calls show that the other calls failed only because of their tenant. The following two calls
+		// can't succeed, because fillAll has already stored their result.
 		if m.name == "OpenTask without a previous one" || m.name == "ConcludeAttempt" {
 			continue
 		}
@@ -237,7 +237,7 @@ func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 	}
 }
 
-// noneIsMissing returns the error of a missing row if the list is empty.
+// noneIsMissing returns the error for a missing row if the list is empty.
 func noneIsMissing(found []string, err error) error {
 	if err == nil && len(found) == 0 {
 		return fault.NotFound

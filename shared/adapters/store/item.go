@@ -14,7 +14,7 @@ import (
 // item is a row, or the values of an expression.
 type item map[string]types.AttributeValue
 
-// stamp is the format of times, chosen so that they sort as text.
+// stamp is the layout of times, chosen so that times sort as text.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
 func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }

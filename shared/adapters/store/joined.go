@@ -11,14 +11,14 @@ import (
 const (
 	// mostJoined is the maximum number of writes per transaction (DynamoDB's limit is 100).
 	mostJoined = 100
-	// longestJoin is the maximum time that a transaction waits for the one in progress, so that a call without a response
-	// delays only its own writes.
+	// longestJoin is the maximum time that a transaction waits for the transaction in progress, so that a call without
+	// a response delays only its own writes.
 	longestJoin = time.Second
 )
 
-// joined batches small transactions. Transactions that arrive while one is in progress are combined into the next one,
-// which saves calls. A transaction that arrives alone is written immediately. In a combined transaction, each part
-// succeeds or fails by its own conditions. joined is safe for concurrent use.
+// joined batches small transactions. Transactions that arrive while a transaction is in progress are combined into the
+// next transaction, which saves calls. A transaction that arrives alone is written immediately. In a combined
+// transaction, each part succeeds or fails by its own conditions. joined is safe for concurrent use.
 type joined struct {
 	db DB
 
@@ -27,7 +27,7 @@ type joined struct {
 	waiting []*joining
 }
 
-// joining is a transaction waiting for the one in progress.
+// joining is a transaction that waits for the transaction in progress.
 type joining struct {
 	ctx    context.Context //nolint:containedctx // its caller waits
 	writes []types.TransactWriteItem
@@ -54,8 +54,8 @@ func (j *joined) transact(ctx context.Context, writes ...types.TransactWriteItem
 	return <-mine.done
 }
 
-// wait queues a transaction behind the one in progress. If none is in progress, it returns nil, and the caller must
-// write its own immediately.
+// wait queues a transaction behind the transaction in progress. If no transaction is in progress, wait returns nil, and
+// the caller must write its own transaction immediately.
 func (j *joined) wait(ctx context.Context, writes []types.TransactWriteItem) *joining {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -68,7 +68,7 @@ func (j *joined) wait(ctx context.Context, writes []types.TransactWriteItem) *jo
 	return mine
 }
 
-// leave removes a transaction from the queue and reports whether it was still waiting.
+// leave removes a transaction from the queue and reports whether the transaction was still waiting.
 func (j *joined) leave(mine *joining) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -81,7 +81,7 @@ func (j *joined) leave(mine *joining) bool {
 	return false
 }
 
-// next starts as many of the waiting transactions as fit into one.
+// next starts a transaction that combines as many waiting transactions as fit.
 func (j *joined) next() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -101,8 +101,8 @@ func (j *joined) next() {
 	}()
 }
 
-// together writes a group in one transaction. If that fails, it writes each part separately, so that only parts whose
-// own conditions fail are rejected.
+// together writes a group in one transaction. If that transaction fails, together writes each part separately, so that
+// only parts whose own conditions fail are rejected.
 func (j *joined) together(group []*joining, writes []types.TransactWriteItem) {
 	if len(group) > 1 && transact(group[0].ctx, j.db, writes...) == nil {
 		for _, one := range group {

@@ -59,8 +59,8 @@ func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 	return all
 }
 
-// recordAll records the deliveries' attempts. The first call blocks until the barrier is released; the others follow
-// it.
+// recordAll records the deliveries' attempts. The first call blocks until the barrier is released; the other calls
+// follow the first.
 func recordAll(t *testing.T, s stores, all []webhook.Delivery, meanwhile func(b *barrier)) (*barrier, []error) {
 	t.Helper()
 	b := &barrier{DB: s.work.DB, open: make(chan struct{})}

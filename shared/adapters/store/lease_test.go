@@ -18,7 +18,7 @@ import (
 
 // holding is a lease that two workers, 0 and 1, compete for.
 type holding struct {
-	quiet bool // whether releasing it reports no result
+	quiet bool // whether releasing the lease reports no result
 	take  func(who int, at, until time.Time) error
 	keep  func(who int, until time.Time) error // nil if the lease can't be renewed
 	leave func(who int, at time.Time) error
@@ -115,7 +115,7 @@ func noticeHolding(t *testing.T, s stores, of org.Tenant) holding {
 // rule models a lease.
 type rule struct {
 	named  bool
-	holder int // -1 if there is none
+	holder int // -1 if the lease has no holder
 	until  time.Time
 	at     time.Time // current time
 }
@@ -124,7 +124,8 @@ type rule struct {
 func worker(event rune) int { return strings.IndexRune("ABabxy", event) % 2 }
 
 // after returns the model after an event, and whether the event succeeds. A and B take the lease for a minute, a and b
-// renew it, x and y release it. At "|" a minute passes, and at ">" slightly more. A failing event changes nothing.
+// renew it, x and y release it. At "|" a minute passes, and at ">" slightly more than a minute. A failing event changes
+// nothing.
 func (r rule) after(event rune) (next rule, works bool) {
 	who, next := worker(event), r
 	switch event {
@@ -148,8 +149,8 @@ func (r rule) after(event rune) (next rule, works bool) {
 	return next, works
 }
 
-// orders returns all sequences of n events. A failing event ends its sequence, because the rest would be covered by
-// another one.
+// orders returns all sequences of n events. A failing event ends its sequence, because another sequence covers the
+// remaining events.
 func (r rule) orders(events string, n int) []string {
 	if n == 0 {
 		return []string{""}
@@ -168,7 +169,7 @@ func (r rule) orders(events string, n int) []string {
 	return all
 }
 
-// play applies a sequence of events to a lease and compares each result with the model's.
+// play applies a sequence of events to a lease and compares each result with the model's result.
 func (r rule) play(t *testing.T, h holding, events string) {
 	t.Helper()
 	for i, event := range events {

@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestTakeMatchesInMemoryGCRA checks that the stored bucket decides like the in-memory calculation, for any limit
-// and request rate.
+// TestTakeMatchesInMemoryGCRA checks that the stored bucket makes the same decisions as the in-memory calculation, for
+// any limit and request rate.
 func TestTakeMatchesInMemoryGCRA(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -38,7 +38,7 @@ func TestTakeMatchesInMemoryGCRA(t *testing.T) {
 			}
 			var want ratelimit.Decision
 			tat, want = ratelimit.GCRA(tat, at, limit)
-			tat = tat.Truncate(time.Microsecond) // a row's precision
+			tat = tat.Truncate(time.Microsecond) // precision of a row
 			if got != want {
 				r.Fatalf("decision at %v = %+v, want %+v", at, got, want)
 			}

@@ -32,7 +32,7 @@ var (
 	now = time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC)
 )
 
-// stores contains all stores, over the tables that template.yaml declares, in the test's own embedded AWS.
+// stores contains all stores, using the tables that template.yaml declares, in the test's own embedded AWS.
 type stores struct {
 	db            *dynamodb.Client
 	writes        *writes

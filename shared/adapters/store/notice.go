@@ -15,19 +15,19 @@ import (
 // Notices stores notices until they are sent.
 type Notices Work
 
-// Mailings stores notices, and the rows that their e-mails require: the recipients' organisations and the subscriptions
+// Mailings stores notices, and the rows that their emails require: the recipients' organisations and the subscriptions
 // to disable.
 type Mailings struct {
 	Notices
 	OrganisationHooks
 }
 
-// NewMailings returns a Mailings that uses both tables.
+// NewMailings returns a Mailings that uses the Work and Control tables.
 func NewMailings(work Work, control Control) Mailings {
 	return Mailings{Notices: Notices(work), OrganisationHooks: NewOrganisationHooks(control)}
 }
 
-// Notify implements notice.Rows. It stores the notice as a pending row, from which it is sent later.
+// Notify implements notice.Rows. It stores the notice as a pending row; a worker sends it later.
 func (s Notices) Notify(ctx context.Context, n notice.Notice) error {
 	if err := create(ctx, s.DB, s.Table, noticeItem(n)); !errors.Is(err, fault.Conflict) {
 		return err
@@ -77,8 +77,8 @@ func (s Notices) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, 
 	}, nil
 }
 
-// FinishNotice stores the outcome of a notice that the caller has claimed, after which the notice is no longer due. It
-// returns fault.Conflict if another caller has claimed the notice since.
+// FinishNotice stores the outcome of a notice that the caller has claimed. The notice is then no longer due.
+// FinishNotice returns fault.Conflict if another caller has claimed the notice in the meantime.
 func (s Notices) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.Outcome, at time.Time) error {
 	c := s.unclaimNotice(n, change{
 		set:    "SET outcome = :outcome, settled_at = :at",
@@ -89,8 +89,8 @@ func (s Notices) FinishNotice(ctx context.Context, n notice.Notice, outcome noti
 	return err
 }
 
-// PostponeNotice releases a notice that the caller has claimed and makes it due at a later time. It returns
-// fault.Conflict if another caller has claimed the notice since.
+// PostponeNotice releases a notice that the caller has claimed and makes the notice due at a later time. It returns
+// fault.Conflict if another caller has claimed the notice in the meantime.
 func (s Notices) PostponeNotice(ctx context.Context, n notice.Notice, until time.Time) error {
 	_, err := update(ctx, s.DB, s.unclaimNotice(n, change{
 		set: "SET next_at = :next, due_at = :next", values: item{":next": moment(until)},
@@ -105,7 +105,8 @@ func (s Notices) unclaimNotice(n notice.Notice, c change) change {
 }
 
 // DisableForNotice disables the subscription that a notice reports as disabled, in case the function that wrote the
-// notice crashed before it did so. It returns fault.Conflict if the subscription has changed since.
+// notice crashed before it disabled the subscription. It returns fault.Conflict if the subscription has changed in the
+// meantime.
 func (s Hooks) DisableForNotice(ctx context.Context, n notice.Notice) error {
 	c := s.disable(n.Tenant, n.SubscriptionID, n.Reason, n.At)
 	c.when += " AND rev = :rev"

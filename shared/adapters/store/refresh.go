@@ -12,15 +12,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Refresh stores the changes that maintaining tokens causes: updated connections, ended tokens, and the corresponding
-// events.
+// Refresh stores the changes caused by the maintenance of tokens: updated connections, ended tokens, and the
+// corresponding events.
 type Refresh struct {
 	connections Connections
 	tokens      Tokens
 	events      Events
 }
 
-// NewRefresh returns a Refresh that uses the three tables.
+// NewRefresh returns a Refresh that uses the three given tables.
 func NewRefresh(connections Connections, held Tokens, events Events) Refresh {
 	return Refresh{connections: connections, tokens: held, events: events}
 }
@@ -55,8 +55,7 @@ func (s Refresh) Upstream(ctx context.Context, tenant org.Tenant, id string) ([]
 	return row.bytes("sealed"), nil
 }
 
-// ForgetUpstream implements refresh.Store. If the row has changed, it belongs to a later authorisation and is not
-// deleted.
+// ForgetUpstream implements refresh.Store. A row that has changed belongs to a later authorisation and is not deleted.
 func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error {
 	values := item{}
 	values.setBytes(":sealed", sealed)

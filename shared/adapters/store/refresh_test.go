@@ -66,7 +66,7 @@ func (s stores) rawTokens(t *testing.T) map[string]any {
 	return s.raw(t, "TokensTable", tenant.Key()+"#CONN#"+connID, "TOKENS")
 }
 
-// TestSaveConnectionKeepsEveryAttribute checks that no attribute is lost: a write replaces the entire connection,
+// TestSaveConnectionKeepsEveryAttribute checks that no attribute is lost when a write replaces the entire connection,
 // including any attribute that was not read.
 func TestSaveConnectionKeepsEveryAttribute(t *testing.T) {
 	t.Parallel()
@@ -104,7 +104,7 @@ func TestRevokeConnectionRemovesTokensAndDueTime(t *testing.T) {
 	}
 }
 
-// upstream stores the tokens that a disconnection has left to be revoked.
+// upstream stores the tokens that remain to be revoked after a disconnection.
 func (s stores) upstream(tb testing.TB, of org.Tenant, sealed string) {
 	tb.Helper()
 	_, err := s.db.PutItem(tb.Context(), &dynamodb.PutItemInput{
@@ -146,8 +146,8 @@ func TestRefreshIsTenantIsolated(t *testing.T) {
 	expect.NoError(t, err)
 }
 
-// leased returns the first version of a token set with a lease taken now. started is the time of the lease that was
-// read.
+// leased returns the first version of a token set with a lease that begins now. started is the start time of the lease
+// as read from the store.
 func leased(owner string, version int64, started time.Time) tokens.Row {
 	row := tokensOf(tenant)
 	row.Version, row.LeaseOwner, row.LeaseUntil, row.RefreshStartedAt = version, owner, now.Add(time.Minute), started

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// Register opens export tasks. It checks the task's connection in the same transaction.
+// Register opens export tasks. Register checks the task's connection in the same transaction.
 type Register struct {
 	Tasks
 	Events
@@ -18,7 +18,7 @@ type Register struct {
 	connections Connections
 }
 
-// NewRegister returns a Register that uses the two tables.
+// NewRegister returns a Register that uses the Work and Connection tables.
 func NewRegister(work Work, connections Connections) Register {
 	return Register{Tasks: Tasks(work), Events: Events(work), connections: connections}
 }

@@ -28,12 +28,14 @@ func (s Restore) HasTokens(ctx context.Context, tenant org.Tenant, connectionID 
 	return err == nil, err
 }
 
-// Restored reads a connection's tokens as of the earlier time. It returns fault.NotFound if there were none.
+// Restored reads a connection's tokens as of the earlier time. It returns fault.NotFound if the connection had no
+// tokens at that time.
 func (s Restore) Restored(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error) {
 	return s.From.Tokens(ctx, tenant, connectionID)
 }
 
-// PutBack stores a token set for a connection that has none. Otherwise it returns fault.Conflict.
+// PutBack stores a token set for a connection that has no tokens. It returns fault.Conflict if the connection has
+// tokens.
 func (s Restore) PutBack(ctx context.Context, r tokens.Row) error {
 	row := tokensItem(r)
 	row.setTime("refresh_started_at", r.RefreshStartedAt)

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// keepShares is the time that a tenant's share is stored after one of its slots was last taken. It equals the lifetime
-	// of tasks.
+	// keepShares is the time for which a tenant's share is stored after one of its slots was last taken. keepShares
+	// equals the lifetime of tasks.
 	keepShares  = keepTasks
 	placePrefix = "place"
 	taskSuffix  = "_task"
 )
 
-// Places stores tenants' shares: who holds each slot, and whether tasks are waiting for one.
+// Places stores tenants' shares: the holder of each slot, and whether tasks are waiting for a slot.
 type Places Work
 
-// Shares stores shares and the tasks that hold or wait for their slots.
+// Shares stores shares and the tasks that hold or wait for the shares' slots.
 type Shares struct {
 	Places
 	Tasks
@@ -114,15 +114,16 @@ func (s Places) LeavePlace(ctx context.Context, place share.Place) (share.Row, e
 	return shareOf(row), nil
 }
 
-// placeLease returns a slot's lease. It is renewed and released like any other lease. Taking it requires that the slot
-// and the line are unchanged since they were read, because a slot's availability also depends on the line. Its fence is
-// that of the task.
+// placeLease returns a slot's lease. The lease is renewed and released like any other lease. A task can take the lease
+// only if the slot and the line are unchanged since they were read, because a slot's availability also depends on the
+// line. The lease's fence is the task's fence.
 func placeLease(number int) lease {
 	names := placeNames(number)
 	return lease{until: names["#until"], holder: names["#claim"]}
 }
 
-// AnnounceLine implements share.Rows. It has no condition, since a task is waiting regardless of the row's contents.
+// AnnounceLine implements share.Rows. AnnounceLine has no condition, because a task is waiting regardless of the row's
+// contents.
 func (s Places) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: shareKey(tenant),
@@ -147,7 +148,8 @@ func (s Places) EndLine(ctx context.Context, tenant org.Tenant, seen time.Time) 
 	return err
 }
 
-// JoinLine implements share.Rows. The byDue index lists the waiting tasks in the tenant's line, ordered by creation.
+// JoinLine implements share.Rows. The byDue index lists the waiting tasks in the tenant's line, ordered by creation
+// time.
 func (s Tasks) JoinLine(ctx context.Context, task export.Task, at time.Time) error {
 	c := s.fenced(task, "SET waiting_since = :now, due_shard = :line, due_at = created_at REMOVE lease_until")
 	c.when += " AND attribute_exists(lease_until)"
@@ -178,7 +180,7 @@ func (s Places) Line(ctx context.Context, tenant org.Tenant, limit int) ([]share
 	return line, nil
 }
 
-// placed returns an update of a slot, under the claim of the task that holds it.
+// placed returns an update of a slot, under the claim of the task that holds the slot.
 func (s Places) placed(place share.Place) change {
 	return placeLease(place.Number).held(change{
 		table: s.Table, key: shareKey(place.Tenant), when: "#task = :task",

@@ -1,6 +1,6 @@
 // Package store stores the rows of every domain in DynamoDB, with one file per domain and all keys in keys.go. Every
-// write is conditional, every read on which a decision is based is strongly consistent, there is no Scan, and a
-// tenant's rows are accessed only through the tenant. The package contains no business rules, which belong to the
+// write is conditional, and every read on which a decision is based is strongly consistent. The package never uses
+// Scan, and accesses a tenant's rows only through the tenant. It contains no business rules, which belong to the
 // domain. It returns fault.NotFound and fault.Conflict.
 package store
 
@@ -32,20 +32,20 @@ type DB interface {
 		o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// Work is the table of that name. Each kind of row has its own type, converted from Work, so that the wiring shows
+// Work is the table of the same name. Each kind of row has its own type, converted from Work, so that the wiring shows
 // which rows a function may access.
 type Work struct {
 	DB    DB
 	Table string
 }
 
-// Control is the table of that name. Like Work, it is converted to a type for each kind of row.
+// Control is the table of the same name. Like Work, it is converted to a type for each kind of row.
 type Control struct {
 	DB    DB
 	Table string
 }
 
-// firstPause is the wait before the first retry of a write that conflicted with a transaction on the same row. It
+// firstPause is the wait before the first retry of a write that conflicted with a transaction on the same row. The wait
 // exceeds a transaction's duration, and doubles with each retry.
 const firstPause = 10 * time.Millisecond
 
@@ -138,7 +138,7 @@ func (u change) write() types.TransactWriteItem {
 	}}
 }
 
-// absent is the condition of every create.
+// absent is the condition of every create operation.
 const absent = "attribute_not_exists(pk)"
 
 func putNew(table string, row item) types.TransactWriteItem {
@@ -162,8 +162,8 @@ func removal(table string, k key, rev int64) types.TransactWriteItem {
 	}}
 }
 
-// unlist deletes a row that depends on another row being removed. It may not exist: a webhook, for example, has no
-// health row before its first delivery.
+// unlist deletes a row that depends on another row being removed. The row to delete may not exist: a webhook, for
+// example, has no health row before its first delivery.
 func unlist(table string, k key) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{TableName: &table, Key: k.attributes()}}
 }
@@ -176,8 +176,9 @@ func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) err
 	})
 }
 
-// persist performs a write and translates its error. If the write collides with a transaction in progress, its
-// condition was not decided, so persist retries it, after pauses that differ between the colliding writers.
+// persist performs a write and translates its error. If the write collides with a transaction in progress, DynamoDB
+// does not evaluate the write's condition. In that case, persist retries the write, after pauses that differ between
+// the colliding writers.
 func persist(ctx context.Context, write func() error) error {
 	again := retry.Policy{Tries: retry.Tries, Again: collided, Pause: firstPause, Random: rand.Float64}
 	return translate(again.Do(ctx, write))
@@ -205,7 +206,8 @@ func collided(err error) bool {
 	return met
 }
 
-// translate converts a failed condition to fault.Conflict. It is the only function that does.
+// translate converts a failed condition to fault.Conflict. translate is the only function that performs this
+// conversion.
 func translate(err error) error {
 	if err == nil {
 		return nil

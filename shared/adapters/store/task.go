@@ -47,7 +47,7 @@ func taskOf(row item, tenant org.Tenant, id string) (export.Task, error) {
 	return task, nil
 }
 
-// readTask reads a task's valid attributes and returns an error for each damaged one.
+// readTask reads a task's valid attributes and returns an error for each damaged attribute.
 func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged []error) {
 	task = export.Task{
 		ID: id, Tenant: tenant, ConnectionID: row.text("connection_id"), Previous: row.text("previous"),
@@ -78,8 +78,8 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 }
 
 // isPutOff reports whether lease_until is the time until which the task is postponed. The attribute put_off contains
-// the generation that YieldTask created, so that any later claim invalidates it, even one by a release without this
-// attribute.
+// the generation that YieldTask created, so that any later claim invalidates the attribute, even a claim by a release
+// without this attribute.
 func isPutOff(row item) bool {
 	return row.text("status") == string(export.Pending) && row.int("put_off") > 0 &&
 		row.int("put_off") == row.int("generation")
@@ -95,8 +95,8 @@ func (s Tasks) ResendEvent(ctx context.Context, task export.Task, event webhook.
 	return transact(ctx, s.DB, count.write(), putNew(s.Table, eventItem(event)))
 }
 
-// ClaimTask implements worker.Store. Only lease_until determines when a task can be claimed, whether it is leased or
-// postponed. A message that arrives earlier has no effect.
+// ClaimTask implements worker.Store. Only lease_until determines when a task can be claimed, whether the task is leased
+// or postponed. A message that arrives earlier has no effect.
 func (s Tasks) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now,
 	leaseUntil time.Time,
 ) (export.Task, error) {
@@ -150,8 +150,8 @@ func (s Tasks) ContinueTask(ctx context.Context, task export.Task, leaseUntil ti
 	return taskOf(row, task.Tenant, task.ID)
 }
 
-// YieldTask implements worker.Store. It increments the generation, so that a late write by the same run, such as its
-// heartbeat, can't shorten the wait.
+// YieldTask implements worker.Store. YieldTask increments the generation, so that a late write by the same run, such as
+// its heartbeat, can't shorten the wait.
 func (s Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
 	set := "SET generation = generation + :one, setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, " +
 		"due_at = :due"

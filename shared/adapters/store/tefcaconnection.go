@@ -17,7 +17,7 @@ import (
 )
 
 // TEFCAConnections stores the results of TEFCA attempts: connections with their tokens, events and lookup rows. It uses
-// Conclusions to build their rows, so that all connections are stored in the same way.
+// Conclusions to build these rows, so that all connections are stored in the same way.
 type TEFCAConnections struct {
 	TEFCA
 
@@ -49,9 +49,9 @@ func (s TEFCAConnections) Known(ctx context.Context, tenant org.Tenant, vault,
 	return "", row.time("erased_at"), err
 }
 
-// Conclude implements attempt.WorkStore. It writes the connection's lookup row in the same transaction. If two attempts
-// connect the same person to the same facility concurrently, one fails. It also fails if the connection was erased
-// after it was looked up.
+// Conclude implements attempt.WorkStore. Conclude writes the connection's lookup row in the same transaction. If two
+// attempts connect the same person to the same facility concurrently, one attempt fails. Conclude also fails if the
+// connection was erased after the attempt looked it up.
 func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) error {
 	conn := c.Connection
 	writes := []types.TransactWriteItem{
@@ -59,7 +59,7 @@ func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) er
 		s.Ends.connecting(conn), s.Ends.keeping(c.Tokens),
 	}
 	if conn.Rev > 0 {
-		// Revoking the old grant upstream could also end the new one, so the pending revocation is removed.
+		// Revoking the old grant upstream could also end the new grant, so the pending revocation is removed.
 		writes = append(writes, unlist(s.Ends.tokens.Table, upstreamKey(conn.Tenant, conn.ID)))
 	}
 	if c.Known != conn.ID {
@@ -82,7 +82,7 @@ func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) er
 	return transact(ctx, s.Work.DB, writes...)
 }
 
-// PersonsConnections lists all of a person's connections, current or not.
+// PersonsConnections lists all of a person's connections, whether current or not.
 func (s Connections) PersonsConnections(ctx context.Context, tenant org.Tenant, person string) ([]string, error) {
 	var found []string
 	var after map[string]types.AttributeValue

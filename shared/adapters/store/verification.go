@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// sendingsKept is the period for which an e-mail sent to a mailbox is counted.
+// sendingsKept is the period for which an email sent to a mailbox is counted.
 const sendingsKept = 24 * time.Hour
 
 // Sendings implements verification.SendStore.
@@ -58,7 +58,7 @@ func (s Flow) CreateCode(ctx context.Context, c verification.Code, sent verifica
 		if one.Network != "" {
 			networks = append(networks, one.Network)
 		}
-		list.setInt("ttl", one.At.Add(sendingsKept+ttlGrace).Unix()) // the most recent one is counted for a day
+		list.setInt("ttl", one.At.Add(sendingsKept+ttlGrace).Unix()) // the most recent sending is counted for a day
 	}
 	list.setText("sent_at", strings.Join(moments, " "))
 	list.setText("sent_from", strings.Join(networks, " "))
@@ -69,7 +69,8 @@ func (s Flow) CreateCode(ctx context.Context, c verification.Code, sent verifica
 	return transact(ctx, s.DB, putNew(s.Table, row), written)
 }
 
-// TryCode implements verification.CheckStore. It uses one conditional update, so that concurrent tries are all counted.
+// TryCode implements verification.CheckStore. TryCode uses one conditional update, so that all concurrent tries are
+// counted.
 func (s Flow) TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time,
 	most int,
 ) (verification.Code, error) {

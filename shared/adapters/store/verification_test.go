@@ -72,8 +72,8 @@ func TestVerificationRoundTripsCodeSendingsAndToken(t *testing.T) {
 	}
 }
 
-// TestExchangeCodeSucceedsOnce checks that if several callers submit the correct code at once, only one receives a
-// token.
+// TestExchangeCodeSucceedsOnce checks that if several callers submit the correct code at once, only one caller receives
+// a token.
 func TestExchangeCodeSucceedsOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -98,7 +98,7 @@ func TestTryCodeSucceedsUntilExpiry(t *testing.T) {
 	expect.Conflict(t, "the moment it expires", err)
 }
 
-// TestCreateCodeCountsConcurrentEmails checks that no concurrent sending is lost from the count, and that no code is
+// TestCreateCodeCountsConcurrentEmails checks that the count includes every concurrent sending, and that no code is
 // sent without being counted.
 func TestCreateCodeCountsConcurrentEmails(t *testing.T) {
 	t.Parallel()

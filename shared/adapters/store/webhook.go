@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Events stores events and the deliveries that fanning them out creates.
+// Events stores events and the deliveries that are created when the events are fanned out.
 type Events Work
 
 // Deliveries stores deliveries and their attempts.
@@ -33,7 +33,7 @@ type Webhooks struct {
 	Hooks
 }
 
-// NewWebhooks returns a Webhooks that uses both tables.
+// NewWebhooks returns a Webhooks that uses the Work and Control tables.
 func NewWebhooks(work Work, control Control) Webhooks {
 	return Webhooks{EventDeliveries: NewEventDeliveries(work), Hooks: Hooks(control)}
 }

@@ -44,14 +44,14 @@ func (s EventBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) error
 	return transact(ctx, s.Rows.DB, writes...)
 }
 
-// BatchedWebhooks is a Webhooks that records attempts in one transaction if they end at the same time.
+// BatchedWebhooks is a Webhooks that records attempts in one transaction if the attempts end at the same time.
 type BatchedWebhooks struct {
 	Webhooks
 
 	attempts *joined
 }
 
-// NewBatchedWebhooks returns a BatchedWebhooks. Create one per process.
+// NewBatchedWebhooks returns a BatchedWebhooks. Create only one BatchedWebhooks per process.
 func NewBatchedWebhooks(rows Webhooks) BatchedWebhooks {
 	return BatchedWebhooks{rows, &joined{db: rows.Deliveries.DB}}
 }

@@ -71,7 +71,7 @@ func (s Deliveries) RestartDelivery(ctx context.Context, d webhook.Delivery) err
 			":held": text(string(webhook.Held)),
 		},
 	}
-	// A replayed event must be stored until the end of the restarted schedule.
+	// A replayed event must be stored until the end of the restarted delivery schedule.
 	keep := change{
 		table: s.Table, key: eventKey(d.Tenant, d.EventID), set: "SET #ttl = :ttl", when: "attribute_exists(pk)",
 		names: map[string]string{"#ttl": "ttl"}, values: item{":ttl": ttl},

@@ -88,7 +88,7 @@ func (s Hooks) CreateSubscription(ctx context.Context, sub webhook.Subscription)
 }
 
 // CreateDirectedEvent stores an event and its only delivery, so that the event is not fanned out. The organisation's
-// list of events omits it, since it is for one subscription.
+// list of events omits the event, because it is for one subscription.
 func (s Events) CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error {
 	row := eventItem(event)
 	row.setFlag("settled", true)

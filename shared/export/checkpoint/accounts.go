@@ -17,22 +17,22 @@ type Accounts struct {
 
 // Account holds the collection state of one resource type.
 type Account struct {
-	Type    string `json:"type"`              // as returned by fhir.TypeName
+	Type    string `json:"type"`              // type name as returned by fhir.TypeName
 	Planned bool   `json:"planned,omitempty"` // whether the plan searches for this type
-	// whether a search for this type has returned a page, even an empty one
+	// whether a search for this type has returned a page, even an empty page
 	Paged    bool              `json:"paged,omitempty"`
 	Barred   export.LossReason `json:"barred,omitempty"`  // why a search for this type returned no page
-	Answered int               `json:"answered"`          // queries and reads that succeeded
+	Answered int               `json:"answered"`          // number of queries and reads that succeeded
 	Missing  int               `json:"missing"`           // known resources that could not be read
-	LeftOut  int               `json:"left_out"`          // number of resources that belong to another patient
-	OnlyBy   string            `json:"only_by,omitempty"` // parameter that narrowed the search, see plan.Query.OnlyBy
+	LeftOut  int               `json:"left_out"`          // resources that belong to another patient
+	OnlyBy   string            `json:"only_by,omitempty"` // parameter that narrowed the search; see plan.Query.OnlyBy
 	Worst    export.Outcome    `json:"worst,omitempty"`
 	Reason   export.LossReason `json:"reason,omitempty"` // failure reason behind Worst
 	Status   int               `json:"status,omitempty"` // HTTP status behind Worst
 }
 
-// Of returns the account of a type, creating it if needed. All types unknown to FHIR share one account, so a server
-// cannot grow the number of accounts by inventing types.
+// Of returns the account of a resource type, creating the account if needed. All types unknown to FHIR share one
+// account, so a server cannot increase the number of accounts by inventing types.
 func (a *Accounts) Of(resourceType string) *Account {
 	resourceType = fhir.TypeName(resourceType)
 	at := slices.IndexFunc(a.List, func(one *Account) bool { return one.Type == resourceType })
@@ -43,15 +43,15 @@ func (a *Accounts) Of(resourceType string) *Account {
 	return a.List[at]
 }
 
-// Count counts a written resource.
+// Count counts one resource that the export wrote.
 func (a *Accounts) Count(resourceType string) { a.Counts[fhir.TypeName(resourceType)]++ }
 
-// Limited counts a known resource that was skipped because a bound was reached.
+// Limited counts a known resource that the export skipped because a bound was reached.
 func (a *Accounts) Limited(resourceType string) {
 	a.Of(resourceType).Miss(1, export.OutcomeTruncated, export.LossLimit, 0)
 }
 
-// Stats returns the number of resources in the segments, by type.
+// Stats returns the number of resources of each type in the segments.
 func (a *Accounts) Stats() webhook.Stats {
 	stats := webhook.Stats{TotalByResourceType: a.Counts}
 	for _, n := range a.Counts {
@@ -60,7 +60,7 @@ func (a *Accounts) Stats() webhook.Stats {
 	return stats
 }
 
-// Outcome lists the outcome of each requested or found type, in plan order.
+// Outcome lists the outcome of each requested or found resource type, in plan order.
 func (a *Accounts) Outcome() []export.TypeOutcome {
 	found := make([]string, 0, len(a.Counts))
 	for resourceType := range a.Counts {
@@ -77,7 +77,7 @@ func (a *Accounts) Outcome() []export.TypeOutcome {
 	return list
 }
 
-// Fail records a failure. Only the worst failure is stored.
+// Fail records a failure. The account stores only the worst failure.
 func (a *Account) Fail(result export.Outcome, reason export.LossReason, status int) {
 	order := []export.Outcome{
 		"", export.OutcomeUnsupported, export.OutcomeDenied, export.OutcomeFailed,
@@ -95,21 +95,21 @@ func (a *Account) Miss(count int, result export.Outcome, reason export.LossReaso
 	a.Fail(result, reason, status)
 }
 
-// Bar records that a search for the type ended without returning a page.
+// Bar records that a search for the resource type ended without returning a page.
 func (a *Account) Bar(reason export.LossReason) {
 	if reason.Worse(a.Barred) {
 		a.Barred = reason
 	}
 }
 
-// Answer records a successful search. onlyBy names the parameter that narrowed it, if any.
+// Answer records a successful search. onlyBy names the parameter, if any, that narrowed the search.
 func (a *Account) Answer(onlyBy string) {
 	a.Answered++
 	a.OnlyBy = cmp.Or(a.OnlyBy, onlyBy)
 }
 
-// outcome summarizes the account of a type with count resources in the file. A failure makes the outcome truncated if
-// count is positive or any request for the type succeeded.
+// outcome summarizes the account of a resource type with count resources in the file. After a failure, the outcome is
+// "truncated" if count is positive or any request for the type succeeded.
 func (a *Account) outcome(count int) export.TypeOutcome {
 	sum := export.TypeOutcome{
 		Type: a.Type, Result: a.Worst, Count: count, Missing: a.Missing, LeftOut: a.LeftOut, OnlyBy: a.OnlyBy,

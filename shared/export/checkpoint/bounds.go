@@ -2,30 +2,32 @@ package checkpoint
 
 import "errors"
 
-// The size of an export's collection state is bounded, whatever a server sends (docs/develop/architecture.md,
-// "Bounds"). Anything beyond a bound is counted in the outcome and dropped.
+// The size of an export's collection state is bounded, regardless of the server's responses
+// (docs/develop/architecture.md, "Bounds"). Items beyond a bound are dropped, and the outcome counts them.
 const (
-	// MaxPages limits the pages of one search, so a server with endless pages cannot occupy a worker forever.
+	// MaxPages limits the number of pages in one search, so a server that returns endless pages cannot occupy a worker
+	// forever.
 	MaxPages = 2000
-	// MaxOversize limits how many oversized responses are requested again in smaller pages. Without this limit, a server
-	// that returns only gzip bombs would receive a request for each type at each page size.
+	// MaxOversize limits how many oversized responses are requested again in smaller pages. Without this limit, a
+	// server that returns only gzip bombs would receive one request per resource type and page size.
 	MaxOversize = 40
-	// maxResources limits the distinct resources of a record, so endless searches cannot exhaust memory. The largest real
-	// records reported have a tenth of this number.
+	// maxResources limits the number of distinct resources in a record, so endless searches cannot exhaust memory. The
+	// largest real records reported contain a tenth of this number.
 	maxResources = 500_000
-	// maxWaiting and maxWaitingBytes limit the number of references and attachments waiting to be read, and the total
-	// length of their URLs in one run. A hostile resource can name thousands of them.
+	// maxWaiting limits the number of references and attachments waiting to be read, and maxWaitingBytes the total
+	// length of their URLs in one run. A hostile resource can name thousands of references.
 	maxWaiting      = 100_000
 	maxWaitingBytes = 8 << 20
-	// maxNoted limits the number of distinct references, including references to other servers.
+	// maxNoted limits the number of distinct references that an export stores, including references to other servers.
 	maxNoted = 300_000
-	// maxKnownAs limits the ids of a patient, and likewise the business identifiers.
+	// maxKnownAs limits the number of ids of a patient, and separately the number of business identifiers.
 	maxKnownAs = 100
-	// maxUnresolved limits each list in Unresolved. URLs beyond the limit are treated as belonging to another server.
+	// maxUnresolved limits the length of each list in Unresolved. URLs beyond the limit are treated as belonging to
+	// another server.
 	maxUnresolved = 100
 )
 
-// ErrLimit means that the export has reached one of its own limits and stops reading.
+// ErrLimit means that the export has reached one of its own limits and has stopped reading.
 var ErrLimit = errors.New("exceeds the limits of an export")
 
 // Full reports whether the export has reached its limit of distinct resources.

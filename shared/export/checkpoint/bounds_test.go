@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/export/checkpoint"
 )
 
-// begun returns the state of a new export.
+// begun returns the state of an export that has just begun.
 func begun(t *testing.T) *checkpoint.State {
 	t.Helper()
 	state, err := checkpoint.Load(t.Context(), &memory.Files{}, "")

@@ -9,34 +9,35 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Learned holds the request settings that work best for the server, learned from its responses. The zero value means
-// that nothing has been learned.
+// Learned holds the request settings that work best for the server, learned from its responses. The zero value holds no
+// learned settings.
 type Learned struct {
-	InFlight int `json:"in_flight,omitempty"` // concurrent requests the server handles; 0 if no limit was observed
-	// first page size of a query; plan.AnySize means none, 0 means nothing is learned yet
+	InFlight int `json:"in_flight,omitempty"` // concurrent requests the server handles; 0 if no limit was seen
+	// initial page size of a query; plan.AnySize means no page size is set, 0 means that none has been learned yet
 	PageSize int `json:"page_size,omitempty"`
-	// page size above which the server returns no larger pages; 0 if unknown
+	// server's maximum page size; 0 if unknown
 	MaxSize  int      `json:"max_size,omitempty"`
-	TooLarge []string `json:"too_large,omitempty"` // types whose pages of the default size were too large
+	TooLarge []string `json:"too_large,omitempty"` // types whose pages at the default size were too large
 	NoCount  []string `json:"no_count,omitempty"`  // types whose searches fail if they set a page size
 	ByID     []string `json:"by_id,omitempty"`     // types that can be searched by a list of ids in _id
-	ListSize int      `json:"list_size,omitempty"` // maximum number of ids in such a list; 0 if the server sets no limit
+	ListSize int      `json:"list_size,omitempty"` // maximum number of ids in an _id list; 0 if the server sets none
 
-	Release string           `json:"release,omitempty"` // release of the server's software, see known.ReleaseOf
+	Release string           `json:"release,omitempty"` // server software's release; see known.ReleaseOf
 	Load    known.Experience `json:"load,omitzero"`     // request load of completed runs
-	// types requested last, because patients rarely have resources of them
+	// types that are requested last, because patients rarely have such resources
 	Last    []string `json:"last,omitempty"`
 	Batches bool     `json:"batches,omitempty"` // whether the types in Last may be requested in a batch
-	Batched *bool    `json:"batched,omitempty"` // whether batches worked; nil if not tried
+	Batched *bool    `json:"batched,omitempty"` // whether batches worked; nil if never tried
 	Control *Control `json:"control,omitempty"`
-	// for each type missing from the CapabilityStatement, whether the server has responded
+	// whether the server has responded to a search, for each type missing from the CapabilityStatement
 	Trials map[string]bool `json:"trials,omitempty"`
 
-	MayAttach bool  `json:"may_attach,omitempty"` // whether _revinclude of Provenance is still to be tried
-	Attached  *bool `json:"attached,omitempty"`   // whether _revinclude worked; nil if not tried
+	MayAttach bool  `json:"may_attach,omitempty"` // whether _revinclude of Provenance is yet to be tried
+	Attached  *bool `json:"attached,omitempty"`   // whether _revinclude worked; nil if never tried
 }
 
-// Tried records whether the server has responded to a search for a type that its CapabilityStatement does not list.
+// Tried records whether the server has responded to a search for a type that the server's CapabilityStatement does not
+// list.
 func (l *Learned) Tried(resourceType string, answered bool) {
 	if l.Trials == nil {
 		l.Trials = map[string]bool{}
@@ -44,14 +45,14 @@ func (l *Learned) Tried(resourceType string, answered bool) {
 	l.Trials[resourceType] = answered
 }
 
-// Control is a search that found resources. Each batch repeats this search. If the repetition finds a different number
-// of resources, the entire batch is discarded.
+// Control is a search that found resources. Each batch repeats this search. If the repeated search finds a different
+// number of resources, the entire batch response is discarded.
 type Control struct {
 	Query plan.Query `json:"query"`
 	Hits  int        `json:"hits"`
 }
 
-// AddExperience adds a run's observations about concurrent requests.
+// AddExperience adds a run's observations about concurrent requests to the learned settings.
 func (l *Learned) AddExperience(met known.Experience) {
 	l.Load.Handled, l.Load.Trouble = max(l.Load.Handled, met.Handled), l.Load.Trouble || met.Trouble
 	if met.Limit > 0 {
@@ -59,7 +60,7 @@ func (l *Learned) AddExperience(met known.Experience) {
 	}
 }
 
-// InitialInFlight returns the number of concurrent requests for the start of the next run, or 0 for the default.
+// InitialInFlight returns the number of concurrent requests with which the next run starts, or 0 for the default.
 func (l *Learned) InitialInFlight() int {
 	if l.Load.Trouble {
 		return 0
@@ -68,16 +69,16 @@ func (l *Learned) InitialInFlight() int {
 }
 
 const (
-	// severalTypes is the number of types that must show a behaviour before it is assumed of the whole server.
+	// severalTypes is the number of types that must show a behaviour before the export assumes it of the whole server.
 	severalTypes = 2
-	// quickPage and smallPage are the conditions for requesting larger pages: the last page took at most quickPage, and a
-	// larger one is expected to have at most smallPage bytes.
+	// quickPage and smallPage are the conditions for requesting larger pages. The last page must have taken at most
+	// quickPage, and a larger page must be expected to have at most smallPage bytes.
 	quickPage = 3 * time.Second
 	smallPage = 1 << 20
 )
 
-// Sized returns q, which has not begun, with the page size that works for the server. profiled is the profile's initial
-// page size, or 0 for none.
+// Sized returns q with the page size that works for the server. The query must not have begun. profiled is the
+// profile's initial page size, or 0 if the profile sets none.
 func (l *Learned) Sized(q plan.Query, profiled int) plan.Query {
 	switch {
 	case l.PageSize != 0:
@@ -88,7 +89,7 @@ func (l *Learned) Sized(q plan.Query, profiled int) plan.Query {
 	return q
 }
 
-// Paged learns from the first page of a query, from its size in bytes and the time it took.
+// Paged learns from the size in bytes and the duration of a query's first page.
 func (l *Learned) Paged(q plan.Query, page fhir.Bundle, bytes int, took time.Duration) {
 	if page.Next == "" || page.Len == 0 || q.Count == 0 || l.PageSize == plan.AnySize {
 		return
@@ -124,7 +125,7 @@ func (l *Learned) Refused(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// note adds a type to a list, unless the list contains it, and returns the list's length.
+// note appends a type to a list unless the list already contains it. It returns the length of the list.
 func note(noted *[]string, resourceType string) int {
 	if !slices.Contains(*noted, resourceType) {
 		*noted = append(*noted, resourceType)
@@ -132,8 +133,8 @@ func note(noted *[]string, resourceType string) int {
 	return len(*noted)
 }
 
-// IgnoresIDs records that the server ignores lists in _id for a type and accepts only a single id. An empty type means
-// all types.
+// IgnoresIDs records that the server ignores lists in _id for a resource type and accepts only a single id. An empty
+// type name means all types.
 func (l *Learned) IgnoresIDs(resourceType string) {
 	l.ByID = slices.DeleteFunc(l.ByID, func(one string) bool { return resourceType == "" || one == resourceType })
 }

@@ -32,7 +32,7 @@ func TestLearnedAdaptsPageSize(t *testing.T) {
 	for name, c := range map[string]struct {
 		met      []met
 		profiled int
-		want     int // expected page size of the next query, 0 for no _count
+		want     int // next query's expected page size; 0 for no _count
 	}{
 		"nothing is known":    {want: 100},
 		"the profile knows":   {profiled: 250, want: 250},

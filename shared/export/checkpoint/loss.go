@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// SearchLoss classifies a failed search for all resources of a type. If the server itself lists the type, the search is
-// expected to work.
+// SearchLoss classifies a failed search for all resources of a type. A search is expected to work if the server's
+// CapabilityStatement lists the type.
 func (s *Server) SearchLoss(failed *fhir.RequestError) export.LossReason {
 	reason := NamedLoss(failed)
 	switch {
@@ -22,7 +22,7 @@ func (s *Server) SearchLoss(failed *fhir.RequestError) export.LossReason {
 	return export.LossUnsupported
 }
 
-// NamedLoss classifies a failed request for an item that the record names: a resource, an attachment or a next page.
+// NamedLoss classifies a failed request for an item that the record names: a resource, an attachment or the next page.
 func NamedLoss(failed *fhir.RequestError) export.LossReason {
 	switch failed.Refusal {
 	case fhir.Denied:
@@ -54,7 +54,7 @@ func NamedLoss(failed *fhir.RequestError) export.LossReason {
 	return export.LossUnavailable
 }
 
-// OutcomeOf returns the outcome of a type after a failed request.
+// OutcomeOf returns the outcome of a resource type after a failed request.
 func OutcomeOf(failed *fhir.RequestError) export.Outcome {
 	switch failed.Refusal {
 	case fhir.Denied:
@@ -73,11 +73,11 @@ func OutcomeOf(failed *fhir.RequestError) export.Outcome {
 	return export.OutcomeFailed
 }
 
-// Lost reports whether too many planned types are unreadable to deliver a record, and returns the failure reason. It
-// compares types with at least one search page, possibly empty, with types whose searches all ended in unreadable
-// responses or none. The record is lost if the latter are at least half. Types that the portal lacks or refuses, or
-// that the export skipped because of its own limits, count on neither side. A Patient alone, with everything else
-// refused, is not a record either (docs/reference/deviations.md, "Exports").
+// Lost reports whether too many planned types are unreadable for the record to be delivered, and returns the failure
+// reason. A type is readable if at least one of its searches returned a page, even an empty one. A type is unreadable
+// if all its searches ended without a readable response. The record is lost if at least as many types are unreadable as
+// readable. Types that the portal lacks or refuses, and types that the export skipped because of its own limits, count
+// as neither. A Patient without any other readable type is also not a record (docs/reference/deviations.md, "Exports").
 func (a *Accounts) Lost() (reason export.Reason, isLost bool) {
 	var read, broken, silent, refused, rejected int
 	for _, one := range a.List {

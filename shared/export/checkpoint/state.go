@@ -1,6 +1,7 @@
-// Package checkpoint holds an export's progress as data: the waiting queries, references and attachments, the resources
-// already written, the facts learned about the server, and the account of failures. It saves this state between runs
-// and enforces the bounds in docs/develop/architecture.md ("Bounds"). It sends no requests.
+// Package checkpoint holds an export's progress as data. The data covers the waiting queries, references and
+// attachments, the resources already written, the facts learned about the server, and the recorded failures. The
+// package saves this state between runs and enforces the bounds in docs/develop/architecture.md ("Bounds"). It sends no
+// requests.
 package checkpoint
 
 import (
@@ -8,15 +9,15 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// State holds everything a later run needs to continue an export. It contains resource ids, so it is stored with the
-// files, not in a table.
+// State holds everything that a later run needs to continue an export. The State contains resource ids, so it is stored
+// with the files, not in a database table.
 type State struct {
 	Server   Server
 	Patient  Patient
 	Work     Work
 	Accounts Accounts
 	Output   Output
-	Spent    []string // keys of earlier checkpoints
+	Spent    []string // object keys of earlier checkpoints
 
 	seen seen
 }
@@ -24,50 +25,51 @@ type State struct {
 // Server holds the facts known about the server.
 type Server struct {
 	Planned    bool       `json:"planned"`      // whether the plan is complete
-	Listed     bool       `json:"listed"`       // whether the server lists its types
-	Version    string     `json:"fhir_version"` // as stated by the server; empty if not stated
+	Listed     bool       `json:"listed"`       // whether the server's CapabilityStatement lists types
+	Version    string     `json:"fhir_version"` // FHIR version that the server states; may be empty
 	ByURL      bool       `json:"by_url"`       // whether Questionnaires can be searched by URL
-	Own        string     `json:"own"`          // the server's base URL as used in its links, see fhir.Base
-	Resolved   bool       `json:"settled"`      // whether Own is final: a search has revealed it, or none will
+	Own        string     `json:"own"`          // server's base URL as used in its links; see fhir.Base
+	Resolved   bool       `json:"settled"`      // whether Own is final: found by a search, or not going to be
 	Unresolved Unresolved `json:"unsure"`
 
 	Learned Learned `json:"learned,omitzero"`
 }
 
-// Patient holds the patient's ids and identifiers on the server.
+// Patient holds the ids and identifiers that the patient has on the server.
 type Patient struct {
-	IDs         []string `json:"patients"`    // ids of the Patient resource and of resources linked as the same person
+	IDs         []string `json:"patients"`    // ids of the Patient resource and of linked resources for the same person
 	Identifiers []uint64 `json:"identifiers"` // marks of the business identifiers
 }
 
-// AddID records another id of the patient, unless the limit is reached.
+// AddID records another id of the patient, unless the limit on ids is reached.
 func (p *Patient) AddID(id string) {
 	if len(p.IDs) < maxKnownAs {
 		p.IDs = append(p.IDs, id)
 	}
 }
 
-// Output describes the data written so far.
+// Output describes the data that the export has written so far.
 type Output struct {
-	Segments   []Segment    `json:"segments"` // in file order
-	Digest     []byte       `json:"digest"`   // SHA-256 state after all segments
+	Segments   []Segment    `json:"segments"` // segments in file order
+	Digest     []byte       `json:"digest"`   // SHA-256 hash state after all segments
 	Renderings []*Rendering `json:"renderings"`
 }
 
-// Segment is one object that holds the part of a file written by one run.
+// Segment is one stored object that holds the part of a file written by one run.
 type Segment struct {
 	Key   string `json:"key"`
 	Bytes int64  `json:"bytes"`
 }
 
-// Rendering is the record in a format other than NDJSON. It has one part per segment, created after all segments exist.
+// Rendering is the record in a format other than NDJSON. A Rendering has one part per segment, and the parts are
+// created after all segments exist.
 type Rendering struct {
 	Format export.Format `json:"format"`
 	Parts  []Segment     `json:"parts"`
 	Digest []byte        `json:"digest"`
 }
 
-// Rendering returns the rendering for a format, creating it if needed.
+// Rendering returns the rendering for a format, creating the rendering if needed.
 func (o *Output) Rendering(f export.Format) *Rendering {
 	for _, made := range o.Renderings {
 		if made.Format == f {
@@ -79,7 +81,7 @@ func (o *Output) Rendering(f export.Format) *Rendering {
 	return made
 }
 
-// Replaced returns the keys of objects that become obsolete once the finished files exist.
+// Replaced returns the keys of the objects that become obsolete once the finished files exist.
 func (s *State) Replaced(kept []export.File) []string {
 	isKept := map[string]bool{}
 	for _, f := range kept {
@@ -98,7 +100,7 @@ func (s *State) Replaced(kept []export.File) []string {
 	return append(keys, s.Spent...)
 }
 
-// Progress returns the export's progress. bytes is the amount of data not yet in a segment.
+// Progress returns the export's progress. bytes is the amount of data that no segment contains yet.
 func (s *State) Progress(bytes int64) webhook.Progress {
 	p := webhook.Progress{
 		QueriesDone: s.Work.Ended, QueriesPlanned: s.Work.Ended + len(s.Work.Queries) + s.Work.waiting() + s.Work.Cached.Left,

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/export"
 )
 
-// document is one JSON document of a stored State. The first document holds everything except the lists; the others
-// hold chunks of the lists.
+// document is one JSON document of a stored State. The first document holds everything except the lists, and each
+// further document holds one chunk of a list.
 type document struct {
 	lists
 	*Server
@@ -24,20 +24,20 @@ type document struct {
 	Spent []string `json:"spent"`
 }
 
-// lists holds the parts of a State that can grow long.
+// lists holds those parts of a State that can become long.
 type lists struct {
 	Refs        []Reference  `json:"refs,omitempty"`
 	Binaries    []Reference  `json:"binaries,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
 	Deferred    Deferred     `json:"later,omitzero"`
-	Written     []byte       `json:"written,omitempty"` // packed marks
-	Noted       []byte       `json:"noted,omitempty"`   // packed marks
+	Written     []byte       `json:"written,omitempty"` // marks in packed form
+	Noted       []byte       `json:"noted,omitempty"`   // marks in packed form
 }
 
 const (
-	// maxStored limits how many bytes Load reads, at twice the size that the bounds of the lists allow.
+	// maxStored limits how many bytes Load reads. The limit is twice the size that the bounds on the lists allow.
 	maxStored = 128 << 20
-	// chunk is the number of list elements per document, and chunkBytes the number of bytes of marks.
+	// chunk is the number of list elements per document, and chunkBytes is the number of mark bytes per document.
 	chunk      = 1000
 	chunkBytes = 64 << 10
 )
@@ -49,8 +49,8 @@ func (s *State) document() document {
 	}
 }
 
-// Load reads the State stored under key. The object is a sequence of JSON documents, so reading and writing need little
-// memory beyond the lists themselves. For an empty key, Load returns the state of a new export.
+// Load reads the State stored under key. The object is a sequence of JSON documents, so reading and writing a State
+// needs little memory beyond the lists themselves. If key is empty, Load returns the state of a new export.
 func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	state := &State{Accounts: Accounts{Counts: map[string]int{}}, seen: seen{written: marks{}, noted: marks{}}}
 	if key == "" {
@@ -88,7 +88,7 @@ func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	return state, nil
 }
 
-// join appends a chunk of the lists.
+// join appends a chunk to the corresponding list.
 func (s *State) join(part lists) {
 	w := &s.Work
 	w.Refs = append(w.Refs, part.Refs...)
@@ -101,7 +101,7 @@ func (s *State) join(part lists) {
 	s.seen.noted.unpack(part.Noted)
 }
 
-// Save stores the State under key, in the form that Load reads.
+// Save stores the State under key, in the format that Load reads.
 func (s *State) Save(ctx context.Context, files export.Files, key string) error {
 	w, err := files.Create(ctx, key, "application/json")
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *State) encode(w io.Writer) error {
 	return s.encodeLists(out)
 }
 
-// encodeLists writes the lists as documents, each with one chunk of one list.
+// encodeLists writes the lists as documents, each of which holds one chunk of one list.
 func (s *State) encodeLists(out *json.Encoder) (err error) {
 	put := func(part lists) {
 		if err == nil {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/export/checkpoint"
 )
 
-// documents decodes the documents of a stored checkpoint. The order of marks is not significant.
+// documents decodes the documents of a stored checkpoint. It ignores the order of the marks.
 func documents(t *testing.T, body []byte) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -44,7 +44,8 @@ func documents(t *testing.T, body []byte) []map[string]any {
 }
 
 // Exports are in progress during every deployment, so old checkpoints must remain readable. The first file was written
-// by the format's first version with every field set, the second by a version that learns about the server.
+// by the first version of the format, with every field set. The second file was written by a version that learns
+// settings from the server.
 func TestStoredCheckpointRoundTrips(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"checkpoint.json", "checkpoint_learned.json"} {

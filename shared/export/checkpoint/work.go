@@ -7,42 +7,42 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Work holds the remaining work, and the retry state that a run takes over from earlier runs.
+// Work holds an export's remaining work, and the retry state that a run takes over from earlier runs.
 type Work struct {
 	Position
 
 	Queries  []plan.Query `json:"queries"`  // remaining queries; the first may be in progress
-	Tried    int          `json:"tried"`    // attempts at the next request so far
-	Ended    int          `json:"done"`     // completed queries, reads and attachments
-	Oversize int          `json:"oversize"` // responses that were too large
-	Round    int          `json:"round"`    // completed rounds of retries of deferred work
+	Tried    int          `json:"tried"`    // number of attempts at the next request so far
+	Ended    int          `json:"done"`     // number of completed queries, reads and attachments
+	Oversize int          `json:"oversize"` // number of responses that were too large
+	Round    int          `json:"round"`    // number of completed retry rounds of deferred work
 	Down     bool         `json:"down"`     // whether the server's recent requests have all failed
-	// set if the server demanded a pause: see source.Session.OneByOne
+	// set if the server demanded a pause; see source.Session.OneByOne
 	OneByOne bool   `json:"one_by_one,omitempty"`
 	Cached   Cached `json:"cached,omitzero"`
 
-	Refs        []Reference  `json:"-"` // resources to read
-	Binaries    []Reference  `json:"-"` // Binaries to read after all other references
-	Attachments []Attachment `json:"-"` // attachments to read last
+	Refs        []Reference  `json:"-"` // resources waiting to be read
+	Binaries    []Reference  `json:"-"` // Binary resources, read after all other references
+	Attachments []Attachment `json:"-"` // attachments, which are read last
 	Deferred    Deferred     `json:"-"`
 }
 
 // Cached holds the progress of an export of a cached record.
 type Cached struct {
-	Batch string `json:"batch"` // batch that is being read, see tokens.Records
+	Batch string `json:"batch"` // batch that is being read; see tokens.Records
 	Left  int    `json:"left"`  // number of chunks still to be written
 }
 
 // Position holds the progress of the first query in Work.
 type Position struct {
-	Next  string   `json:"next"`  // URL of the next page; empty if the query has not begun
+	Next  string   `json:"next"`  // next page's URL; empty if the query has not begun
 	Pages int      `json:"pages"` // number of pages read
 	Links []uint64 `json:"links"` // marks of the next-page links seen so far
-	Hits  int      `json:"hits"`  // number of resources found
+	Hits  int      `json:"hits"`  // number of resources that the query found
 	Lost  int      `json:"lost"`  // number of entries without a usable resource
 }
 
-// Turn sets link as the next page of the first query. It reports false if the query has already visited that link.
+// Turn sets link as the next page of the first query. It reports false if the query has already visited link.
 func (p *Position) Turn(link string) bool {
 	mark := MarkOf(link)
 	if slices.Contains(p.Links, mark) {
@@ -63,22 +63,22 @@ type Reference struct {
 // Name returns the reference in FHIR's form, such as Practitioner/1.
 func (r Reference) Name() string { return r.Type + "/" + r.ID }
 
-// clone copies the reference's strings, so they do not retain the URL they were sliced from.
+// clone copies the reference's strings, so the copy does not keep the original URL in memory.
 func (r Reference) clone() Reference {
 	return Reference{Type: strings.Clone(r.Type), ID: strings.Clone(r.ID), Round: r.Round}
 }
 
-// Attachment is content that the record references by a URL of the server.
+// Attachment is content that the record references by a URL on the server.
 type Attachment struct {
 	URL         string `json:"url"`
-	ContentType string `json:"content_type,omitempty"` // media type stated in the record
-	ID          string `json:"id"`                     // id of the resulting Binary
+	ContentType string `json:"content_type,omitempty"` // media type as stated in the record
+	ID          string `json:"id"`                     // id of the Binary that the export writes
 }
 
-// Name returns the Binary's reference, such as Binary/1.
+// Name returns the reference to the resulting Binary, such as Binary/1.
 func (a Attachment) Name() string { return "Binary/" + a.ID }
 
-// Deferred holds work postponed until all other work is done.
+// Deferred holds work that is postponed until all other work is done.
 type Deferred struct {
 	Queries     []plan.Query `json:"queries,omitempty"`
 	Refs        []Reference  `json:"refs,omitempty"`
@@ -90,8 +90,8 @@ func (l Deferred) Any() bool { return l.size() > 0 }
 
 func (l Deferred) size() int { return len(l.Queries) + len(l.Refs) + len(l.Attachments) }
 
-// TakeTried returns how often earlier runs attempted the next request. It resets the count, because the count applies
-// only to that request.
+// TakeTried returns the number of times that earlier runs attempted the next request. It resets the count, because the
+// count applies only to that request.
 func (w *Work) TakeTried() int {
 	tried := w.Tried
 	w.Tried = 0
@@ -101,7 +101,7 @@ func (w *Work) TakeTried() int {
 // Restart moves the first query back to its start.
 func (w *Work) Restart() { w.Position = Position{} }
 
-// DeferAll defers all remaining work.
+// DeferAll moves all remaining work to the deferred work.
 func (w *Work) DeferAll() {
 	w.Deferred.Queries = append(w.Deferred.Queries, w.Queries...)
 	w.Deferred.Refs = append(append(w.Deferred.Refs, w.Refs...), w.Binaries...)
@@ -110,7 +110,7 @@ func (w *Work) DeferAll() {
 	w.Restart()
 }
 
-// NextRound makes the deferred work current.
+// NextRound moves all deferred work back to the current work.
 func (w *Work) NextRound() {
 	w.Queries, w.Attachments = w.Deferred.Queries, w.Deferred.Attachments
 	for _, r := range w.Deferred.Refs {
@@ -128,8 +128,8 @@ func (w *Work) addReference(r Reference) {
 	}
 }
 
-// waiting returns the number of references, attachments and deferred items waiting to be read. Queries are not
-// included.
+// waiting returns the number of references, attachments and deferred items that are waiting to be read. The number does
+// not include queries.
 func (w *Work) waiting() int {
 	return len(w.Refs) + len(w.Binaries) + len(w.Attachments) + w.Deferred.size()
 }

@@ -18,8 +18,8 @@ import (
 // maxAttachment is the maximum size of an exported attachment, in bytes.
 const maxAttachment = 25 << 20
 
-// attacher copies attachments. While it writes one, it reads ahead: small attachments are buffered in memory, larger
-// ones are streamed in turn.
+// attacher copies attachments. While writing one attachment, it reads others ahead: small attachments are buffered in
+// memory, and larger attachments are streamed in turn.
 type attacher struct {
 	session *source.Session
 	state   *checkpoint.State
@@ -36,7 +36,7 @@ func newAttacher(session *source.Session, state *checkpoint.State, down *outage,
 	}
 }
 
-// all copies all attachments that are waiting.
+// all copies all waiting attachments to the file.
 func (c attacher) all(ctx context.Context) (export.Result, error) {
 	for len(c.state.Work.Attachments) > 0 {
 		if stop, err := c.step(ctx); err != nil || stop.Stops() {
@@ -86,7 +86,8 @@ func (c attacher) step(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// readAhead starts reading the attachments after the first. The first needs no buffer, because it is streamed at once.
+// readAhead starts reading the attachments after the first. The first attachment is streamed at once, so it needs no
+// buffer.
 func (c attacher) readAhead(ctx context.Context) {
 	for _, a := range c.state.Work.Attachments[1:] {
 		if c.streams.Full() {
@@ -98,7 +99,7 @@ func (c attacher) readAhead(ctx context.Context) {
 	}
 }
 
-// write writes one attachment's line, either from the data read ahead or by streaming.
+// write writes an attachment's line, either from data that was read ahead or by streaming.
 func (c attacher) write(ctx context.Context, a checkpoint.Attachment) (source.Page, error) {
 	if c.streams.Has(a) {
 		found, err := c.streams.Take(ctx, a, func() { c.readAhead(ctx) })
@@ -113,8 +114,8 @@ func (c attacher) write(ctx context.Context, a checkpoint.Attachment) (source.Pa
 	return c.stream(ctx, a)
 }
 
-// stream writes an attachment's line without holding it in memory. If the stream breaks, the partial line is rolled
-// back.
+// stream writes an attachment's line without buffering the whole line in memory. If the stream breaks, the partial line
+// is rolled back.
 func (c attacher) stream(ctx context.Context, a checkpoint.Attachment) (source.Page, error) {
 	out := c.writer.out
 	if err := out.mark(); err != nil {
@@ -133,7 +134,7 @@ func (c attacher) stream(ctx context.Context, a checkpoint.Attachment) (source.P
 	return source.Page{Failed: answer.Failed, Stop: answer.Stop}, err
 }
 
-// copy writes one attachment's line while reading the content.
+// copy writes an attachment's line while reading the content.
 func (c attacher) copy(ctx context.Context, a checkpoint.Attachment) (fhir.Rate, error) {
 	file, err := c.session.Attachment(ctx, a.URL, maxAttachment)
 	if err != nil {
@@ -143,7 +144,8 @@ func (c attacher) copy(ctx context.Context, a checkpoint.Attachment) (fhir.Rate,
 	return file.Rate, c.line(a, file.ContentType, file.Body)
 }
 
-// line writes a Binary with an attachment's content. The media type stated in the record takes precedence.
+// line writes a Binary resource with an attachment's content. The media type stated in the record takes precedence over
+// the response's.
 func (c attacher) line(a checkpoint.Attachment, contentType string, content io.Reader) error {
 	out := c.writer.out
 	head := struct {

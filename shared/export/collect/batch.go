@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// batchSize is the maximum number of searches in one batch. Servers run them sequentially.
+	// batchSize is the maximum number of searches in one batch. Servers run a batch's searches sequentially.
 	batchSize = 16
-	// maxControlHits and maxControlBytes limit the page of a control search.
+	// maxControlHits and maxControlBytes limit the size of a control search's page.
 	maxControlHits  = 50
 	maxControlBytes = 64 << 10
 )
 
 // batches combines searches for types that patients rarely have (docs/reference/deviations.md, "Exports"). Each search
-// is accounted for as if it had been sent alone. A search that fails in a batch is repeated alone.
+// is counted as if it had been sent alone. A search that fails in a batch is repeated alone.
 type batches struct {
 	work     *checkpoint.Work
 	learned  *checkpoint.Learned
-	pageSize int // page size of the server's software platform
+	pageSize int // page size for the server's software platform
 	of       map[plan.Query]*batch
 	alone    map[plan.Query]bool // queries that failed in a batch
 }
@@ -42,7 +42,7 @@ func newBatches(state *checkpoint.State, pageSize int) batches {
 	}
 }
 
-// has reports whether a query belongs to a pending batch or is in a received batch response.
+// has reports whether a query belongs to a pending batch or to a batch response that was received.
 func (b *batches) has(q plan.Query) bool { return b.of[q] != nil }
 
 // waits reports whether a query should wait to join a batch because a control search may soon be available.
@@ -50,13 +50,14 @@ func (b *batches) waits(q plan.Query) bool {
 	return b.may(q) && b.learned.Control == nil && !slices.Contains(b.learned.Last, b.work.Queries[0].Type)
 }
 
-// may reports whether a query is eligible for a batch.
+// may reports whether a query may be part of a batch.
 func (b *batches) may(q plan.Query) bool {
 	isOpen := !b.alone[q] && b.of[q] == nil
 	return isOpen && b.learned.Batches && !q.IsAttaching() && slices.Contains(b.learned.Last, q.Type)
 }
 
-// begin creates a batch from the first waiting query and others after it. It returns nil if there are too few.
+// begin creates a batch from the first waiting query and later eligible queries. It returns nil if fewer than two
+// queries are eligible.
 func (b *batches) begin(waiting []plan.Query, isAsked func(plan.Query) bool) *batch {
 	control := b.learned.Control
 	if control == nil || !b.may(waiting[0]) {
@@ -78,10 +79,10 @@ func (b *batches) begin(waiting []plan.Query, isAsked func(plan.Query) bool) *ba
 	return made
 }
 
-// searches returns the searches of the batch, with the control first.
+// searches returns the batch's searches, with the control search first.
 func (b *batch) searches() []plan.Query { return append([]plan.Query{b.control.Query}, b.queries...) }
 
-// receive processes the response to a batch. Searches missing from the response are sent alone.
+// receive processes the response to a batch. A search that is missing from the response is sent alone.
 func (b *batches) receive(of *batch, answer source.Page) {
 	learned := b.learned
 	isGood := answer.Failed == nil && answer.Parts[0].IsThere && answer.Parts[0].Len == of.control.Hits
@@ -101,13 +102,13 @@ func (b *batches) receive(of *batch, answer source.Page) {
 			learned.Batched = new(true)
 		}
 	case answer.Failed != nil && isPassing(answer.Failed.Class) && answer.Failed.Class != fhir.ServerFault:
-		learned.Batches = false // for the rest of this export
+		learned.Batches = false // disables batches for the rest of this export
 	default:
 		learned.Batches, learned.Batched = false, new(false)
 	}
 }
 
-// take returns a query's page from a batch response. It reports false if there is none.
+// take returns a query's page from a batch response. It reports false if no batch response holds the query's page.
 func (b *batches) take(q plan.Query) (source.Page, bool) {
 	of := b.of[q]
 	if of == nil || of.found == nil {
@@ -117,7 +118,7 @@ func (b *batches) take(q plan.Query) (source.Page, bool) {
 	return of.found[q], true
 }
 
-// note makes q the control search if it ended with its first page and that page is the smallest so far.
+// note makes q the control search if q ended with its first page and that page is the smallest so far.
 func (b *batches) note(q plan.Query, found source.Page) {
 	learned := b.learned
 	isFit := found.Next == "" && !found.NextLost && found.Unusable == 0 && found.Len > 0 && found.Len <= maxControlHits &&

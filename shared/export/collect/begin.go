@@ -25,13 +25,13 @@ type beginner struct {
 	writer  *writer
 }
 
-// all reads the Patient, which decides whether there is anything to export, and creates the plan. It skips steps that
-// an earlier run has completed.
+// all reads the Patient, which decides whether there is anything to export, and creates the plan. It does nothing if an
+// earlier run has already created the plan.
 func (b beginner) all(ctx context.Context) (export.Result, error) {
 	if b.state.Server.Planned {
 		return export.Result{}, nil
 	}
-	tried := b.state.Work.TakeTried() // counts for only one of the two requests
+	tried := b.state.Work.TakeTried() // tried counts attempts at only one of the two requests
 	b.session.Statement(ctx, tried)
 	patient, stop, err := b.readPatient(ctx, tried)
 	if err != nil || stop.Stops() {
@@ -66,7 +66,7 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, b.writer.write(patient, 0)
 }
 
-// begin orders the searches according to what is known about the server.
+// begin orders the searches by what is known about the server.
 func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	learned, capability := &b.state.Server.Learned, facts.Capability
 	learned.Release = b.memory.server.Release
@@ -79,8 +79,8 @@ func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	learned.MayAttach = !b.memory.isNone() && !isKnown && plan.MayAttach(facts)
 }
 
-// capability reads the server's CapabilityStatement. If this keeps failing, the export continues without one and
-// requests every type.
+// capability reads the server's CapabilityStatement. If the request keeps failing, the export continues without a
+// CapabilityStatement and requests every type.
 func (b beginner) capability(ctx context.Context) (fhir.Capability, export.Result, error) {
 	capability, answer, err := b.session.Capability(ctx)
 	failed := answer.Failed
@@ -115,13 +115,13 @@ func (b beginner) readPatient(ctx context.Context, tried int) (fhir.Resource, ex
 	for patient := range found.All() {
 		return patient, export.Result{}, nil
 	}
-	// unreachable: both the read and the search return a patient
+	// unreachable: the read and the search each return a patient
 	return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourceInvalidContent}, nil
 }
 
-// findPatient searches for the Patient after a read was refused, because some servers support only the search
-// (docs/reference/deviations.md, "Exports"). If the search finds nothing, the result is the read's failure. An
-// unreadable search response is a failure in itself.
+// findPatient searches for the Patient after the server refused a read, because some servers support only the search
+// (docs/reference/deviations.md, "Exports"). If the search finds nothing, findPatient returns the read's failure. If
+// the search response is unreadable, findPatient returns the search's failure.
 func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.Page, error) {
 	search := b.session.Search(
 		plan.Query{Type: "Patient", Params: url.Values{"_id": {b.record.patient}}.Encode()}, b.record.base,
@@ -146,7 +146,7 @@ func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.P
 	return unread, nil
 }
 
-// isRefusal reports whether a search might still find a Patient that the server refused to read.
+// isRefusal reports whether a search might still find a Patient after the server refused to read it.
 func isRefusal(class fhir.Class) bool {
 	return class == fhir.NotFound || class == fhir.Rejected || class == fhir.Forbidden
 }
@@ -156,10 +156,10 @@ func isPassing(class fhir.Class) bool {
 	return class == fhir.Limited || class == fhir.ServerFault || class == fhir.Network
 }
 
-// errNoPatient is returned when the token response named no patient.
+// errNoPatient means that the token response named no patient.
 var errNoPatient = errors.New("the portal has not said whose record it is")
 
-// failure returns the task's result after a required request has failed.
+// failure returns the task's result after a required request failed.
 func (b beginner) failure(step fault.Step, failed *fhir.RequestError, reason export.Reason) export.Result {
 	because := b.session.Spot(step, "").Failed(failed)
 	switch {

@@ -15,13 +15,13 @@ import (
 )
 
 // Cache reads the cached records of TEFCA connections, one chunk at a time (records.Reader). Callers may overwrite the
-// resources. Every error is an internal failure.
+// returned resources. Every error that Cache returns is an internal failure.
 type Cache interface {
 	Read(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string,
 		chunk int) (iter.Seq[[]byte], error)
 }
 
-// cachedVersion is the FHIR release of cached resources.
+// cachedVersion is the FHIR version of cached resources.
 const cachedVersion = "4.0.1"
 
 // Errors that end an export of cached records.
@@ -33,7 +33,7 @@ var (
 )
 
 // cached is the only stage of an export from the cache. Every resource belongs to the connection's patient, the source
-// has no URL, and references are not followed.
+// has no URL, and the stage follows no references.
 type cached struct {
 	task    export.Task
 	held    tokens.Records
@@ -41,7 +41,7 @@ type cached struct {
 	pace    pace
 	writer  *writer
 	cache   Cache
-	outcome []export.TypeOutcome // outcome if no resource was exported
+	outcome []export.TypeOutcome // outcome if the export has no resources
 }
 
 // all writes the remaining chunks of the cached record.
@@ -51,8 +51,8 @@ func (c *cached) all(ctx context.Context) (export.Result, error) {
 		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errNoFixture}, nil
 	}
 	at := &c.state.Work.Cached
-	// The batch differs in a first run and after the patient has authorized again. Resources that are already written are
-	// not written again.
+	// The batch of a first run differs from the batch after the patient has authorized again. Resources that are
+	// already written are not written again.
 	if at.Batch != c.held.Batch {
 		c.begin(chunks)
 	}
@@ -73,7 +73,7 @@ func (c *cached) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// begin records what the cache lacks, and the requested types, even those without resources.
+// begin records what the cache lacks, and which types were requested, including types without resources.
 func (c *cached) begin(chunks int) {
 	state := c.state
 	state.Work.Cached = checkpoint.Cached{Batch: c.held.Batch, Left: chunks}
@@ -91,8 +91,8 @@ func (c *cached) begin(chunks int) {
 	}
 }
 
-// write writes the resources of a chunk. Invalid FHIR is an error, because the cache holds only resources that this
-// service wrote.
+// write writes a chunk's resources. Invalid FHIR is an error, because the cache holds only resources that this service
+// wrote.
 func (c *cached) write(ctx context.Context, chunk int) error {
 	resources, err := c.cache.Read(ctx, c.task.Tenant, c.task.ConnectionID, c.held, c.task.Options.Fixture, chunk)
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *cached) write(ctx context.Context, chunk int) error {
 	return nil
 }
 
-// none returns the result of an export without resources. The reason is "no documents" only if none was lost.
+// none returns the result of an export without resources. The reason is "no documents" only if no document was lost.
 func (c *cached) none() export.Result {
 	c.outcome = c.state.Accounts.Outcome()
 	lost := c.state.Accounts.Of("DocumentReference").Reason

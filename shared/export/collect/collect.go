@@ -1,7 +1,7 @@
 // Package collect carries out one run of an export. Starting from the task's checkpoint, it runs the stages patient,
 // searches, references and attachments, or the single stage of a cached record. It writes each resource once, in plan
 // order, and then saves a checkpoint or creates the files. Requests are sent ahead and concurrently, but a single
-// goroutine makes the decisions and writes.
+// goroutine makes all decisions and writes all resources.
 package collect
 
 import (
@@ -26,43 +26,44 @@ type Collector struct {
 	Files         export.Files
 	Known         Known
 	Now           func() time.Time
-	AddMetaSource bool // set meta.source to a resource's origin if the server left it empty
+	AddMetaSource bool // fills an empty meta.source with the resource's origin
 }
 
-// Known stores facts that exports have learned about the endpoints' servers. For an unknown endpoint it returns the
-// zero value.
+// Known stores facts that exports have learned about the endpoints' servers. Known returns the zero value for an
+// unknown endpoint.
 type Known interface {
 	Known(ctx context.Context, endpointID string) (known.Server, error)
-	// SaveKnown replaces the stored value. If several exports end at the same time, the facts from one of them may be
-	// lost.
+	// SaveKnown replaces the value stored for an endpoint. If several exports end at the same time, facts that one of
+	// them learned may be lost.
 	SaveKnown(ctx context.Context, endpointID string, server known.Server, until time.Time) error
 }
 
 // End is the outcome of a run.
 type End struct {
 	Result   export.Result
-	Task     export.Task // includes its checkpoint if saved, and files, statistics and outcome if done
-	Replaced []string    // keys of objects that are obsolete once a completed task is stored
+	Task     export.Task // includes any saved checkpoint; if done, also files, statistics, outcome
+	Replaced []string    // object keys that become obsolete once a completed task is stored
 }
 
-// run takes a task from its checkpoint to its files. It passes its parts to the stages; no stage holds the run itself.
+// run takes a task from its checkpoint to its files. It passes its parts to the stages, and no stage holds the run
+// itself.
 type run struct {
 	files    export.Files
 	memory   *memory
 	task     export.Task
 	session  *source.Session
-	held     *tokens.Records // set for a cached record; nil if the export queries a server
+	held     *tokens.Records // set only for a cached record; nil if the export queries a server
 	state    *checkpoint.State
 	record   *record
-	out      *segmentWriter // nil between segments
+	out      *segmentWriter // nil between two segments
 	schedule schedule
 	outage   *outage
 	report   func(webhook.Progress)
 }
 
-// Run continues the collection from the task's checkpoint until the record is complete or the run must stop, at the
-// latest shortly before deadline. A zero deadline means none. Run passes its progress to report. Every error is an
-// internal failure.
+// Run continues the collection from the task's checkpoint until the record is complete or the run must stop. The run
+// stops shortly before deadline at the latest. A zero deadline means that the run has no deadline. Run passes its
+// progress to report. Every error that Run returns is an internal failure.
 func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time,
 	report func(webhook.Progress),
 ) (End, error) {
@@ -72,7 +73,7 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 		return End{Result: stop, Task: task}, err
 	}
 	set := session.Tokens()
-	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope} // recorded even if the export fails
+	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope} // scopes are recorded even if the export fails
 	r := &run{
 		files: c.Files, memory: &memory{rows: c.Known, endpoint: session.Profile().Endpoint, now: c.Now},
 		task: task, session: session, schedule: times, report: report,
@@ -93,14 +94,14 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 	return end, err
 }
 
-// Errors that end a run without a failed request.
+// Errors that end a run although no request failed.
 var (
 	errNoScope = errors.New("the patient's authorization does not cover the Patient")
 	errLost    = errors.New("too many types could not be read")
 	errPutOff  = errors.New("some searches are tried again in a next round")
 )
 
-// lost returns an error for the log with the worst failures of an export that has no record to deliver.
+// lost returns an error for the log that contains the worst failures of an export without a deliverable record.
 func (r *run) lost() error {
 	spot := r.session.Spot(fault.StepSearch, "")
 	for _, o := range r.task.Outcome {
@@ -136,8 +137,8 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		return export.Result{}, err
 	}
 	r.outage = &outage{work: &r.state.Work, now: r.schedule.now, began: r.task.Began()}
-	// The next link can be used only once, so the query begins again. Resources that are already written are not written
-	// twice.
+	// The next link can be used only once, so the query begins again. Resources that are already written are not
+	// written again.
 	if r.session.Profile().OnceNext {
 		r.state.Work.Restart()
 	}
@@ -155,11 +156,11 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	return export.Result{}, err
 }
 
-// toTheEnd runs the export from its checkpoint to its files.
+// toTheEnd runs the export from its checkpoint until its files exist.
 func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	stop, err := r.collect(ctx, with)
 	if err == nil && !stop.Stops() && r.session.GivenUp() && r.state.Work.Deferred.Any() {
-		r.state.Work.NextRound() // no more requests are sent, so deferred work now counts as missing
+		r.state.Work.NextRound() // the run sends no more requests, so deferred work now counts as missing
 		stop, err = r.collect(ctx, with)
 	}
 	if err != nil || stop.Stops() {
@@ -186,8 +187,8 @@ func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	return end, err
 }
 
-// collect runs the stages: the patient, the plan's searches, the references, and last the attachments, which may be
-// large. A cached record has its own single stage.
+// collect runs the stages in order: the patient, the plan's searches, the references, and finally the attachments,
+// which may be large. A cached record has its own single stage.
 func (r *run) collect(ctx context.Context, with Collector) (export.Result, error) {
 	ctx, leave := r.schedule.untilPause(ctx)
 	defer leave()
@@ -224,7 +225,7 @@ func (r *run) collect(ctx context.Context, with Collector) (export.Result, error
 	return export.Result{}, nil
 }
 
-// at adds the step to the cause of a stop, unless the cause already has one.
+// at adds the export step to the cause of a stop, unless the cause already has a step.
 func (r *run) at(step fault.Step, stop export.Result) export.Result {
 	if fault.SpotOf(stop.Cause) == (fault.Spot{}) {
 		stop.Cause = r.session.Spot(step, "").Failed(stop.Cause)
@@ -241,7 +242,8 @@ func (r *run) delivery() delivery {
 	return delivery{files: r.files, task: r.task, session: r.session, state: r.state, pace: r.pace()}
 }
 
-// keepDemand delays the next run by the pause that the server demanded. The next run would not otherwise observe it.
+// keepDemand delays the next run by the pause that the server demanded. Without the delay, the next run would ignore
+// the server's demand.
 func (r *run) keepDemand(ctx context.Context, result export.Result) (export.Result, error) {
 	switch result.Kind {
 	case export.Save:
@@ -255,7 +257,7 @@ func (r *run) keepDemand(ctx context.Context, result export.Result) (export.Resu
 	return result, nil
 }
 
-// closeSegment stores the segment as an object, unless it is empty.
+// closeSegment stores the current segment as an object, unless the segment is empty.
 func (r *run) closeSegment(ctx context.Context) error {
 	out := r.out
 	if out == nil {

@@ -63,7 +63,7 @@ func (d delivery) render(ctx context.Context) (export.Result, error) {
 }
 
 // renderPart renders the first segment that has no part yet. Two runs that render the same segment write the same
-// bytes, so the parts need no run-specific names.
+// bytes, so the names of the parts need not depend on the run.
 func (d delivery) renderPart(ctx context.Context, made *checkpoint.Rendering) error {
 	at, segments := len(made.Parts), d.state.Output.Segments
 	body, err := d.files.Open(ctx, segments[at].Key)
@@ -96,11 +96,11 @@ func (d delivery) convert(dst io.Writer, src io.Reader, f export.Format, part fo
 	return format.Bundle(dst, src, d.session.Tokens().FHIRBase, part)
 }
 
-// outcome lists the outcome of each requested or found type in plan order. The other types of the patient compartment
-// follow, to report what was not requested.
+// outcome lists the outcome of each requested or found type, in plan order. The patient compartment's other types
+// follow, to show which types were not requested.
 func (d delivery) outcome() []export.TypeOutcome {
 	list := d.state.Accounts.Outcome()
-	if d.session.Tokens().Records != nil { // for a cached record, every type was requested
+	if d.session.Tokens().Records != nil { // an export of a cached record requests every type
 		return list
 	}
 	told := map[string]bool{"Patient": true}
@@ -134,7 +134,7 @@ func (d delivery) file(ctx context.Context, task export.Task, f export.Format) (
 	return d.assemble(ctx, f, made.Parts, made.Digest)
 }
 
-// assemble joins the parts of a file and returns its description.
+// assemble joins a file's parts and returns the file's description.
 func (d delivery) assemble(ctx context.Context, f export.Format, parts []checkpoint.Segment,
 	digest []byte,
 ) (export.File, error) {

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// lookAhead limits how many waiting references are considered for a combined request. References of one type are
-// requested together.
+// lookAhead limits how many waiting references are considered for a combined request. A combined request reads
+// references of one type.
 const lookAhead = 200
 
 // follower reads the resources to which the record refers.
@@ -22,7 +22,7 @@ type follower struct {
 	outage  *outage
 	pace    pace
 	writer  *writer
-	streams *source.Streams[checkpoint.Reference] // a list uses its first member's stream
+	streams *source.Streams[checkpoint.Reference] // a list request uses its first member's stream
 	lists   lists
 }
 
@@ -35,7 +35,7 @@ func newFollower(
 	}
 }
 
-// all reads all waiting references. Binary resources come last, because they may be large.
+// all reads all waiting references. Binary resources are read last, because they may be large.
 func (f *follower) all(ctx context.Context) (export.Result, error) {
 	work := &f.state.Work
 	for len(work.Refs) > 0 || len(work.Binaries) > 0 {
@@ -50,7 +50,8 @@ func (f *follower) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// step writes the first resource of todo, unless it is already written, while the next resources are read ahead.
+// step writes the first resource in todo, unless the resource is already written, while the next resources are read
+// ahead.
 func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (export.Result, error) {
 	if stop := f.pace.isDue(); stop.Stops() {
 		return stop, nil
@@ -78,7 +79,8 @@ func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (expo
 	return export.Result{}, f.end(r, found)
 }
 
-// receive processes the response to a list search. The list's members are then taken from it, or read individually.
+// receive processes the response to a list search. Each of the list's members is then taken from the response or read
+// individually.
 func (f *follower) receive(ctx context.Context, list *list) (export.Result, error) {
 	found, err := f.streams.Take(ctx, list.refs[0], func() { f.readAhead(ctx) })
 	if err != nil || found.Stop.Stops() {
@@ -89,7 +91,7 @@ func (f *follower) receive(ctx context.Context, list *list) (export.Result, erro
 	return export.Result{}, nil
 }
 
-// forget drops the request for a reference. A list request continues for its other members.
+// forget drops the request for a reference. A list request continues for the list's other members.
 func (f *follower) forget(r checkpoint.Reference) {
 	list := f.lists.of[r]
 	if list == nil {
@@ -99,7 +101,7 @@ func (f *follower) forget(r checkpoint.Reference) {
 	}
 }
 
-// end writes the resource that a reference points to, or records why it could not be read.
+// end writes the resource that a reference points to, or records why the resource could not be read.
 func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 	if found.Failed != nil && f.outage.mayPass(found.Failed) && !isFile(r, found.Failed) {
 		f.state.Work.Deferred.Refs = append(f.state.Work.Deferred.Refs, r)
@@ -125,8 +127,8 @@ func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 	return nil
 }
 
-// readAhead starts reading the first references that are not yet written. If the server supports it, one search reads
-// several references of a type.
+// readAhead starts reading the first references that are not yet written. If the server supports lists of ids, one
+// search reads several references of a type.
 func (f *follower) readAhead(ctx context.Context) {
 	work := &f.state.Work
 	left := lookAhead
@@ -141,7 +143,7 @@ func (f *follower) readAhead(ctx context.Context) {
 			if f.isAsked(r) {
 				continue
 			}
-			wanted := source.Wanted{Tried: work.TakeTried()} // earlier attempts at the first request
+			wanted := source.Wanted{Tried: work.TakeTried()} // number of earlier attempts at the first request
 			if refs := f.lists.begin(waiting[i:], f.isAsked); refs != nil {
 				f.streams.Start(ctx, r, wanted, f.session.List(r.Type, idsOf(refs), f.record.base))
 				continue
@@ -156,12 +158,13 @@ func (f *follower) isAsked(r checkpoint.Reference) bool {
 	return f.streams.Has(r) || f.lists.of[r] != nil || f.state.IsWritten(checkpoint.MarkOf(r.Name()))
 }
 
-// isFile reports whether a Binary could not be read because it is not JSON.
+// isFile reports whether a Binary could not be read because its content is not JSON.
 func isFile(r checkpoint.Reference, failed *fhir.RequestError) bool {
 	return r.Type == "Binary" && failed.Class == fhir.Content && !errors.Is(failed, source.ErrOther)
 }
 
-// unread records a reference that could not be read. A Binary that is not JSON is read again as an attachment.
+// unread records a reference that could not be read. If a Binary is not JSON, unread queues the Binary to be read again
+// as an attachment.
 func (f *follower) unread(r checkpoint.Reference, failed *fhir.RequestError) {
 	state := f.state
 	if isFile(r, failed) {

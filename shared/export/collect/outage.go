@@ -11,23 +11,25 @@ import (
 )
 
 // A request that fails for a temporary reason is deferred until all other work is done, and then retried in rounds. If
-// a server is down for an hour, the export is an hour late but loses no resources (docs/reference/deviations.md,
+// a server is down for an hour, the export finishes an hour late but loses no resources (docs/reference/deviations.md,
 // "Exports").
 const (
-	// fewRounds is the number of retry rounds if the server responds to other requests. They take six minutes in total.
+	// fewRounds is the number of retry rounds if the server responds to other requests. These rounds take six minutes
+	// in total.
 	fewRounds = 2
-	// allRounds is the number of retry rounds if the server responds to nothing. They take 80 minutes in total.
+	// allRounds is the number of retry rounds if the server responds to no requests. These rounds take 80 minutes in
+	// total.
 	allRounds = 7
-	// lastRounds is the time after its start during which an export still retries. It needs the remaining time to deliver
-	// the collected data. If a server demands a pause beyond lastRounds, the export gives up on the server
-	// (source.Session.GiveUpBy).
+	// lastRounds is the time after an export's start during which the export still retries requests. The export needs
+	// the remaining time to deliver the collected data. If a server demands a pause beyond lastRounds, the export gives
+	// up on the server (source.Session.GiveUpBy).
 	lastRounds = export.Budget - time.Hour
-	// downAfter is the number of consecutive deferred requests, each attempted several times, after which the server gets
-	// no requests until the next round.
+	// downAfter is the number of consecutive deferred requests after which the server gets no requests until the next
+	// round. Each deferred request has been attempted several times.
 	downAfter = 3
 )
 
-// roundWait returns the pause before a round of retries, counted from 0.
+// roundWait returns the pause before a retry round. Rounds are numbered from 0.
 func roundWait(round int) time.Duration {
 	switch round {
 	case 0:
@@ -42,11 +44,11 @@ func roundWait(round int) time.Duration {
 type outage struct {
 	work     *checkpoint.Work
 	now      func() time.Time
-	began    time.Time // start time of the task
+	began    time.Time // the task's start time
 	failures int       // number of consecutive deferred requests
 }
 
-// mayPass reports whether a failed request is worth another round. Some servers return 500, or an HTML page, for
+// mayPass reports whether a failed request is worth another retry round. Some servers return 500, or an HTML page, for
 // requests that will never succeed. Such requests get only one more round, to avoid delaying the other resources.
 func (o *outage) mayPass(failed *fhir.RequestError) bool {
 	rounds := fewRounds
@@ -69,11 +71,12 @@ func (o *outage) mayPass(failed *fhir.RequestError) bool {
 	return false
 }
 
-// recordAnswer records that the server has responded.
+// recordAnswer records that the server has responded to a request.
 func (o *outage) recordAnswer() { o.failures, o.work.Down = 0, false }
 
-// recordFailure records that the server did not respond to a deferred request. If the server responds to nothing, it
-// gets no requests until the next round: all remaining work is deferred, and the requests sent ahead are discarded.
+// recordFailure records that the server did not respond to a deferred request. If the server responds to no requests at
+// all, it gets no further requests until the next round. All remaining work is deferred, and the requests that were
+// sent ahead are discarded.
 func (o *outage) recordFailure() (isDown bool) {
 	if o.failures++; o.failures < downAfter {
 		return false

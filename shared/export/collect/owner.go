@@ -8,13 +8,13 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// ownership classifies a resource by the patient it belongs to. Larger values are worse.
+// ownership classifies a resource by the patient to whom the resource belongs. Larger values are worse.
 type ownership int
 
 const (
 	ownerNone    ownership = iota // the resource names no patient
 	ownerPatient                  // the resource names our patient
-	ownerOther                    // the resource names another patient, or one that cannot be identified as ours
+	ownerOther                    // the resource names another patient, or an unidentifiable one
 )
 
 // owner determines which patient a resource belongs to.
@@ -28,7 +28,8 @@ func identifierMark(one fhir.Identifier) uint64 {
 }
 
 // of classifies a resource (docs/reference/deviations.md, Owner of a resource). Each of the resource's own members that
-// names a patient must name our patient, or no patient at all. If no member names a patient, all references decide.
+// names a patient must name our patient, or no patient at all. If no member names a patient, all the resource's
+// references decide.
 func (o owner) of(resource fhir.Resource) ownership {
 	says := contained{owner: o, outer: resource}
 	answer := ownerNone
@@ -59,15 +60,15 @@ func byMember(all []fhir.Subject) [][]fhir.Subject {
 	return groups
 }
 
-// contained resolves the references of one resource, including those to its contained resources.
+// contained resolves the references of one resource, including references to its contained resources.
 type contained struct {
 	owner owner
 	outer fhir.Resource
-	inner map[string]ownership // by id; nil until first used
+	inner map[string]ownership // resources by id; nil until first used
 }
 
-// innerOf classifies a contained resource. ok is false if none has the id. If two have the same id, the worse result
-// counts.
+// innerOf classifies a contained resource. ok is false if no contained resource has the id. If two contained resources
+// have the same id, the worse result counts.
 func (c *contained) innerOf(id string) (found ownership, ok bool) {
 	if c.inner == nil {
 		c.inner = map[string]ownership{}
@@ -83,8 +84,8 @@ func (c *contained) innerOf(id string) (found ownership, ok bool) {
 	return found, ok
 }
 
-// group classifies one member. If a member has several subjects, as in a family's account, one that is our patient is
-// enough.
+// group classifies one member. If a member has several subjects, as a family's account does, it is enough that one
+// subject is our patient.
 func (c *contained) group(subjects []fhir.Subject) ownership {
 	answer := ownerNone
 	for _, one := range subjects {
@@ -120,10 +121,10 @@ func (o owner) identified(list []fhir.Identifier) ownership {
 	return ownerOther
 }
 
-// reference classifies a literal reference. It returns unclear if the target cannot be identified.
+// reference classifies a literal reference. It returns unclear if it cannot identify the reference's target.
 func (c *contained) reference(text string, unclear ownership) ownership {
 	if id, ok := strings.CutPrefix(text, "Patient/"); ok && id == c.owner.patient {
-		return ownerPatient // the common case
+		return ownerPatient // the most common case
 	}
 	id, names := fhir.NamesPatient(text)
 	switch names {
@@ -144,9 +145,9 @@ func (c *contained) reference(text string, unclear ownership) ownership {
 }
 
 // byAllReferences classifies a resource by all its references. One reference to our patient is enough, except for a
-// Group, whose other members must not be revealed. If all references point to other patients, the resource is not ours.
-// An unidentifiable target counts as another patient if the type lists its patient among its participants. Other types
-// have separate members for patients, so the target is ignored.
+// Group, whose other members must not be revealed. If all references point to other patients, the resource does not
+// belong to our patient. An unidentifiable target counts as another patient if the resource's type lists its patient
+// among its participants. Other types have separate members for patients, so byAllReferences ignores such a target.
 func (c *contained) byAllReferences() ownership {
 	unclear := ownerNone
 	switch c.outer.Type {
@@ -154,7 +155,7 @@ func (c *contained) byAllReferences() ownership {
 		unclear = ownerOther
 	}
 	answer := ownerNone
-	if c.outer.OfAPatient { // patient named by an identifier, or in a reference handled below
+	if c.outer.OfAPatient { // the patient is named by an identifier, or in a reference handled below
 		answer = ownerOther
 	}
 	isMember, isShared := false, false

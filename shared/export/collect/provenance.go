@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// attach plans a trial of _revinclude of Provenance on a server that does not list it in its CapabilityStatement. The
-// trial repeats the search that found the fewest resources, once all other searches have ended. attach reports whether
-// there is such a search.
+// attach plans a trial of _revinclude of Provenance on a server whose CapabilityStatement does not list _revinclude.
+// The trial repeats the search that found the fewest resources, once all other searches have ended. attach reports
+// whether there is such a search.
 func (s *searcher) attach() bool {
 	state := s.state
 	if !state.Server.Learned.MayAttach || state.Work.Deferred.Any() || state.Full() {
@@ -27,7 +27,7 @@ func (s *searcher) attach() bool {
 	return true
 }
 
-// attachable lists the types whose searches found resources, starting with the type that had the fewest.
+// attachable lists the types whose searches found resources, in ascending order of the number of resources.
 func (s *searcher) attachable() []string {
 	accounts := &s.state.Accounts
 	var types []string
@@ -40,8 +40,8 @@ func (s *searcher) attachable() []string {
 	return types
 }
 
-// attached reports whether to write a page of q. The export's first such page decides whether the searches for the
-// other types are also repeated.
+// attached reports whether to write a page of q. The export's first such page decides whether the other types' searches
+// are also repeated.
 func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 	state := s.state
 	if state.Server.Learned.Attached != nil {
@@ -59,11 +59,11 @@ func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 	return true
 }
 
-// unattached ends a search for Provenance whose first page failed, or replaces it with a different request.
+// unattached ends a Provenance search whose first page failed, or replaces it with a different request.
 func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	state := s.state
 	isTrial := state.Server.Learned.Attached == nil
-	// failure unrelated to _revinclude
+	// the failure is unrelated to _revinclude
 	if failed.Refusal == fhir.NeedsMore || failed.Refusal == fhir.NoCount || failed.Class == fhir.TooLarge {
 		if instead := q.Alternatives(failed); instead != nil {
 			s.restart(q)
@@ -82,8 +82,8 @@ func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	s.leave(q)
 }
 
-// endAttaching records the result of a search for Provenance that had returned pages. Lost entries of the searched type
-// are already counted.
+// endAttaching records the result of a Provenance search that had returned pages. Lost entries of the searched type are
+// already counted.
 func (s *searcher) endAttaching(q plan.Query, failed *fhir.RequestError, lost int) {
 	account := s.state.Accounts.Of("Provenance")
 	lost -= s.state.Accounts.Of(q.Type).Missing

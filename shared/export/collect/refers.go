@@ -12,10 +12,10 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// maxRounds limits how many levels of references are followed (docs/reference/deviations.md, "Exports").
+// maxRounds limits how many levels of references an export follows (docs/reference/deviations.md, "Exports").
 const maxRounds = 5
 
-// referenceQueue queues the targets of resources' references for reading.
+// referenceQueue queues the targets of resources' references so that the export reads them.
 type referenceQueue struct {
 	state   *checkpoint.State
 	record  *record
@@ -23,7 +23,7 @@ type referenceQueue struct {
 	session *source.Session
 }
 
-// note queues all references in a resource that was found after round levels of references.
+// note queues all references in a resource that was found after following round levels of references.
 func (n referenceQueue) note(resource fhir.Resource, round int) {
 	for _, text := range resource.References {
 		n.reference(text, round)
@@ -39,7 +39,7 @@ func (n referenceQueue) note(resource fhir.Resource, round int) {
 	}
 }
 
-// reference queues the target of a literal reference for reading, or records that it belongs to another server.
+// reference queues a literal reference's target for reading, or records that the target belongs to another server.
 func (n referenceQueue) reference(text string, round int) {
 	if n.state.Server.KeepReference(text) {
 		return
@@ -54,22 +54,23 @@ func (n referenceQueue) reference(text string, round int) {
 	}
 }
 
-// follow queues a resource for reading. The reference to it was found after round levels of references.
+// follow queues a resource for reading. round is the number of reference levels followed before the reference to the
+// resource was found.
 func (n referenceQueue) follow(resourceType, id string, round int) {
 	if plan.Followed(resourceType) && n.options.Wants(resourceType) && round < maxRounds {
 		n.state.AddReference(checkpoint.Reference{Type: resourceType, ID: id, Round: round + 1})
 	}
 }
 
-// foreign counts a resource of another server once. The resource is not requested, because no token may be sent to that
-// server.
+// foreign counts another server's resource once. The export does not request the resource, because no token may be sent
+// to that server.
 func (n referenceQueue) foreign(resourceType, address string) {
 	if n.state.IsNew(resourceType, address, 0) {
 		n.state.Accounts.Of(resourceType).Miss(1, export.OutcomeUnsupported, export.LossElsewhere, 0)
 	}
 }
 
-// attachment queues an attachment's URL for reading. Requests are sent only to the patient's server; the outcome
+// attachment queues an attachment's URL for reading. Requests are sent only to the patient's server. The outcome
 // reports that content on other servers is missing from the file.
 func (n referenceQueue) attachment(a fhir.Attachment, round int) {
 	if !n.options.Wants("Binary") || n.state.Server.KeepAttachment(a) {
@@ -87,15 +88,15 @@ func (n referenceQueue) attachment(a fhir.Attachment, round int) {
 	n.state.AddAttachment(checkpoint.Attachment{URL: address, ContentType: a.ContentType, ID: attachmentID(address)})
 }
 
-// attachmentID returns the id of the Binary that holds the content of a URL. The id is the same in every export.
+// attachmentID returns the id of the Binary that holds the content at a URL. The id is the same in every export.
 func attachmentID(address string) string {
 	sum := sha256.Sum256([]byte(address))
 	return "b-" + hex.EncodeToString(sum[:])[:60]
 }
 
-// questionnaire queues the Questionnaire of a QuestionnaireResponse for reading. R4 identifies it by a canonical URL.
-// The URL either points to a resource on this server or is searched for on this server. No request is sent to any other
-// server in the URL.
+// questionnaire queues a QuestionnaireResponse's Questionnaire for reading. In R4, a canonical URL identifies the
+// Questionnaire. The URL either points to a resource on this server or becomes the parameter of a search on this
+// server. No request is sent to any other server named in the URL.
 func (n referenceQueue) questionnaire(canonical string, round int) {
 	address, _, _ := strings.Cut(canonical, "|")
 	address, _, _ = strings.Cut(address, "#")
@@ -120,8 +121,8 @@ func (n referenceQueue) questionnaire(canonical string, round int) {
 	}
 }
 
-// knownAs records the ids that identify the patient on the server: its own id, the ids of linked records of the same
-// person (Patient.link), which a merge leaves behind, and its business identifiers.
+// knownAs records the ids that identify the patient on the server: the patient's own id and the business identifiers.
+// It also records the ids of linked records of the same person (Patient.link), which a merge leaves behind.
 func (n referenceQueue) knownAs(patient fhir.Resource) {
 	known := &n.state.Patient
 	known.IDs = []string{n.record.patient}
@@ -143,7 +144,7 @@ func (n referenceQueue) samePerson(link string) {
 	}
 }
 
-// learn extracts the server's own base URL from the first page of a search at path.
+// learn extracts the server's own base URL from the first page of the search at path.
 func (n referenceQueue) learn(page fhir.Bundle, path string) {
 	n.record.base = n.record.base.Learn(page, path)
 	n.state.Server.Own = n.record.base.Own()
@@ -152,8 +153,8 @@ func (n referenceQueue) learn(page fhir.Bundle, path string) {
 	}
 }
 
-// resolve decides which server each absolute URL in the Patient belongs to. Call it when nothing more will be learned
-// about the server's own URL.
+// resolve determines which server each absolute URL in the Patient belongs to. Call resolve once nothing more will be
+// learned about the server's own URL.
 func (n referenceQueue) resolve() {
 	kept := n.state.Server.TakeUnresolved()
 	for _, text := range kept.Links {

@@ -13,16 +13,16 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// memory loads and stores hints about one endpoint's server (package known). Without these hints an export takes longer
-// but finds the same resources.
+// memory loads and stores hints about one endpoint's server (package known). Without these hints, an export takes
+// longer but finds the same resources.
 type memory struct {
 	rows     Known
-	endpoint string // empty for a server outside the catalogue, in which case nothing is stored
+	endpoint string // empty for a server outside the catalogue, whose hints are not stored
 	now      func() time.Time
 	server   known.Server // stored hints at the start of the export; zero in later runs
 }
 
-// isNone reports whether hints about the server are not stored at all.
+// isNone reports whether no hints about the server are stored.
 func (m *memory) isNone() bool { return m.endpoint == "" || m.rows == nil }
 
 // load returns the stored hints, or the zero value if reading them fails.
@@ -38,7 +38,7 @@ func (m *memory) load(ctx context.Context) known.Server {
 	return server
 }
 
-// learn adds a lesson to the stored hints, unless they already contain it.
+// learn adds a lesson to the stored hints, unless the hints already contain it.
 func (m *memory) learn(ctx context.Context, lesson known.Lesson) {
 	if m.isNone() {
 		return
@@ -53,13 +53,15 @@ func (m *memory) learn(ctx context.Context, lesson known.Lesson) {
 	}
 }
 
-// expect returns the initial and maximum number of concurrent requests that the server handled in earlier exports.
+// expect returns the initial number and the maximum number of concurrent requests that the server handled in earlier
+// exports.
 func (m *memory) expect(ctx context.Context) (begin, limit int) {
 	m.server = m.load(ctx)
 	return m.server.InFlight(m.now())
 }
 
-// last moves searches that rarely find anything to the end, so searches with many pages and references begin sooner.
+// last moves searches that rarely find anything to the end, so that searches with many pages and references begin
+// sooner.
 func (m *memory) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query, last []string) {
 	now := m.now()
 	isRare := func(resourceType string) bool {
@@ -100,8 +102,8 @@ func (m *memory) remember(ctx context.Context, state *checkpoint.State, options 
 	m.learn(context.WithoutCancel(ctx), lesson)
 }
 
-// hasUnlisted reports whether the server has ever responded to a search for a type that its CapabilityStatement does
-// not list.
+// hasUnlisted reports whether the server has ever responded to a search for a type that the server's
+// CapabilityStatement does not list.
 func (m *memory) hasUnlisted(resourceType string, trials map[string]bool) bool {
 	if answered, isTried := trials[resourceType]; isTried {
 		return answered
@@ -110,7 +112,7 @@ func (m *memory) hasUnlisted(resourceType string, trials map[string]bool) bool {
 	return isKnown && answers
 }
 
-// isPartial reports whether an export with these options includes only some resources of a type.
+// isPartial reports whether an export with these options omits some of a type's resources.
 func isPartial(options export.Options, resourceType string) bool {
 	return !options.Since.IsZero() || !options.Wants(resourceType)
 }

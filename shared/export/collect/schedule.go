@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// stopBefore is the time before its deadline at which a run saves its checkpoint and hands over to the next run.
+	// stopBefore is how long before its deadline a run saves its checkpoint and hands over to the next run.
 	stopBefore = 75 * time.Second
 	// lastAnswer is the part of stopBefore during which a run still waits for a pending response.
 	lastAnswer = 45 * time.Second
-	// saveAfter is the interval between intermediate checkpoints. A crash loses no more work than that.
+	// saveAfter is the interval between intermediate checkpoints. A crash loses at most the work of one interval.
 	saveAfter = 3 * time.Minute
 )
 
@@ -26,7 +26,7 @@ var errPause = errors.New("time to save")
 // schedule holds the times at which a run must save or end.
 type schedule struct {
 	now     func() time.Time
-	pauseBy time.Time // shortly before the deadline; zero for never
+	pauseBy time.Time // shortly before the deadline; zero if there is no deadline
 	saveBy  time.Time // time of the next intermediate checkpoint
 }
 
@@ -52,7 +52,7 @@ func (s schedule) check(isBetween bool) export.Result {
 }
 
 // untilPause returns a context that is cancelled with errPause soon after pauseBy, so a slow server cannot use up the
-// time needed for saving.
+// time needed for saving a checkpoint.
 func (s schedule) untilPause(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.pauseBy.IsZero() {
 		return context.WithCancel(ctx)
@@ -65,11 +65,11 @@ type pace struct {
 	schedule schedule
 	session  *source.Session
 	state    *checkpoint.State
-	out      *segmentWriter // nil between segments
+	out      *segmentWriter // nil between two segments
 	report   func(webhook.Progress)
 }
 
-// reportProgress reports the run's progress.
+// reportProgress passes the run's progress to report.
 func (p pace) reportProgress() {
 	var bytes int64
 	if p.out != nil {
@@ -78,9 +78,9 @@ func (p pace) reportProgress() {
 	p.report(p.state.Progress(bytes))
 }
 
-// isDue ends a run shortly before its deadline, or saves its progress if the deadline is further away. After giving up
-// on the server it does neither: no requests remain, so the rest takes no time, and a later run would try the server
-// again.
+// isDue ends a run shortly before its deadline, or saves the run's progress if the deadline is further away. After the
+// export has given up on the server, isDue does neither. No requests remain, so the remaining work takes no time. A
+// later run would try the server again.
 func (p pace) isDue() export.Result {
 	if p.session.GivenUp() {
 		return export.Result{}

@@ -21,12 +21,12 @@ type searcher struct {
 	streams   *source.Streams[plan.Query]
 	batches   batches
 	faults    int                // number of trials that ended in a server error
-	resumed   bool               // set if the next link comes from an earlier run
+	resumed   bool               // set if an earlier run received the next link
 	forgotten map[plan.Query]int // how often the server discarded a query's pages in this run
 }
 
-// maxForgotten limits how often a query restarts in one run because the server discarded its pages. If a page can be
-// requested only once, each lost response counts.
+// maxForgotten limits how often a query restarts in one run because the server discarded the query's pages. If a page
+// can be requested only once, each lost response counts as a restart.
 const maxForgotten = 3
 
 func newSearcher(
@@ -39,7 +39,7 @@ func newSearcher(
 	}
 }
 
-// all runs the remaining searches. It runs none if the export has reached its limit of distinct resources.
+// all runs the remaining searches. If the export has reached its limit of distinct resources, no searches are run.
 func (s *searcher) all(ctx context.Context) (export.Result, error) {
 	state := s.state
 	for len(state.Work.Queries) > 0 || s.attach() {
@@ -113,7 +113,7 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	return export.Result{}, s.page(q, found.Bundle)
 }
 
-// receive processes the response to a batch. Its searches then end one at a time, in plan order.
+// receive processes the response to a batch. The batch's searches then end one at a time, in plan order.
 func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, error) {
 	found, err := s.streams.Take(ctx, batch.key, func() { s.readAhead(ctx) })
 	if err != nil || found.Stop.Stops() {
@@ -124,8 +124,8 @@ func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, er
 	return export.Result{}, nil
 }
 
-// readAhead starts the first queries that are not in progress. It starts none after a query for the complete record,
-// which may make the others unnecessary.
+// readAhead starts the first queries that are not in progress. After a query for the complete record, readAhead starts
+// no queries, because that query may make them unnecessary.
 func (s *searcher) readAhead(ctx context.Context) {
 	work, learned := &s.state.Work, &s.state.Server.Learned
 	for i, q := range s.upcoming() {
@@ -157,8 +157,8 @@ func (s *searcher) readAhead(ctx context.Context) {
 // isAsked reports whether a query has already been requested.
 func (s *searcher) isAsked(q plan.Query) bool { return s.streams.Has(q) || s.batches.has(q) }
 
-// isForgotten reports whether the server claims that a later page does not exist, and requesting the first page again
-// can verify this.
+// isForgotten reports whether the server claims that a later page does not exist, and whether requesting the first page
+// again can verify the claim.
 func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	isGone := failed.Class == fhir.NotFound || failed.Class == fhir.Gone || failed.Class == fhir.Rejected
 	if !isGone || s.state.Work.Pages == 0 || s.forgotten[q] >= maxForgotten {
@@ -198,14 +198,14 @@ func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 	return nil
 }
 
-// refused replaces a failed query with a different request, or records its result. A query with pages already written
-// is changed only if its pages are too large or its next link points to another server. It then restarts with smaller
-// or larger pages.
+// refused replaces a failed query with a different request, or records the query's result. A query that has already
+// written pages is changed only if its pages are too large or its next link points to another server. The changed query
+// then restarts with smaller or larger pages.
 func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 	work := &s.state.Work
 	s.state.Server.Learned.Refused(q, failed)
 	var instead []plan.Query
-	isOther := work.Pages == 0 // after the first page, only failures of the paging itself have an alternative
+	isOther := work.Pages == 0 // after the first page, only a failure of the paging itself has an alternative
 	switch failed.Class {      //nolint:exhaustive // the others say nothing of pages
 	case fhir.TooLarge:
 		work.Oversize++
@@ -229,7 +229,7 @@ func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 			s.batches = newBatches(s.state, s.session.Profile().PageSize)
 		}
 	case q.Widened():
-		s.end(q, &fhir.RequestError{Class: fhir.ForeignLink, Status: failed.Status}) // the original failure
+		s.end(q, &fhir.RequestError{Class: fhir.ForeignLink, Status: failed.Status}) // failure of the original query
 	default:
 		s.end(q, failed)
 	}
@@ -276,8 +276,8 @@ func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// endEverything ends the query for the complete record. If it returned more than the Patient, the queries for
-// individual types are not needed: a server that returns a record at once returns everything it has.
+// endEverything ends the query for the complete record. If this query returned more than the Patient, the queries for
+// individual types are not needed. A server that returns a record at once returns all of the record's resources.
 func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	work, accounts := &s.state.Work, &s.state.Accounts
 	if failed != nil || lost > 0 || len(accounts.Counts) < 2 {
@@ -302,7 +302,7 @@ func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	work.Queries = left
 }
 
-// endDefinition records the result of a search for a Questionnaire that found hits resources.
+// endDefinition records the result of a Questionnaire search that found hits resources.
 func (s *searcher) endDefinition(q plan.Query, failed *fhir.RequestError, hits int) {
 	account := s.state.Accounts.Of(q.Type)
 	switch {

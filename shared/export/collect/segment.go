@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/export/checkpoint"
 )
 
-// segmentWriter writes one object of a file that successive runs write in segments. It counts the bytes and continues
-// the SHA-256 of the complete file.
+// segmentWriter writes one object that holds a segment of a file. Successive runs write the file's segments. The
+// segmentWriter counts the bytes and continues the SHA-256 hash of the complete file.
 type segmentWriter struct {
 	object export.Writer
 	made   checkpoint.Segment
@@ -50,7 +50,7 @@ func (w *segmentWriter) Write(data []byte) (int, error) {
 	return n, nil
 }
 
-// mark records the current end of the object for rewind.
+// mark records the object's current end for rewind.
 func (w *segmentWriter) mark() (err error) {
 	w.object.Mark()
 	w.markedBytes = w.made.Bytes
@@ -68,7 +68,7 @@ func (w *segmentWriter) rewind(ctx context.Context) (err error) {
 	return err
 }
 
-// close creates the object. It returns the segment and the state of the digest after it.
+// close creates the object. It returns the segment and the state of the digest after the segment.
 func (w *segmentWriter) close(ctx context.Context) (made checkpoint.Segment, digest []byte, err error) {
 	if err = w.object.Close(ctx); err != nil {
 		return checkpoint.Segment{}, nil, fmt.Errorf("close segment: %w", err)
@@ -82,7 +82,7 @@ func (w *segmentWriter) abort(ctx context.Context) { w.object.Abort(context.With
 
 var errDigest = errors.New("the digest cannot be kept")
 
-// keepDigest returns the state of a digest for restoreDigest.
+// keepDigest returns a digest's state for restoreDigest.
 func keepDigest(digest hash.Hash) ([]byte, error) {
 	to, ok := digest.(encoding.BinaryMarshaler)
 	if !ok {
@@ -95,7 +95,7 @@ func keepDigest(digest hash.Hash) ([]byte, error) {
 	return state, nil
 }
 
-// restoreDigest returns a digest in the state of an earlier run. A nil state begins a new digest.
+// restoreDigest returns a digest with the state that an earlier run stored. A nil state begins a new digest.
 func restoreDigest(state []byte) (hash.Hash, error) {
 	digest := sha256.New()
 	if len(state) == 0 {
@@ -111,7 +111,7 @@ func restoreDigest(state []byte) (hash.Hash, error) {
 	return digest, nil
 }
 
-// sumOf returns the hex SHA-256 of a digest in the given state.
+// sumOf returns the hex SHA-256 sum of a digest in the given state.
 func sumOf(state []byte) (string, error) {
 	digest, err := restoreDigest(state)
 	if err != nil {

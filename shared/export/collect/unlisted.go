@@ -7,13 +7,14 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// maxFaults limits how many of an export's trials may end in a server error. After that, no further trial is sent.
+// maxFaults limits how many of an export's trials may end in a server error. Once the limit is reached, the export
+// sends no further trials.
 const maxFaults = 3
 
-// maxTrials limits the trials that are in progress or await processing.
+// maxTrials limits the number of trials that are in progress or await processing.
 const maxTrials = 8
 
-// upcoming returns the remaining queries, limited to the number of trials that may be open.
+// upcoming returns the remaining queries. The number of queries is limited to the number of trials that may be open.
 func (s *searcher) upcoming() []plan.Query {
 	queries, trials := s.state.Work.Queries, 0
 	for i, q := range queries {
@@ -27,9 +28,9 @@ func (s *searcher) upcoming() []plan.Query {
 	return queries
 }
 
-// unlisted returns searches for types that the server's CapabilityStatement does not list. Types to which the server
-// has responded before get a complete search, and unknown types a trial. A type outside the granted scopes is not
-// tried, because neither the server nor the patient has offered it.
+// unlisted returns searches for types that the server's CapabilityStatement does not list. A type to which the server
+// has responded before gets a complete search, and an unknown type gets a trial. A type outside the granted scopes is
+// not tried, because neither the server nor the patient has offered it.
 func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	if b.memory.isNone() { // without stored results, each export would repeat the trials
 		return nil, nil
@@ -48,7 +49,7 @@ func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	return answered, trials
 }
 
-// tried processes the first page of a trial. The server supports the type, so a complete search follows if the page has
+// tried processes a trial's first page. The server supports the type, so a complete search follows if the page contains
 // any resource.
 func (s *searcher) tried(q plan.Query, found source.Page) {
 	s.state.Server.Learned.Tried(q.Type, true)
@@ -60,7 +61,7 @@ func (s *searcher) tried(q plan.Query, found source.Page) {
 	s.instead(q, q.Whole())
 }
 
-// untried ends a failed trial. If the server states that it does not support the type, that result is stored.
+// untried ends a failed trial. If the server states that it does not support the type, untried stores that result.
 func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
 	switch {
 	case failed.Refusal == fhir.NoCount && q.Count > 0:
@@ -83,7 +84,7 @@ func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// isAnswer reports whether a failure is a permanent one that concerns the type.
+// isAnswer reports whether a failure is permanent and concerns the requested type.
 func isAnswer(failed *fhir.RequestError) bool {
 	switch failed.Class {
 	case fhir.Unauthorized, fhir.Forbidden, fhir.NotFound, fhir.Gone, fhir.Rejected:
@@ -109,7 +110,7 @@ func (s *searcher) endTrials() {
 	work.Queries = left
 }
 
-// notAdvertised ends a trial without a definite result.
+// notAdvertised ends a trial that has no definite result.
 func (s *searcher) notAdvertised(q plan.Query, status int) {
 	s.state.Accounts.Of(q.Type).Fail(export.OutcomeUnsupported, export.LossNotAdvertised, status)
 	s.leave(q)
@@ -122,7 +123,7 @@ func (s *searcher) leave(q plan.Query) {
 	s.state.Work.Ended++
 }
 
-// instead replaces the first query in the plan with another one.
+// instead replaces the first query in the plan with another query.
 func (s *searcher) instead(q, other plan.Query) {
 	s.restart(q)
 	s.state.Work.Queries[0] = other

@@ -10,10 +10,10 @@ import (
 // record identifies the patient's record on the server.
 type record struct {
 	patient string    // patient's id on the server
-	base    fhir.Base // includes the server's own base URL, if learned
+	base    fhir.Base // contains the server's own base URL, if known
 }
 
-// writer writes each resource of the record once, as a line in the run's segment.
+// writer writes each of the record's resources once, as a line in the run's segment.
 type writer struct {
 	state         *checkpoint.State
 	record        *record
@@ -35,8 +35,8 @@ func newWriter(
 	}
 }
 
-// write appends a resource to the segment once and queues its references. The resource was found after round levels of
-// references; search results have round 0.
+// write appends a resource to the segment, unless it is already written, and queues the resource's references. round is
+// the number of reference levels followed to find the resource; it is 0 for search results.
 func (w *writer) write(resource fhir.Resource, round int) error {
 	if !w.isNew(resource) || !w.belongs(resource) {
 		return nil
@@ -52,7 +52,8 @@ func (w *writer) write(resource fhir.Resource, round int) error {
 	return nil
 }
 
-// writeOwn appends a resource once, if it is known to belong to the patient. Its source has no URL.
+// writeOwn appends a resource that is known to belong to the patient, unless the resource is already written. The
+// resource's source has no URL.
 func (w *writer) writeOwn(resource fhir.Resource) error {
 	if !w.isNew(resource) || !w.isWanted(resource) {
 		return nil
@@ -60,12 +61,12 @@ func (w *writer) writeOwn(resource fhir.Resource) error {
 	return w.line(resource, "")
 }
 
-// isNew records a resource. It reports whether the resource is new and within the limit.
+// isNew records a resource. It reports whether the resource is new and within the limit on distinct resources.
 func (w *writer) isNew(resource fhir.Resource) bool {
 	state := w.state
 	mark := checkpoint.MarkOf(resource.Type + "/" + resource.ID)
 	if resource.ID == "" {
-		mark = checkpoint.MarkOf(resource.JSON) // without an id, only its content identifies a resource
+		mark = checkpoint.MarkOf(resource.JSON) // a resource without an id is identified only by its content
 	}
 	if state.IsWritten(mark) {
 		return false
@@ -86,20 +87,20 @@ func (w *writer) line(resource fhir.Resource, address string) error {
 	return nil
 }
 
-// belongs reports whether a found resource is part of this export. Another patient's resource never is, whichever
-// search returned it.
+// belongs reports whether a found resource is part of this export. Another patient's resource is never part of the
+// export, regardless of the search that returned it.
 func (w *writer) belongs(resource fhir.Resource) bool {
 	switch {
 	case resource.Type == "Patient" && resource.ID == w.record.patient:
 		return true
-	case resource.Type == "Patient", w.owner.of(resource) == ownerOther: // an include may return other patients
+	case resource.Type == "Patient", w.owner.of(resource) == ownerOther: // _include may return other patients
 		w.state.Accounts.Of(resource.Type).LeftOut++
 		return false
 	}
 	return w.isWanted(resource)
 }
 
-// isWanted reports whether the options include a resource. The Patient is always included.
+// isWanted reports whether the export's options include a resource. The Patient is always included.
 func (w *writer) isWanted(resource fhir.Resource) bool {
 	return resource.Type == "Patient" || w.options.Wants(resource.Type) && w.options.Changed(resource.LastUpdated)
 }

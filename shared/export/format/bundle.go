@@ -13,20 +13,21 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// window is the number of bytes of a line held in memory at once. A resource's type and id must be in the first window.
+// window is the number of bytes of a line that are held in memory at once. A resource's type and id must be in the
+// first window.
 const window = 64 << 10
 
-// uuid matches the ids of resources converted from documents, which exist on no server (RFC 9562).
+// uuid matches the ids of resources that were converted from documents. Such resources exist on no server (RFC 9562).
 var uuid = regexp.MustCompile("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 var errLine = errors.New("a line is not a JSON object")
 
-// Bundle writes one part of a FHIR Bundle of type collection (bundle.html). Its entries are the resources of src, one
-// per line, in their order and byte for byte. Every part has at least one resource. An entry's fullUrl is the
-// resource's URL below base, the base URL of a FHIR server. If base is empty and the id is a UUID, fullUrl is the id as
-// a URN (bundle.html#bundle-unique). It is omitted if the first 64 KiB of the line contain no valid type and id. Bundle
-// returns an error for a line that does not begin and end as an object; the content in between was checked when the
-// line was written.
+// Bundle writes one part of a FHIR Bundle of type collection (bundle.html). The Bundle's entries are the resources of
+// src, one per line, in the same order and byte for byte. Every part has at least one resource. An entry's fullUrl is
+// the resource's URL below base, the base URL of a FHIR server. If base is empty and the id is a UUID, fullUrl is the
+// id as a URN (bundle.html#bundle-unique). If the first 64 KiB of the line contain no valid type and id, the entry has
+// no fullUrl. Bundle returns an error for a line that does not begin and end as an object. The content in between was
+// checked when the line was written.
 func Bundle(dst io.Writer, src io.Reader, base string, part Part) error {
 	b := bundle{
 		in: bufio.NewReaderSize(src, window), out: bufio.NewWriterSize(dst, window),
@@ -59,10 +60,10 @@ func Bundle(dst io.Writer, src io.Reader, base string, part Part) error {
 	return nil
 }
 
-// bundle holds the state of writing a Bundle.
+// bundle holds the state of a Bundle that is being written.
 type bundle struct {
 	in   *bufio.Reader
-	out  *bufio.Writer // write errors are returned by Flush
+	out  *bufio.Writer // Flush returns any write errors
 	base string
 }
 
@@ -71,10 +72,10 @@ func (b *bundle) text(s string) { _, _ = b.out.WriteString(s) }
 // piece is a complete line, or one window of a longer line.
 type piece struct {
 	json []byte // valid until the next piece is read
-	last bool   // the last piece of its line
+	last bool   // whether the piece ends its line
 }
 
-// next reads the next piece. It returns io.EOF at the end.
+// next reads the next piece. It returns io.EOF at the end of the input.
 func (b *bundle) next() (piece, error) {
 	read, err := b.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -126,7 +127,7 @@ func (b *bundle) entry(line piece) error {
 	return nil
 }
 
-// fullURL returns the URL of the resource that begins with head, as JSON. It returns nil if the URL is unknown.
+// fullURL returns the URL of the resource that begins with head, encoded as JSON. It returns nil if the URL is unknown.
 func (b *bundle) fullURL(head []byte) []byte {
 	resourceType, id := identify(head)
 	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) || b.base == "" && !uuid.MatchString(id) {
@@ -138,13 +139,13 @@ func (b *bundle) fullURL(head []byte) []byte {
 	}
 	address, err := json.Marshal(full)
 	if err != nil {
-		return nil // unreachable: a string always marshals
+		return nil // unreachable: a string can always be marshalled
 	}
 	return address
 }
 
-// identify extracts a resource's top-level type and id from head, its beginning. Both nearly always come first, so
-// identify scans little of it.
+// identify extracts a resource's top-level type and id from head, the beginning of the resource. The type and id nearly
+// always come first, so identify scans little of head.
 func identify(head []byte) (resourceType, id string) {
 	tokens := json.NewDecoder(bytes.NewReader(head))
 	if _, err := tokens.Token(); err != nil {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/export/format"
 )
 
-// whole returns the position of the only part of a file.
+// whole returns the position of a file's only part.
 func whole() format.Part { return format.Part{First: true, Last: true} }
 
 const base = "https://fhir.example.org/r4"
@@ -162,7 +162,7 @@ func TestBundleRejectsNonObjectWithoutQuotingIt(t *testing.T) {
 	}
 }
 
-// full is a writer that fails after room bytes.
+// full is a writer that fails after writing room bytes.
 type full struct{ room int }
 
 var errFull = errors.New("no room")
@@ -200,10 +200,10 @@ func TestFormatReturnsReadAndWriteErrors(t *testing.T) {
 	}
 }
 
-// attachment is a line with 50 MB of data, generated as it is read.
+// attachment is a line with 50 MB of data, generated as the line is read.
 type attachment struct {
 	left int
-	peak uint64 // peak size of the live heap
+	peak uint64 // peak live heap size
 	head io.Reader
 	tail io.Reader
 }

@@ -11,33 +11,34 @@ import (
 )
 
 const (
-	// loadLife is the lifetime of a concurrency level that the server handled. limitLife is the lifetime of a refused
-	// level, which is limited because an export can't distinguish the refusal from a rate limit.
+	// loadLife is the lifetime of a concurrency level that the server handled. limitLife is the lifetime of a
+	// concurrency level that the server refused. It is limited because an export can't distinguish such a refusal from
+	// a rate limit.
 	loadLife  = 7 * 24 * time.Hour
 	limitLife = 24 * time.Hour
-	// typeLife is the time that a type is considered non-empty after a patient had a resource of it.
+	// typeLife is how long a type is considered non-empty after a patient had a resource of that type.
 	typeLife = 30 * 24 * time.Hour
 	// batchLife is the lifetime of a batch trial's result.
 	batchLife = 30 * 24 * time.Hour
-	// trialLife is the lifetime of a trial's result for a type that the server does not list.
+	// trialLife is the lifetime of the result of a trial for a type that the server does not list.
 	trialLife = 30 * 24 * time.Hour
 	// Life is the lifetime of a stored row that no export renews.
 	Life = 60 * 24 * time.Hour
 	// renewAfter is the age after which an unchanged fact is stored again.
 	renewAfter = 24 * time.Hour
-	// maxTypes limits each list of types, whatever a server states.
+	// maxTypes limits the length of each list of types, regardless of what a server states.
 	maxTypes = 200
 )
 
-// Server holds the facts learned about one server. The zero value means that nothing has been learned.
+// Server holds the facts learned about one server. The zero value holds no learned facts.
 type Server struct {
-	Release string          `json:"release,omitempty"` // release of the server's software, as returned by ReleaseOf
+	Release string          `json:"release,omitempty"` // server software's release, as returned by ReleaseOf
 	Load    Load            `json:"load,omitzero"`
-	Types   map[string]Type `json:"types,omitempty"` // types searched so far
+	Types   map[string]Type `json:"types,omitempty"` // types that exports have searched
 	Batch   Trial           `json:"batch,omitzero"`  // whether the server supports batches of searches
 	Pages   Pages           `json:"pages,omitzero"`
 
-	// for each type missing from the server's CapabilityStatement, whether a search for it gets a response
+	// whether a search gets a response, for each type missing from the server's CapabilityStatement
 	Unlisted map[string]Trial `json:"unlisted,omitempty"`
 	// whether the server supports _revinclude=Provenance:target without listing it in its CapabilityStatement
 	Attaches Trial `json:"attaches,omitzero"`
@@ -45,20 +46,20 @@ type Server struct {
 
 // Pages holds the page sizes that work best.
 type Pages struct {
-	Size int       `json:"size,omitempty"` // first page size; negative for no size, 0 if nothing was learned
-	Most int       `json:"most,omitempty"` // size above which the server returns no larger pages; 0 if unknown
+	Size int       `json:"size,omitempty"` // initial page size; negative for no size, 0 if nothing was learned
+	Most int       `json:"most,omitempty"` // server's maximum page size; 0 if unknown
 	At   time.Time `json:"at,omitzero"`
 }
 
-// Answers reports whether the server responds to searches for a type that it does not list. isKnown is false if this is
-// still to be tried.
+// Answers reports whether the server responds to searches for a type that its CapabilityStatement does not list.
+// isKnown is false if such a search is yet to be tried.
 func (s Server) Answers(resourceType string, now time.Time) (answers, isKnown bool) {
 	trial := s.Unlisted[resourceType]
 	return trial.Works, trial.Counts(now, trialLife)
 }
 
-// AttachesProvenance reports whether the server supports _revinclude of Provenance without listing it. isKnown is false
-// if this is still to be tried.
+// AttachesProvenance reports whether the server supports _revinclude of Provenance although its CapabilityStatement
+// does not list it. isKnown is false if _revinclude is yet to be tried.
 func (s Server) AttachesProvenance(now time.Time) (attaches, isKnown bool) {
 	return s.Attaches.Works, s.Attaches.Counts(now, trialLife)
 }
@@ -67,28 +68,28 @@ func (s Server) AttachesProvenance(now time.Time) (attaches, isKnown bool) {
 type Load struct {
 	Handled int       `json:"bears,omitempty"` // concurrent requests handled easily; 0 if the last export had trouble
 	At      time.Time `json:"at,omitzero"`
-	Limit   int       `json:"limit,omitempty"` // highest level below a refused one; 0 for none
+	Limit   int       `json:"limit,omitempty"` // highest level below a refused level; 0 if no level was refused
 	LimitAt time.Time `json:"limit_at,omitzero"`
 }
 
-// Type records when patients last had, or lacked, resources of a type.
+// Type records when patients last had resources of a type, and when they last lacked them.
 type Type struct {
 	Found time.Time `json:"found,omitzero"` // when a patient last had a resource of the type
-	Empty time.Time `json:"empty,omitzero"` // when a patient last had none
+	Empty time.Time `json:"empty,omitzero"` // when a patient last had no such resource
 }
 
-// Trial records whether an optional server feature worked.
+// Trial records whether an optional feature of the server worked.
 type Trial struct {
 	Works bool      `json:"works"`
 	At    time.Time `json:"at,omitzero"` // time of the trial; zero if never tried
 }
 
-// Counts reports whether the trial is more recent than life.
+// Counts reports whether the trial took place within the last life.
 func (t Trial) Counts(now time.Time, life time.Duration) bool {
 	return !t.At.IsZero() && now.Sub(t.At) < life
 }
 
-// after returns the trial updated with an export's result. worked is nil if the export did not try the feature.
+// after returns the trial, updated with an export's result. worked is nil if the export did not try the feature.
 func (t Trial) after(worked *bool, now time.Time) (next Trial, isNew bool) {
 	if worked == nil || *worked == t.Works && !isOld(t.At, now) {
 		return t, false
@@ -96,7 +97,7 @@ func (t Trial) after(worked *bool, now time.Time) (next Trial, isNew bool) {
 	return Trial{Works: *worked, At: now}, true
 }
 
-// InFlight returns the initial and maximum number of concurrent requests for an export. Zero means unknown.
+// InFlight returns an export's initial and maximum numbers of concurrent requests. Zero means unknown.
 func (s Server) InFlight(now time.Time) (begin, limit int) {
 	if now.Sub(s.Load.At) < loadLife {
 		begin = s.Load.Handled
@@ -107,16 +108,16 @@ func (s Server) InFlight(now time.Time) (begin, limit int) {
 	return begin, limit
 }
 
-// IsEmpty reports whether no recently exported patient had resources of the type.
+// IsEmpty reports whether no recently exported patient had resources of a type.
 func (s Server) IsEmpty(resourceType string, now time.Time) bool {
 	one := s.Types[resourceType]
 	return !one.Empty.IsZero() && now.Sub(one.Empty) < typeLife && (one.Found.IsZero() || now.Sub(one.Found) >= typeLife)
 }
 
-// IsKnown reports whether the type has ever been searched.
+// IsKnown reports whether an export has ever searched for the type.
 func (s Server) IsKnown(resourceType string) bool { return s.Types[resourceType] != (Type{}) }
 
-// Batches reports whether to try a batch of searches, which is true unless one has failed recently.
+// Batches reports whether to try a batch of searches. It returns true unless a batch has failed recently.
 func (s Server) Batches(now time.Time) bool { return s.Batch.Works || !s.Batch.Counts(now, batchLife) }
 
 // Of returns the facts that still apply if the server states the given release. A different release may behave
@@ -133,23 +134,24 @@ func (s Server) Of(release string) Server {
 type Lesson struct {
 	Release string
 	Load    Experience
-	Found   []string // types that the patient has resources of
+	Found   []string // types of which the patient has resources
 	Empty   []string // types searched completely without results
-	Batch   *bool    // whether batches work; nil if not tried
-	Pages   Pages    // without At; zero if nothing was learned
+	Batch   *bool    // whether batches work; nil if never tried
+	Pages   Pages    // At is not set; zero if nothing was learned
 
-	Unlisted map[string]bool // for each type tried, whether the server responded
-	Attaches *bool           // whether _revinclude of Provenance works; nil if not tried
+	Unlisted map[string]bool // whether the server responded, for each type tried
+	Attaches *bool           // whether _revinclude of Provenance works; nil if never tried
 }
 
 // Experience is the outcome of one export's concurrent requests.
 type Experience struct {
 	Handled int  `json:"Bears"` // concurrent requests handled easily; 0 if too few were sent to judge
-	Limit   int  // highest level below one refused in this export; 0 for none
+	Limit   int  // highest level below a refused level; 0 if no level was refused
 	Trouble bool // whether the server refused requests or came close to a limit
 }
 
-// Learn returns the facts updated with an export's lessons at time now. isNew is false if there is nothing new.
+// Learn returns the facts, updated with an export's lessons at time now. isNew is false if the export learned nothing
+// new.
 func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	next = s.Of(lesson.Release)
 	isNew = s.Release != lesson.Release
@@ -175,7 +177,7 @@ func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	return next, isNew
 }
 
-// PageSize returns the initial and the largest page size. Zero means unknown.
+// PageSize returns the initial page size and the largest page size. Zero means unknown.
 func (s Server) PageSize(now time.Time) (size, most int) {
 	if now.Sub(s.Pages.At) >= loadLife {
 		return 0, 0
@@ -183,8 +185,8 @@ func (s Server) PageSize(now time.Time) (size, most int) {
 	return s.Pages.Size, s.Pages.Most
 }
 
-// after returns the load updated with an export's experience. A limit expires limitLife after the refusal, so a server
-// that raised its limit eventually gets more requests.
+// after returns the load, updated with an export's experience. A limit expires limitLife after the server's refusal, so
+// a server that raised its limit eventually gets more requests.
 func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNew bool) {
 	isNew = wasNew
 	if met.Limit > 0 {
@@ -200,7 +202,7 @@ func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNe
 	return l, isNew
 }
 
-// learnTypes adds the types that the patient has resources of.
+// learnTypes adds the types of which the patient has resources.
 func learnTypes(types map[string]Type, lesson Lesson, now time.Time) (next map[string]Type, isNew bool) {
 	next = map[string]Type{}
 	maps.Copy(next, types)
@@ -218,7 +220,7 @@ func learnTypes(types map[string]Type, lesson Lesson, now time.Time) (next map[s
 	return next, isNew
 }
 
-// learnUnlisted adds the results of trials for types that the server does not list.
+// learnUnlisted adds the results of trials for types that the server's CapabilityStatement does not list.
 func learnUnlisted(trials map[string]Trial, tried map[string]bool, now time.Time) (next map[string]Trial, isNew bool) {
 	if len(tried) == 0 {
 		return trials, false
@@ -238,8 +240,9 @@ func isOld(at, now time.Time) bool { return now.Sub(at) >= renewAfter }
 // maxName is the maximum length of a stored name, in bytes.
 const maxName = 100
 
-// ReleaseOf returns a name for the release of a server's software, from its CapabilityStatement. If there is no
-// version, it uses the date without the time of day, which some servers fill from their clock.
+// ReleaseOf returns a name for the release of a server's software, based on the server's CapabilityStatement. If the
+// statement contains no version, ReleaseOf uses the date without the time of day, which some servers fill from their
+// clock.
 func ReleaseOf(software, version, date string) string {
 	if version == "" {
 		version = date[:min(len(date), len("2006-01-02"))]

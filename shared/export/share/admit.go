@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// Admit assigns a tenant's free slots to the first tasks in line. It is idempotent and does nothing if no task is
+// Admit assigns a tenant's free slots to the first tasks in line. It is idempotent, and it does nothing if no task is
 // waiting.
 func (s Share) Admit(ctx context.Context, tenant org.Tenant) error {
 	err := retry.OnConflict(ctx, s.size+moreTries, func() error {
@@ -27,14 +27,15 @@ func (s Share) Admit(ctx context.Context, tenant org.Tenant) error {
 	return err
 }
 
-// admit implements Admit for a share as read. It returns fault.Conflict if the share has changed since.
+// admit implements Admit for a share that has been read. It returns fault.Conflict if the share has changed since the
+// read.
 func (s Share) admit(ctx context.Context, tenant org.Tenant, row Row) error {
 	now := s.now()
 	free := row.free(s.size, now, "")
 	if row.JoinedAt.IsZero() || len(free) == 0 {
 		return nil
 	}
-	line, err := s.rows.Line(ctx, tenant, len(free)+len(row.Places)) // a task with a slot may still be in the index
+	line, err := s.rows.Line(ctx, tenant, len(free)+len(row.Places)) // the index may still list a task that has a slot
 	if err != nil {
 		return fmt.Errorf("read line: %w", err)
 	}
@@ -59,8 +60,8 @@ func (s Share) admit(ctx context.Context, tenant org.Tenant, row Row) error {
 	return nil
 }
 
-// call assigns a free slot to a task in line, removes the task from the line, and sends its message. A crash in between
-// leaves a slot that expires soon, or a task that is due.
+// call assigns a free slot to a task in line, removes the task from the line, and sends the task's message. A crash
+// between these steps leaves a slot that expires soon, or a task that is due.
 func (s Share) call(ctx context.Context, tenant org.Tenant, row Row, number int,
 	taskID string,
 ) (called bool, err error) {

@@ -1,9 +1,9 @@
 // Package share limits the number of concurrent exports per tenant, so that a burst from one organisation leaves
 // workers for the others (docs/adr/0015-a-share-for-each-organisation.md). Each export occupies one of its tenant's
-// slots, called places in the code, under a lease that is renewed with the task's own. If no slot is free, the export
-// waits in line. The line is ordered by when the exports were requested, and a task that leaves a slot passes it to the
-// first in line. There is no counter. Slots are conditional writes to one row per tenant, so a crash blocks a slot no
-// longer than its lease.
+// slots, called places in the code, under a lease that is renewed with the task's own lease. If no slot is free, the
+// export waits in line. The line is ordered by the time at which the exports were requested. A task that leaves a slot
+// passes the slot to the first task in line. The package keeps no counter. Slots are conditional writes to one row per
+// tenant, so a crash blocks a slot no longer than the slot's lease.
 package share
 
 import (
@@ -19,26 +19,26 @@ import (
 )
 
 const (
-	// calledFor is the time that a slot is reserved for a task called from the line. It is long enough to recover from a
-	// lost message.
+	// calledFor is how long a slot is reserved for a task called from the line. This time is long enough to recover
+	// from a lost message.
 	calledFor = 2 * time.Minute
-	// lookAfter is the delay before the sweeper checks a share that has a line, or a called task.
+	// lookAfter is the delay before the sweeper checks a share that has a line or a called task.
 	lookAfter = 30 * time.Second
 	// announceEvery is the interval at which joining tasks announce the line again. announcedFor is how long an
 	// announcement is valid, which is much longer than the delay of the line's index.
 	announceEvery = 10 * time.Minute
 	announcedFor  = time.Hour
-	// moreTries is the number of attempts in addition to one per slot. All workers of a tenant write to the same row, and
-	// an attempt that loses to another worker finds the slot taken.
+	// moreTries is the number of attempts in addition to one attempt per slot. All of a tenant's workers write to the
+	// same row, and an attempt that loses to another worker finds the slot taken.
 	moreTries = 10
 )
 
-// Rows stores the shares and the lines. A line is an eventually consistent index.
+// Rows stores the shares and the lines. Each line is an eventually consistent index.
 type Rows interface {
-	// Share reads a tenant's share. It returns the zero value if there is none yet.
+	// Share reads a tenant's share. It returns the zero value if the share does not exist yet.
 	Share(ctx context.Context, tenant org.Tenant) (Row, error)
-	// TakePlace assigns a slot to a task. It returns fault.Conflict if the slot, or JoinedAt, has changed since it was
-	// read.
+	// TakePlace assigns a slot to a task. It returns fault.Conflict if the slot, or JoinedAt, has changed since the
+	// share was read.
 	TakePlace(ctx context.Context, tenant org.Tenant, seen Row, number int, next Holder) error
 	// KeepPlace renews a slot's lease. It returns fault.Conflict if the task's claim no longer holds the slot.
 	KeepPlace(ctx context.Context, place Place, until time.Time) error
@@ -47,22 +47,22 @@ type Rows interface {
 	LeavePlace(ctx context.Context, place Place) (Row, error)
 	// AnnounceLine sets JoinedAt. The share becomes due at dueAt, unless it is already due.
 	AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error
-	// EndLine clears JoinedAt and the share's due time. It returns fault.Conflict if JoinedAt has changed since it was
-	// read.
+	// EndLine clears JoinedAt and the share's due time. It returns fault.Conflict if JoinedAt has changed since the
+	// share was read.
 	EndLine(ctx context.Context, tenant org.Tenant, seen time.Time) error
 	// JoinLine releases the task's lease and adds the task to the line. It returns fault.Conflict if another worker has
 	// claimed the task.
 	JoinLine(ctx context.Context, task export.Task, at time.Time) error
-	// Line returns the first tasks in line, ordered by creation.
+	// Line returns the first tasks in line, ordered by creation time.
 	Line(ctx context.Context, tenant org.Tenant, limit int) ([]Waiting, error)
-	// Task reads a task. It returns fault.NotFound if there is none.
+	// Task reads a task. It returns fault.NotFound if the task does not exist.
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 	// CallTask removes a task from the line and stores Waited. The task becomes due at dueAt. CallTask returns
-	// fault.Conflict if the task no longer waits.
+	// fault.Conflict if the task is no longer waiting.
 	CallTask(ctx context.Context, task export.Task, dueAt time.Time) error
 }
 
-// Waiting is a task waiting in line.
+// Waiting is a task that is waiting in line.
 type Waiting struct {
 	TaskID    string
 	CreatedAt time.Time
@@ -81,7 +81,7 @@ type Enqueuer interface {
 	EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error
 }
 
-// Share assigns slots to tenants' exports. Errors other than fault.Conflict are internal failures.
+// Share assigns slots to tenants' exports. Any error other than fault.Conflict is an internal failure.
 type Share struct {
 	rows     Rows
 	enqueuer Enqueuer
@@ -90,14 +90,15 @@ type Share struct {
 	now      func() time.Time
 }
 
-// New returns a Share that gives each tenant size slots, at least one. lease is the duration of a worker's lease.
+// New returns a Share that gives each tenant size slots, or one slot if size is smaller than one. lease is the duration
+// of a worker's lease.
 func New(rows Rows, enqueuer Enqueuer, size int, lease time.Duration, now func() time.Time) Share {
 	return Share{rows: rows, enqueuer: enqueuer, size: max(size, 1), lease: lease, now: now}
 }
 
-// Enter assigns a slot to a task that its worker has just claimed: the slot reserved for the task or held by it before,
-// or a free one if no earlier task is waiting. If there is none, the task joins the line and its worker no longer holds
-// it.
+// Enter assigns a slot to a task that its worker has just claimed. The slot is the slot reserved for the task, the slot
+// that the task held before, or a free slot if no earlier task is waiting. If no such slot exists, the task joins the
+// line and its worker no longer holds the task.
 func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn bool, err error) {
 	var row Row
 	err = retry.OnConflict(ctx, s.size+moreTries, func() (err error) {
@@ -125,7 +126,7 @@ func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn b
 	return Place{}, false, err
 }
 
-// Keep renews a slot for the duration of a worker's lease. It returns fault.Conflict if the task has lost the slot.
+// Keep renews a slot for the duration of a worker's lease. It returns fault.Conflict if the task has lost its slot.
 func (s Share) Keep(ctx context.Context, place Place) error {
 	if err := s.rows.KeepPlace(ctx, place, s.now().Add(s.lease)); err != nil {
 		return fmt.Errorf("keep place: %w", err)
@@ -134,7 +135,7 @@ func (s Share) Keep(ctx context.Context, place Place) error {
 }
 
 // Leave frees a slot and passes it to the first task in line, even if the run's context has just ended. If Leave fails,
-// the lease's expiry and the sweeper have the same effect later.
+// the lease's expiry and the sweeper free the slot later.
 func (s Share) Leave(ctx context.Context, place Place) {
 	ctx = context.WithoutCancel(ctx)
 	row, err := s.rows.LeavePlace(ctx, place)
@@ -146,7 +147,7 @@ func (s Share) Leave(ctx context.Context, place Place) {
 	}
 }
 
-// leaveOthers frees all of a task's slots except the one it has entered.
+// leaveOthers frees all of a task's slots except the slot that the task has entered.
 func (s Share) leaveOthers(ctx context.Context, task export.Task, row Row, entered int) {
 	for _, number := range row.of(task.ID) {
 		if number != entered {
@@ -155,7 +156,7 @@ func (s Share) leaveOthers(ctx context.Context, task export.Task, row Row, enter
 	}
 }
 
-// choose selects the slot that a task can take.
+// choose selects the slot that a task can take from its tenant's slots.
 func (s Share) choose(ctx context.Context, task export.Task, row Row,
 	now time.Time,
 ) (number int, found bool, err error) {
@@ -178,8 +179,9 @@ func (s Share) choose(ctx context.Context, task export.Task, row Row,
 	return free[0], true, nil
 }
 
-// join adds a task to the line. It announces the line first, so a crash in between leaves only an announcement of an
-// empty line. A task that left a slot meanwhile has not seen this one, so join checks the slots once more.
+// join adds a task to the line. It announces the line first, so a crash between the two steps leaves only an
+// announcement of an empty line. A task that left a slot in the meantime did not see the joining task, so join checks
+// the slots once more.
 func (s Share) join(ctx context.Context, task export.Task, row Row) error {
 	now := s.now()
 	if now.Sub(row.JoinedAt) >= announceEvery {

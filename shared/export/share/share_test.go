@@ -35,8 +35,8 @@ func TestShareRunsWaitingExportsInRequestOrder(t *testing.T) {
 				t.Errorf("export %d has waited %v, want %v, and has failed %d times", number, task.Waited, want, task.Failures)
 			}
 		}
-		// A task costs five writes: to join, to be called (two), to enter and to leave. In addition, a slot is renewed every
-		// 20 seconds and the line is announced every ten minutes.
+		// A task costs five writes: one to join, two to be called, one to enter and one to leave. In addition, a slot
+		// is renewed every 20 seconds and the line is announced every ten minutes.
 		if most := many*(5+int(w.takes/(20*time.Second))) + 20; *writes > most {
 			t.Errorf("%d writes for %d exports, want at most %d", *writes, many, most)
 		}
@@ -74,7 +74,7 @@ func TestPlaceIsReassignedWhenDeadWorkersLeaseExpires(t *testing.T) {
 		if err != nil || !isIn {
 			t.Fatalf("%v, %v", isIn, err)
 		}
-		<-time.After(lease) // without renewing its lease
+		<-time.After(lease) // the worker does not renew its lease
 		second, isIn, err := w.share(&life{}).Enter(t.Context(), w.claim(t, 1))
 		if err != nil || !isIn || second.Number != place.Number {
 			t.Errorf("place %+v, %v, %v; want that of the first", second, isIn, err)
@@ -121,7 +121,7 @@ func TestEnterDoesNotOvertakeLine(t *testing.T) {
 				t.Fatalf("export %d: %v, %v", i, isIn, err)
 			}
 		}
-		if _, err := w.tasks.LeavePlace(t.Context(), first); err != nil { // its worker dies before it calls the next task
+		if _, err := w.tasks.LeavePlace(t.Context(), first); err != nil { // worker dies before it calls the next task
 			t.Fatal(err)
 		}
 		if _, isIn, err := w.share(&life{}).Enter(t.Context(), w.claim(t, 3)); isIn || err != nil {
@@ -141,7 +141,7 @@ func TestAdmitSkipsTaskThatEndedInLine(t *testing.T) {
 		synctest.Wait() // the first task has entered
 		w.ask(t.Context(), 1, 3)
 		<-time.After(time.Second)
-		// its connection was abandoned
+		// connection abandoned in the meantime
 		w.tasks.Change(tenant, taskNumber(1), func(task *export.Task) { task.Status = export.Failed })
 		w.sweep(t.Context(), time.Hour)
 		if got := len(w.began); got != 2 {
@@ -178,7 +178,7 @@ func TestAdmitCallsNextTaskWhenCalledTaskEndsMeanwhile(t *testing.T) {
 }
 
 // TestTaskCalledTwiceKeepsOnlyEnteredPlace simulates two workers that call the same task, each to a different slot. The
-// later worker releases its slot, unless the task has already entered it.
+// later worker releases its slot, unless the task has already entered that slot.
 func TestTaskCalledTwiceKeepsOnlyEnteredPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestTaskCalledTwiceKeepsOnlyEnteredPlace(t *testing.T) {
 			if call != "CallTask" || !isCalled.CompareAndSwap(false, true) {
 				return effect()
 			}
-			w.share(&life{}).Leave(t.Context(), in[1]) // also calls the task
+			w.share(&life{}).Leave(t.Context(), in[1]) // also calls the waiting task
 			task, err := w.tasks.ClaimTask(t.Context(), tenant, taskNumber(2), time.Now(), time.Now().Add(lease))
 			if err == nil {
 				entered, _, err = w.share(&life{}).Enter(t.Context(), task)
@@ -266,7 +266,7 @@ func TestShareHasAtLeastOnePlace(t *testing.T) {
 	})
 }
 
-// claim opens and claims a task.
+// claim opens a task and claims it for a worker.
 func (w *world) claim(t *testing.T, number int) export.Task {
 	t.Helper()
 	w.tasks.Put(pendingTask(number))

@@ -27,7 +27,7 @@ var (
 
 // life is one invocation of a worker, which may die during a call.
 type life struct {
-	endsAt int  // number of the fatal call, starting at 1; 0 for none
+	endsAt int  // number of the fatal call, from 1; 0 if no call is fatal
 	after  bool // whether the fatal call takes effect, so that only its response is lost
 	calls  int
 }
@@ -48,7 +48,7 @@ func (l *life) call(effect func() error) error {
 	return errDead
 }
 
-// dying is the store as accessed by one invocation.
+// dying is the store as seen by one worker invocation.
 type dying struct {
 	*memory.Tasks
 
@@ -103,9 +103,9 @@ func (d dying) CallTask(ctx context.Context, task export.Task, dueAt time.Time) 
 type world struct {
 	tasks *memory.Tasks
 	size  int
-	takes time.Duration // duration of an export
-	// next returns the next invocation's life, and how and when its first run ends. A nil life survives and completes the
-	// export.
+	takes time.Duration // how long an export takes
+	// next returns the next invocation's life, and how and when the invocation's first run ends. A worker with a nil
+	// life survives and completes the export.
 	next func() (*life, export.Kind, time.Duration)
 
 	mu      sync.Mutex
@@ -179,7 +179,7 @@ func (w *world) share(l *life) share.Share {
 	return share.New(dying{w.tasks, l}, messages{w, l}, w.size, lease, time.Now)
 }
 
-// invoke simulates the export worker without the export itself (package worker, Work).
+// invoke simulates the export worker, omitting the export itself (package worker, Work).
 func (w *world) invoke(ctx context.Context, id string) {
 	l, end, wait := &life{}, export.Done, time.Duration(0)
 	if w.next != nil {
@@ -217,7 +217,7 @@ func (w *world) invoke(ctx context.Context, id string) {
 	_ = w.tasks.FinishTask(ctx, task, webhook.Event{ID: id, Tenant: tenant})
 }
 
-// run works on a task for the duration of an export. It reports false if it was interrupted.
+// run works on a task for the duration of an export. It reports false if the run was interrupted.
 func (w *world) run(ctx context.Context, s share.Share, place share.Place, task export.Task) bool {
 	w.mu.Lock()
 	w.running++
@@ -241,7 +241,7 @@ func (w *world) run(ctx context.Context, s share.Share, place share.Place, task 
 	return true
 }
 
-// sweep runs the sweeper once a minute, for the given time or until nothing is pending.
+// sweep runs the sweeper once a minute, either for the given time or until nothing is pending.
 func (w *world) sweep(ctx context.Context, long time.Duration) {
 	for end := time.Now().Add(long); time.Now().Before(end) && w.pending() > 0; {
 		<-time.After(time.Minute)
@@ -276,7 +276,7 @@ func (w *world) pending() (many int) {
 	return many
 }
 
-// checkNothingIsLeft waits until all leases have expired and the line has ended.
+// checkNothingIsLeft waits until all leases have expired and the line has ended, then checks that no slot is occupied.
 func (w *world) checkNothingIsLeft(t *testing.T) {
 	t.Helper()
 	w.workers.Wait()
@@ -299,8 +299,8 @@ func (w *world) checkNothingIsLeft(t *testing.T) {
 	}
 }
 
-// accidents returns a source of random worker lives: some end at one of their calls, and some runs end before the
-// export does.
+// accidents returns a source of random worker lives. Some lives end at one of the worker's calls, and some runs end
+// before the export does.
 func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
 	var mu sync.Mutex
 	return func() (*life, export.Kind, time.Duration) {
@@ -320,7 +320,7 @@ func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
 	}
 }
 
-// lost makes the named calls fail with a conflict, although the store has none.
+// lost makes the named calls fail with a conflict, although the store has no conflict.
 func lost(calls ...string) memory.Hook {
 	return func(call string, effect func() error) error {
 		if slices.Contains(calls, call) {

@@ -15,7 +15,7 @@ func NewFlight(most int) *Flight { return &Flight{newFlight(most)} }
 // Limit returns the current limit of concurrent requests.
 func (f *Flight) Limit() int { return f.flight.limit }
 
-// Shown returns the concurrency limit observed so far, 0 for none.
+// Shown returns the concurrency limit observed so far, or 0 if no limit was observed.
 func (f *Flight) Shown() int { return f.flight.shown() }
 
 // Expect wraps flight.expect for tests.
@@ -24,15 +24,15 @@ func (f *Flight) Expect(begin, limit int) { f.flight.expect(begin, limit) }
 // Load wraps flight.load for tests.
 func (f *Flight) Load() known.Experience { return f.flight.load() }
 
-// OneByOne sends count requests sequentially, each after the previous response.
+// OneByOne sends count requests sequentially. Each request is sent after the previous response.
 func (f *Flight) OneByOne(count int) {
 	for range count {
 		f.flight.complete(completion{number: f.flight.start(1), beside: 1, sign: calm, took: time.Second})
 	}
 }
 
-// Together sends as many concurrent requests as allowed and then completes them. answer returns the result of each,
-// given the number in flight when it was sent.
+// Together sends as many concurrent requests as allowed and then completes them. answer returns each request's result,
+// given the number of requests in flight when that request was sent.
 func (f *Flight) Together(answer func(beside int) (sign string, took time.Duration)) {
 	signs := map[string]sign{"calm": calm, "nothing": unrelated, "strain": strain, "refusal": refusal}
 	var all []completion

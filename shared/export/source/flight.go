@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// firstInFlight is the initial number of concurrent requests in a run. It is low because a server's clinicians have
-	// priority.
+	// firstInFlight is the number of concurrent requests with which a run starts. It is low because a server's
+	// clinicians have priority.
 	firstInFlight = 4
-	// mostInFlight is the maximum number of concurrent requests, for a server that handles them easily.
+	// mostInFlight is the maximum number of concurrent requests to a server that handles concurrent requests easily.
 	mostInFlight = 8
-	// lateTimes and lateBy define a late response: one slower than lateTimes the usual time plus lateBy. A response slower
-	// than lateTimes that threshold and than veryLate is a sign of strain.
+	// lateTimes and lateBy define a late response: it takes longer than lateTimes the usual time plus lateBy. A
+	// response is a sign of strain if it takes longer than both lateTimes that threshold and veryLate.
 	lateTimes = 2
 	lateBy    = 100 * time.Millisecond
 	veryLate  = 2 * time.Second
-	// provenBy is the number of calm responses at a concurrency level after which a refusal must have another cause. Fewer
-	// prove nothing, because some of the other requests may just have ended.
+	// provenBy is the number of calm responses at a concurrency level after which a refusal must have another cause.
+	// Fewer calm responses prove nothing, because some of the other requests may just have ended.
 	provenBy = 24
 )
 
@@ -28,12 +28,12 @@ type sign int
 
 const (
 	calm      sign = iota // the server responded normally
-	unrelated             // the failure was due to the request itself
+	unrelated             // the request itself caused the failure
 	strain                // near a limit: a nearly exhausted rate limit, or a temporary failure
-	refusal               // the server refused the work: 429, 503 or a Retry-After
+	refusal               // the server refused the work: 429, 503 or Retry-After
 )
 
-// completion describes a completed request.
+// completion describes one completed request.
 type completion struct {
 	number int // sequence number of the request
 	beside int // requests in flight at the same time, including this one
@@ -41,27 +41,29 @@ type completion struct {
 	took   time.Duration
 }
 
-// flight limits the number of concurrent requests to one server. It adds one after as many calm responses as the limit,
-// halves the limit after a sign of strain or a refusal (additive increase, multiplicative decrease; RFC 5681 section
-// 3.1), and subtracts one if responses are much later than usual. A refusal above the proven concurrency reveals a
-// limit, which is not exceeded again. If a single request is refused while no others are in flight, the server limits
-// the rate instead. A flight is not safe for concurrent use.
+// flight limits the number of concurrent requests to one server. After as many calm responses as the limit, the flight
+// increases the limit by one. After a sign of strain or a refusal, it halves the limit (additive increase,
+// multiplicative decrease; RFC 5681 section 3.1). If responses are much later than usual, it decreases the limit by
+// one. A refusal above the proven concurrency reveals a limit, which the flight does not exceed again. If a single
+// request is refused while no other requests are in flight, the server limits the rate instead. A flight is not safe
+// for concurrent use.
 type flight struct {
-	limit    int                   // current limit of concurrent requests
-	ceiling  int                   // upper bound of limit, learned from refusals
+	limit    int                   // current limit on concurrent requests
+	ceiling  int                   // upper bound of limit, as learned from refusals
 	most     int                   // upper bound of ceiling, regardless of the server's capacity
-	calm     [mostInFlight + 1]int // calm responses, by the number of requests in flight
-	isFull   bool                  // whether the limit was reached since it last changed
-	inARow   int                   // consecutive calm responses since the limit last changed
-	usual    time.Duration         // smoothed response time
-	left     int                   // requests sent so far
-	troubled bool                  // whether there was strain or a refusal
-	refused  bool                  // whether a refusal lowered ceiling
-	// requests sent before the limit was last lowered; their results add no information
+	calm     [mostInFlight + 1]int // number of calm responses, by requests in flight
+	isFull   bool                  // whether requests have reached limit since it last changed
+	inARow   int                   // consecutive calm responses since limit last changed
+	usual    time.Duration         // smoothed response time of the server
+	left     int                   // number of requests sent so far
+	troubled bool                  // whether the run saw strain or a refusal
+	refused  bool                  // whether a refusal has lowered ceiling
+	// requests sent before limit was last lowered; their results add no information
 	turned int
 }
 
-// newFlight returns the flight for a server that allows most concurrent requests, or 0 if unknown.
+// newFlight returns the flight for a server that allows most concurrent requests. A most of 0 means that the number is
+// unknown.
 func newFlight(most int) flight {
 	if most <= 0 || most > mostInFlight {
 		most = mostInFlight
@@ -69,8 +71,8 @@ func newFlight(most int) flight {
 	return flight{limit: min(firstInFlight, most), ceiling: most, most: most}
 }
 
-// expect raises the initial concurrency to begin, a level the server has handled before, and caps it at shown, the
-// limit observed so far. Zero means unknown.
+// expect raises the initial concurrency to begin, a level that the server has handled before, and caps the concurrency
+// at shown, the limit observed so far. Zero means unknown.
 func (f *flight) expect(begin, shown int) {
 	if shown > 0 {
 		f.ceiling = min(shown, f.ceiling)
@@ -81,7 +83,7 @@ func (f *flight) expect(begin, shown int) {
 	f.limit = min(max(f.limit, begin), f.ceiling)
 }
 
-// load returns the experience from the requests completed so far.
+// load returns the experience from the requests that have completed so far.
 func (f *flight) load() known.Experience {
 	met := known.Experience{Trouble: f.troubled}
 	if f.refused {
@@ -95,7 +97,7 @@ func (f *flight) load() known.Experience {
 	return met
 }
 
-// shown returns the observed concurrency limit, or 0 for none.
+// shown returns the observed concurrency limit, or 0 if no limit was observed.
 func (f *flight) shown() int {
 	if f.ceiling == f.most {
 		return 0
@@ -103,7 +105,8 @@ func (f *flight) shown() int {
 	return f.ceiling
 }
 
-// start registers a request that is about to be sent. beside is the number of requests in flight, including this one.
+// start registers a request that is about to be sent. beside is the number of requests in flight, including the new
+// request.
 func (f *flight) start(beside int) (number int) {
 	f.isFull = f.isFull || beside >= f.limit
 	f.left++
@@ -124,7 +127,7 @@ func (f *flight) complete(l completion) {
 		case f.isProven(l.beside):
 		case l.number > f.turned:
 			f.ceiling = min(f.ceiling, l.beside-1)
-		default: // one of several requests refused together
+		default: // one of several requests that were refused together
 			f.ceiling = max(1, f.ceiling-1)
 		}
 	case unrelated:
@@ -135,10 +138,10 @@ func (f *flight) complete(l completion) {
 	f.lower(l, f.limit/2)
 }
 
-// isProven reports whether the server has proven to handle beside concurrent requests.
+// isProven reports whether the server has shown that it can handle beside concurrent requests.
 func (f *flight) isProven(beside int) bool { return f.answered(beside) >= provenBy }
 
-// answered counts the calm responses with at least beside requests in flight.
+// answered returns the number of calm responses with at least beside requests in flight.
 func (f *flight) answered(beside int) (answers int) {
 	for _, count := range f.calm[beside:] {
 		answers += count
@@ -146,7 +149,7 @@ func (f *flight) answered(beside int) (answers int) {
 	return answers
 }
 
-// hasAnswered reports whether any request got a calm response.
+// hasAnswered reports whether any request has received a calm response.
 func (f *flight) hasAnswered() bool { return slices.Max(f.calm[:]) > 0 }
 
 func (f *flight) completeCalm(l completion) {
@@ -170,7 +173,8 @@ func (f *flight) completeCalm(l completion) {
 	}
 }
 
-// lower lowers the limit to at most the given one, once for all requests that were in flight together.
+// lower lowers the limit to at most the given value. The limit is lowered only once for all requests that were in
+// flight together.
 func (f *flight) lower(l completion, limit int) {
 	f.limit, f.inARow, f.isFull = min(f.limit, f.ceiling), 0, false
 	if l.number > f.turned {

@@ -10,47 +10,48 @@ import (
 )
 
 const (
-	// aheadLimit is the maximum size, in bytes, of a document read ahead of its turn. A larger document is requested again
-	// in its turn, so only one such document is held in memory at a time.
+	// aheadLimit is the maximum size, in bytes, of a document that is read ahead of its turn. A larger document is
+	// requested again when its turn comes, so only one such document is held in memory at a time.
 	aheadLimit = 2 << 20
-	// aheadRoom is the maximum total size of all documents read ahead, in bytes.
+	// aheadRoom is the maximum total size, in bytes, of all documents that are read ahead.
 	aheadRoom = 16 << 20
 )
 
 // turn is a reader's position in the writing order. The reader reads one document at a time. The limiter owns the
-// fields.
+// turn's fields.
 type turn struct {
 	isNext bool  // the next turn: nothing is written before its next document arrives
-	ahead  int   // documents read but not yet taken
-	held   int64 // bytes of those documents, plus the one being read ahead
+	ahead  int   // documents that were read but not yet taken
+	held   int64 // bytes of the unread documents, and of the one being read ahead
 }
 
-// Limiter admits requests to one server. It limits concurrent requests to the number the server handles, and documents
-// read ahead to the available room. The next turn goes first; all other requests are admitted in order of arrival.
+// Limiter admits requests to one server. It limits concurrent requests to the number that the server handles, and
+// documents read ahead to the available room. The next turn's requests go first; all other requests are admitted in
+// order of arrival.
 type Limiter struct {
 	mu     sync.Mutex
 	flight flight
-	busy   int   // requests in flight
-	held   int64 // bytes of documents held ahead of their turn
+	busy   int   // number of requests in flight
+	held   int64 // total bytes of documents held ahead of their turn
 	line   []*waiter
 
 	oneByOne bool // whether reading ahead is disabled until the server has responded
 }
 
-// waiter is a request waiting to be admitted.
+// waiter is a request that is waiting to be admitted.
 type waiter struct {
 	turn   *turn // nil for a request that does not read ahead
 	passed chan struct{}
 	number int
 	beside int
-	room   int64 // bytes reserved for its document
+	room   int64 // bytes reserved for the request's document
 }
 
-// isNext reports whether this request's document is the next one to be written.
+// isNext reports whether the request's document is the next document to be written.
 func (v *waiter) isNext() bool { return v.turn == nil || v.turn.isNext && v.turn.ahead == 0 }
 
-// ShownLimit returns the number of concurrent requests that the server was observed to handle, for use with Expect. It
-// returns 0 if no limit was observed.
+// ShownLimit returns the number of concurrent requests that the server was observed to handle. Pass this number to
+// Expect. ShownLimit returns 0 if no limit was observed.
 func (l *Limiter) ShownLimit() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,8 +59,8 @@ func (l *Limiter) ShownLimit() int {
 }
 
 // OneByOne disables reading ahead until the server has responded to a request. A run starts in this mode if the
-// previous run ended because the server demanded a pause, so that requests sent ahead don't provoke another refusal.
-// Call OneByOne before the first request.
+// previous run ended because the server demanded a pause. In this mode, requests sent ahead cannot provoke another
+// refusal. Call OneByOne before the first request.
 func (l *Limiter) OneByOne() { l.oneByOne = true }
 
 // IsOneByOne reports whether reading ahead is currently disabled.
@@ -69,9 +70,9 @@ func (l *Limiter) IsOneByOne() bool {
 	return l.oneByOne && !l.flight.hasAnswered()
 }
 
-// Expect sets the results of earlier exports and runs: the number of concurrent requests that the server handled easily
-// (begin), and the number above which it refuses requests (limit). Zero means unknown. Call Expect before the first
-// request that needs a token.
+// Expect sets the results of earlier exports and runs. begin is the number of concurrent requests that the server
+// handled easily. limit is the number above which the server refuses requests. Zero means unknown. Call Expect before
+// the first request that needs a token.
 func (l *Limiter) Expect(begin, limit int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,14 +80,14 @@ func (l *Limiter) Expect(begin, limit int) {
 	l.admit()
 }
 
-// Load returns this run's experience with concurrent requests.
+// Load returns the run's experience with concurrent requests.
 func (l *Limiter) Load() known.Experience {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.flight.load()
 }
 
-// enter waits until a request may be sent. If the error is nil, the caller must call leave.
+// enter waits until a request may be sent. If the returned error is nil, the caller must call leave.
 func (l *Limiter) enter(ctx context.Context, of *turn) (*waiter, error) {
 	v := &waiter{turn: of, passed: make(chan struct{})}
 	l.mu.Lock()
@@ -109,7 +110,7 @@ func (l *Limiter) enter(ctx context.Context, of *turn) (*waiter, error) {
 	return nil, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 }
 
-// leave completes a request that returned a document of the given size, and records its completion.
+// leave completes a request that returned a document of the given size, and records the request's completion.
 func (l *Limiter) leave(v *waiter, bytes int64, how completion) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,7 +120,7 @@ func (l *Limiter) leave(v *waiter, bytes int64, how completion) {
 	l.admit()
 }
 
-// freeSlot frees a waiter's slot. A document read ahead remains held.
+// freeSlot frees a waiter's slot. A document that was read ahead remains held.
 func (l *Limiter) freeSlot(v *waiter, bytes int64) {
 	l.busy--
 	if v.room > 0 {
@@ -127,7 +128,7 @@ func (l *Limiter) freeSlot(v *waiter, bytes int64) {
 	}
 }
 
-// prioritize admits a turn's requests first, because nothing can be written before its document arrives.
+// prioritize admits a turn's requests first, because nothing can be written before the turn's document arrives.
 func (l *Limiter) prioritize(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,14 +136,14 @@ func (l *Limiter) prioritize(of *turn) {
 	l.admit()
 }
 
-// keep records that a turn's document was read and is ready to be taken.
+// keep records that a turn's document has been read and is ready to be taken.
 func (l *Limiter) keep(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	of.ahead++
 }
 
-// take frees the room of a turn's document, which is now being written.
+// take frees the room held by a turn's document, because the document is now being written.
 func (l *Limiter) take(of *turn, room int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -151,7 +152,7 @@ func (l *Limiter) take(of *turn, room int64) {
 	l.admit()
 }
 
-// release frees all room of a turn whose documents are no longer needed.
+// release frees all room held by a turn whose documents are no longer needed.
 func (l *Limiter) release(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,13 +167,13 @@ func (l *Limiter) limit() int {
 	return l.flight.limit
 }
 
-// hold increases the room that a turn holds.
+// hold increases the amount of room that a turn holds.
 func (l *Limiter) hold(of *turn, more int64) {
 	l.held += more
 	of.held += more
 }
 
-// admit admits waiting requests while slots and room are free.
+// admit admits waiting requests for as long as slots and room are free.
 func (l *Limiter) admit() {
 	for l.busy < l.flight.limit && len(l.line) > 0 {
 		at := max(0, slices.IndexFunc(l.line, (*waiter).isNext))
@@ -191,7 +192,7 @@ func (l *Limiter) admit() {
 	}
 }
 
-// signOf derives the sign from a completed request.
+// signOf derives a load sign from a completed request.
 func signOf(rate fhir.Rate, failed *fhir.RequestError) sign {
 	switch {
 	case failed == nil && isScarce(rate):

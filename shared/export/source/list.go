@@ -7,12 +7,12 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// listLimit is the maximum size of a response to a search by ids, in bytes. The response is held in memory until its
+// listLimit is the maximum size, in bytes, of the response to a search by ids. The response is held in memory until its
 // last resource is written.
 const listLimit = 512 << 10
 
 // List reads the resources of a type with these ids as one page. NextLost reports that the page is incomplete. A
-// response that is too large counts as a refusal, after which the resources can be read individually.
+// response that is too large counts as a refusal. After a refusal, the resources can be read individually.
 func (s *Session) List(resourceType string, ids []string, base fhir.Base) Fetch {
 	search := s.Search(plan.Listed(resourceType, ids), base)
 	return func(ctx context.Context, wanted Wanted) (Page, error) {

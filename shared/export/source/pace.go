@@ -12,23 +12,24 @@ import (
 const (
 	maxTries    = 5
 	firstWait   = 500 * time.Millisecond
-	longestWait = 30 * time.Second // the run ends for a longer wait, and the task waits in the queue
-	// scarce is the divisor of a rate limit below which requests wait for its next window: fewer than 1/scarce of the
-	// requests remain.
+	longestWait = 30 * time.Second // for a longer wait, the run ends and the task waits in the queue
+	// scarce is the threshold below which requests wait for a rate limit's next window: fewer than 1/scarce of the
+	// window's requests remain.
 	scarce = 20
 )
 
-// pace limits the request rate to a server.
+// pace limits the rate of requests to a server.
 type pace struct {
 	now     func() time.Time
-	pauseBy time.Time // latest end of any wait; zero for no limit
-	// giveUpBy is set before the first request. If a server demands a pause beyond it, the session gives up on the server:
-	// it sends no further requests, and the remaining ones count as failed. Zero means no limit.
+	pauseBy time.Time // latest end of any wait; zero if there is no limit
+	// giveUpBy is set before the first request. If a server demands a pause beyond giveUpBy, the session gives up on
+	// the server. The session then sends no further requests, and the remaining requests count as failed. A zero
+	// giveUpBy means no limit.
 	giveUpBy time.Time
 
 	mu        sync.Mutex
 	notBefore time.Time          // end of the pause that the server demanded
-	demand    *fhir.RequestError // the refusal that demanded the pause; nil if a rate limit is merely nearly exhausted
+	demand    *fhir.RequestError // refusal that demanded the pause; nil if a rate limit is nearly exhausted
 }
 
 // triesFor returns the number of attempts for a request that failed with the given error.
@@ -53,15 +54,16 @@ func triesFor(failed *fhir.RequestError) int {
 }
 
 // slowDown delays requests until the next window of a nearly exhausted rate limit. It does not wait for a window that
-// ends after longestWait: the server has refused nothing yet, and will state the required wait if it does.
+// ends after longestWait. In that case the server has not refused a request yet, and a later refusal will state the
+// required wait.
 func (p *pace) slowDown(rate fhir.Rate) {
 	if isScarce(rate) && rate.Reset <= longestWait {
 		p.pauseFor(rate.Reset, nil)
 	}
 }
 
-// recordDemand stores the pause that a refusal demands, regardless of its length. The pause applies to all requests,
-// and also after the last attempt at the refused one (RFC 9110 section 10.2.3, RFC 6585 section 4).
+// recordDemand stores the pause that a refusal demands, regardless of the pause's length. The pause applies to all
+// requests, and also after the last attempt at the refused request (RFC 9110 section 10.2.3, RFC 6585 section 4).
 func (p *pace) recordDemand(failed *fhir.RequestError) {
 	if failed.RetryAfter > 0 {
 		p.pauseFor(failed.RetryAfter, failed)
@@ -79,21 +81,22 @@ func (p *pace) pauseFor(wait time.Duration, demand *fhir.RequestError) {
 	}
 }
 
-// left returns the remainder of the pause that the server demanded, and the refusal that demanded it, if any.
+// left returns the remainder of the pause that the server demanded, and the refusal, if any, that demanded the pause.
 func (p *pace) left() (wait time.Duration, demand *fhir.RequestError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return max(p.notBefore.Sub(p.now()), 0), p.demand
 }
 
-// givenUp reports whether the session has given up on the server, and returns the refusal that caused it.
+// givenUp reports whether the session has given up on the server, and returns the refusal that made it give up.
 func (p *pace) givenUp() (demand *fhir.RequestError, isGivenUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.demand, p.demand != nil && !p.giveUpBy.IsZero() && p.notBefore.After(p.giveUpBy)
 }
 
-// waitForServer waits until requests may be sent. If the wait is too long for a running function, it stops the run.
+// waitForServer waits until requests may be sent. If the wait is too long for a running function, waitForServer stops
+// the run.
 func (p *pace) waitForServer(ctx context.Context) (export.Result, error) {
 	for {
 		wait, demand := p.left()
@@ -109,7 +112,7 @@ func (p *pace) waitForServer(ctx context.Context) (export.Result, error) {
 	}
 }
 
-// putOff returns the result that ends a run for a wait. demand is the refusal that demands the wait, or nil.
+// putOff returns the result that ends a run because of a wait. demand is the refusal that demands the wait, or nil.
 func putOff(wait time.Duration, demand *fhir.RequestError) export.Result {
 	stop := export.Result{Kind: export.Yield, Wait: wait}
 	if demand != nil {

@@ -14,12 +14,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connections reads connections. It returns fault.NotFound if a connection does not exist.
+// Connections reads connections. It returns fault.NotFound if the connection does not exist.
 type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Endpoints reads endpoints of the catalogue. It returns fault.NotFound if an endpoint does not exist.
+// Endpoints reads the catalogue's endpoints. It returns fault.NotFound if the endpoint does not exist.
 type Endpoints interface {
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }

@@ -15,26 +15,26 @@ import (
 type Response struct {
 	Body   []byte
 	Failed *fhir.RequestError // failure of the last attempt
-	Stop   export.Result      // set if the run can't continue
+	Stop   export.Result      // set if the run cannot continue
 	Took   time.Duration      // duration of the successful request
 }
 
-// Page is the result of a request for a page of resources or for content.
+// Page is the result of a request for a page of resources or for an attachment's content.
 type Page struct {
 	fhir.Bundle
 
-	Parts   []fhir.BatchPage // set for a batch
-	Content *Content         // set for content; nil if it is too large to read ahead
-	Bytes   int              // size of the page in bytes
+	Parts   []fhir.BatchPage // set only for a batch response
+	Content *Content         // set for content; nil if the content is too large to read ahead
+	Bytes   int              // page size in bytes
 	Took    time.Duration    // duration of the successful request
 
 	Failed *fhir.RequestError // failure of the last attempt
-	Stop   export.Result      // set if the run can't continue
+	Stop   export.Result      // set if the run cannot continue
 
-	room int64 // bytes of memory in use
+	room int64 // bytes of memory used by the page
 }
 
-// Content holds the content at an attachment's URL.
+// Content holds the content that an attachment's URL refers to.
 type Content struct {
 	Type string // media type stated by the server; empty if missing
 	Data []byte
@@ -43,21 +43,21 @@ type Content struct {
 // IsThere reports whether the request returned a page.
 func (p Page) IsThere() bool { return p.Failed == nil && !p.Stop.Stops() }
 
-// ErrOther means that a response is JSON but not the requested resource.
+// ErrOther means that a response is JSON but does not contain the requested resource.
 var ErrOther = errors.New("not the requested resource")
 
 // Wanted describes a document to request.
 type Wanted struct {
-	Next  string // URL of the page; empty for the first page
-	Tried int    // attempts in earlier runs
-	Limit int64  // maximum size in bytes
+	Next  string // page URL; empty for the first page
+	Tried int    // number of attempts in earlier runs
+	Limit int64  // maximum document size in bytes
 
-	isOpen bool  // sent without a token, so a 401 does not mean that the token expired
+	isOpen bool  // sent without a token, so a 401 does not mean an expired token
 	turn   *turn // nil for a document that is not read ahead
 }
 
-// Ask sends a request and repeats it if that may help: with a new token after a 401, or after a wait following a
-// temporary failure. tried is the number of attempts in earlier runs. Errors are internal: errors from request other
+// Ask sends a request and repeats it if a repetition may help: with a new token after a 401, or after a wait following
+// a temporary failure. tried is the number of attempts in earlier runs. Errors are internal: errors from request other
 // than *fhir.RequestError, and the cause of ctx.
 func (s *Session) Ask(ctx context.Context, tried int,
 	request func(context.Context) (fhir.Response, error),
@@ -111,8 +111,8 @@ func (s *Session) ask(ctx context.Context, wanted Wanted,
 	}
 }
 
-// throttled sends a request once the server may be queried and the limiter admits it. If the Result stops the run, the
-// wait was too long and the request was not sent.
+// throttled sends a request once the server may be queried and the limiter admits the request. If the Result stops the
+// run, the wait was too long and throttled did not send the request.
 func (s *Session) throttled(
 	ctx context.Context, of *turn, request func(context.Context) (fhir.Response, error),
 ) (answer fhir.Response, took time.Duration, stop export.Result, err error) {
@@ -138,7 +138,8 @@ func (s *Session) throttled(
 	return answer, took, export.Result{}, err
 }
 
-// enter waits until a request may be sent. While it waits for a slot, another request's refusal may demand a pause.
+// enter waits until a request may be sent. While the request waits for a slot, another request's refusal may demand a
+// pause.
 func (s *Session) enter(ctx context.Context, of *turn) (*waiter, export.Result, error) {
 	for {
 		if stop, err := s.pace.waitForServer(ctx); err != nil || stop.Stops() {
@@ -155,7 +156,7 @@ func (s *Session) enter(ctx context.Context, of *turn) (*waiter, export.Result, 
 	}
 }
 
-// Fetch reads one document.
+// Fetch reads one JSON document.
 type Fetch func(ctx context.Context, wanted Wanted) (Page, error)
 
 // Search reads every page of a query, rewriting the server's links to point to base.
@@ -175,16 +176,16 @@ func (s *Session) Search(q plan.Query, base fhir.Base) Fetch {
 			base = base.Learn(found.Bundle, path)
 		}
 		if address, ok := base.Resolve(found.Next); ok && found.Next != "" {
-			found.Next = address // otherwise the server's client would refuse it
+			found.Next = address // otherwise the server's client would refuse the link
 		}
 		return found, nil
 	}
 }
 
-// PathOf returns the path of a query, relative to the base URL.
+// PathOf returns a query's path relative to the base URL.
 func PathOf(q plan.Query) string { return cmp.Or(q.Path, q.Type) }
 
-// Read reads one resource as a separate page. Any other response fails with ErrOther.
+// Read reads one resource as a separate page. If the response is not the requested resource, Read fails with ErrOther.
 func (s *Session) Read(resourceType, id string) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		return s.page(ctx, wanted, func(ctx context.Context) (fhir.Response, error) {

@@ -1,6 +1,7 @@
 // Package source sends an export's requests to one patient's FHIR server. It manages tokens, limits concurrency and
-// rate, retries requests, and reads ahead of the code that needs the responses. It neither chooses the requests nor
-// interprets the results; it distinguishes refusals by the server, results that end the run, and internal failures.
+// rate, retries requests, and reads ahead of the code that needs the responses. The package neither chooses the
+// requests nor interprets the results. It distinguishes refusals by the server, results that end the run, and internal
+// failures.
 package source
 
 import (
@@ -20,21 +21,21 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Server reads one patient's FHIR server. Bodies are at most limit bytes, and no document is larger than fhir.MaxPage.
-// Failed requests return a *fhir.RequestError.
+// Server reads one patient's FHIR server. Response bodies are at most limit bytes long, and no document is larger than
+// fhir.MaxPage. A failed request returns a *fhir.RequestError.
 type Server interface {
 	Metadata(ctx context.Context) (fhir.Response, error)
 	Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Response, error)
-	// Search reads the first page at path: "Observation" or "Patient/p1/$everything".
+	// Search reads the first page at path, such as "Observation" or "Patient/p1/$everything".
 	Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Response, error)
 	Page(ctx context.Context, next string, limit int64) (fhir.Response, error)
-	// Batch sends a batch of searches encoded by fhir.Batch.
+	// Batch sends a batch of searches that fhir.Batch has encoded.
 	Batch(ctx context.Context, batch []byte, limit int64) (fhir.Response, error)
-	// Attachment opens the content at an attachment's URL.
+	// Attachment opens the content that an attachment's URL refers to.
 	Attachment(ctx context.Context, address string, limit int64) (fhir.File, error)
 }
 
-// Portals opens the FHIR server at base with a request profile. The server calls token before every request.
+// Portals opens the FHIR server at base with a request profile. The opened server calls token before every request.
 type Portals interface {
 	Open(base string, profile plan.Profile, token func(context.Context) (secret.Text, error)) (Server, error)
 }
@@ -42,11 +43,11 @@ type Portals interface {
 // Tokens returns usable access tokens (tokens.Manager).
 type Tokens interface {
 	Current(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Usable, error)
-	// Renew replaces the tokens if their version is still used.
+	// Renew replaces the tokens if their version is still current.
 	Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (tokens.Usable, error)
 }
 
-// Opener opens the FHIR servers of connections.
+// Opener opens connections' FHIR servers.
 type Opener struct {
 	Tokens   Tokens
 	Portals  Portals
@@ -54,7 +55,7 @@ type Opener struct {
 	Now      func() time.Time
 }
 
-// Session is a FHIR server opened for one run, with its tokens. It is safe for concurrent use.
+// Session is a FHIR server that was opened for one run, with its tokens. It is safe for concurrent use.
 type Session struct {
 	grant   grant
 	server  Server
@@ -62,12 +63,12 @@ type Session struct {
 	limiter Limiter
 	pace    pace
 
-	statement *statement // nil until requested
+	statement *statement // nil until the statement is requested
 }
 
-// Open obtains usable tokens and opens their FHIR server. No wait extends beyond pauseBy, unless pauseBy is zero. If
-// the run will need the server's CapabilityStatement, Open requests it while obtaining the tokens. There is no session
-// if the Result stops the run. The session of a cached record has no server.
+// Open obtains usable tokens and opens their FHIR server. If pauseBy is nonzero, no wait extends beyond pauseBy. If the
+// run will need the server's CapabilityStatement, Open requests the statement while obtaining the tokens. If the Result
+// stops the run, Open returns no session. A cached record's session has no server.
 func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string, pauseBy time.Time,
 	begins bool,
 ) (*Session, export.Result, error) {
@@ -91,10 +92,10 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 	return s, export.Result{}, nil
 }
 
-// noToken returns an empty token, for requesting only a server's CapabilityStatement.
+// noToken returns an empty token, which suffices to request a server's CapabilityStatement.
 func noToken(context.Context) (secret.Text, error) { return secret.Text{}, nil }
 
-// open adds the tokens and the server they belong to.
+// open adds the tokens, and the server to which they belong, to the session.
 func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tenant org.Tenant,
 	connectionID string,
 ) export.Result {
@@ -107,13 +108,13 @@ func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tena
 	}
 	set := usable.Set
 	otherBase := fault.Spot{Step: fault.StepToken, Host: fault.HostOf(profile.Base), Class: "other_base"}
-	// The patient consented to sharing with the server that issued the tokens.
+	// The patient consented to sharing data with the server that issued the tokens.
 	if profile.Base != "" && profile.Base != set.FHIRBase {
 		return export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, Cause: otherBase.Failed(errOtherBase)}
 	}
 	s.grant.begin(o.Tokens, tenant, connectionID, usable)
 	s.profile = profile.Filled(set.Extra)
-	if set.Records != nil && set.FHIRBase == "" { // cached record: there is no server to query
+	if set.Records != nil && set.FHIRBase == "" { // cached record: no server to query
 		return export.Result{}
 	}
 	s.server, err = o.Portals.Open(set.FHIRBase, s.profile, func(context.Context) (secret.Text, error) {
@@ -125,23 +126,24 @@ func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tena
 	return export.Result{}
 }
 
-// errOtherBase is returned if the tokens were not issued for the endpoint's current FHIR base.
+// errOtherBase means that the tokens were not issued for the endpoint's current FHIR base.
 var errOtherBase = errors.New("the endpoint's FHIR base is not the one that the tokens are for")
 
-// Spot returns the log location for a step at this server. If class is empty, the error's class is used.
+// Spot returns the log location for an export step at the session's server. If class is empty, the error's class is
+// used.
 func (s *Session) Spot(step fault.Step, class string) fault.Spot {
 	return fault.Spot{Step: step, Host: fault.HostOf(s.Tokens().FHIRBase), Class: class}
 }
 
-// Limiter returns the limiter of the session's requests.
+// Limiter returns the limiter for the session's requests.
 func (s *Session) Limiter() *Limiter { return &s.limiter }
 
-// GiveUpBy sets the time until which the export may wait for the server. If the server demands a longer pause, it gets
-// no further requests. Call GiveUpBy before the first request.
+// GiveUpBy sets the time until which the export may wait for the server. If the server demands a longer pause, the
+// server gets no further requests. Call GiveUpBy before the first request.
 func (s *Session) GiveUpBy(end time.Time) { s.pace.giveUpBy = end }
 
-// GivenUp reports whether the server has demanded a pause beyond the time set by GiveUpBy. All further requests then
-// fail with that refusal without being sent.
+// GivenUp reports whether the server has demanded a pause beyond the time set by GiveUpBy. After such a demand, all
+// further requests fail with the server's refusal and are not sent.
 func (s *Session) GivenUp() bool {
 	_, isGivenUp := s.pace.givenUp()
 	return isGivenUp
@@ -166,16 +168,16 @@ func (s *Session) Tokens() tokens.Set {
 	return set
 }
 
-// Allows reports whether the authorization allows this access to a type, as far as the server has stated the granted
-// scopes.
+// Allows reports whether the authorization allows this access to a resource type, as far as the server has stated the
+// granted scopes.
 func (s *Session) Allows(resourceType string, access fhir.Access) bool {
 	granted := s.Tokens().Scope
 	return granted == "" || fhir.ParseScopes(granted).Allows(resourceType, access)
 }
 
-// Withheld returns why the authorization does not cover this access to a type: either the authorization request did not
-// name the type, or the patient or portal did not grant it. For tokens without a stored request, Withheld assumes that
-// it was not granted.
+// Withheld returns why the authorization does not cover this access to a resource type. Either the authorization
+// request did not name the type, or the patient or portal did not grant access. For tokens without a stored request,
+// Withheld assumes that access was not granted.
 func (s *Session) Withheld(resourceType string, access fhir.Access) export.LossReason {
 	asked := fhir.ParseScopes(s.Tokens().AskedScope)
 	if asked.Any() && !asked.Allows(resourceType, access) {

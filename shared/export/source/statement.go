@@ -6,7 +6,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// statement is a server's CapabilityStatement. It is requested without a token and concurrently with other requests.
+// statement is a server's CapabilityStatement. The statement is requested without a token and concurrently with other
+// requests.
 type statement struct {
 	done       chan struct{}
 	capability fhir.Capability
@@ -14,8 +15,8 @@ type statement struct {
 	err        error
 }
 
-// Statement starts reading the server's CapabilityStatement, unless Open has already done so. tried is the number of
-// earlier attempts.
+// Statement starts reading the server's CapabilityStatement, unless Open has already started reading it. tried is the
+// number of earlier attempts.
 func (s *Session) Statement(ctx context.Context, tried int) {
 	if s.statement != nil {
 		return
@@ -28,8 +29,8 @@ func (s *Session) Statement(ctx context.Context, tried int) {
 	}()
 }
 
-// Capability waits for the result of Statement. A statement that is unreadable in a second attempt is treated as
-// absent.
+// Capability waits for the CapabilityStatement that Statement requested. A statement that is unreadable even in a
+// second attempt is treated as absent.
 func (s *Session) Capability(ctx context.Context) (fhir.Capability, Response, error) {
 	select {
 	case <-s.statement.done:

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// slowPortal is a portal that takes two seconds to refresh a token and two to return its CapabilityStatement.
+// slowPortal is a portal that takes two seconds to refresh a token and two seconds to return its CapabilityStatement.
 type slowPortal struct {
 	slowServer
 
@@ -64,7 +64,7 @@ func TestStatementIsReadWhileTokenIsRefreshed(t *testing.T) {
 		if !ok {
 			t.Fatal("no session")
 		}
-		session.Statement(t.Context(), 0) // already in progress
+		session.Statement(t.Context(), 0) // request already in progress
 		capability, answer, err := session.Capability(t.Context())
 		if err != nil || answer.Failed != nil || capability.FHIRVersion != "4.0.1" {
 			t.Errorf("%+v, %+v, %v", capability, answer.Failed, err)

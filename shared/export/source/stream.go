@@ -10,8 +10,8 @@ import (
 )
 
 // Streams reads the results of queries or references page by page, ahead of the code that writes them. Each stream has
-// a key. Streams run concurrently but are consumed one after the other, so the order of the file depends only on the
-// plan. Streams is not safe for concurrent use.
+// a key. Streams run concurrently but are consumed one after another, so the order of the file depends only on the
+// plan. A Streams value is not safe for concurrent use.
 type Streams[K comparable] struct {
 	limiter *Limiter
 	open    map[K]*stream
@@ -24,16 +24,16 @@ const (
 	// maxStreams limits the number of open streams.
 	maxStreams = 32
 	// maxAhead is the number of pages that a stream reads before its first page is taken. Each page of a long search
-	// contains the URL of the next, so without reading ahead every page would have to be waited for in turn.
+	// contains the next page's URL, so without reading ahead the export would have to wait for each page in turn.
 	maxAhead = 8
 )
 
-// NewStreams returns the Streams of a session, with none open.
+// NewStreams returns a session's Streams, with no stream open.
 func NewStreams[K comparable](s *Session) *Streams[K] {
 	return &Streams[K]{limiter: &s.limiter, open: map[K]*stream{}, ready: make(chan struct{}, 1)}
 }
 
-// stream reads the pages for one key of Streams.
+// stream reads the pages for one key of a Streams.
 type stream struct {
 	turn  turn
 	begin func() // called before the stream requests a page
@@ -44,7 +44,7 @@ type stream struct {
 	stop  func()        // ends the stream and discards unsent pages
 }
 
-// step is one message from a stream.
+// step is one message that a stream sends.
 type step struct {
 	Page
 
@@ -55,14 +55,14 @@ type step struct {
 // Has reports whether a stream is open under the key.
 func (s *Streams[K]) Has(key K) bool { return s.open[key] != nil }
 
-// Full reports whether another stream would only wait: the server's concurrency limit or maxStreams is reached, or
-// reading ahead is disabled (Session.OneByOne).
+// Full reports whether another stream would only wait. This is the case if the server's concurrency limit or maxStreams
+// is reached, or reading ahead is disabled (Session.OneByOne).
 func (s *Streams[K]) Full() bool {
 	return s.limiter.IsOneByOne() || len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
 }
 
-// Start starts reading the wanted page and all pages after it, some of them ahead of Take. The stream ends with ctx,
-// with Drop, or after the last page.
+// Start starts reading the wanted page and all pages after it, some of them before Take is called. The stream ends when
+// ctx ends, when Drop is called, or after the last page.
 func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch) {
 	ctx, stop := context.WithCancel(ctx)
 	one := &stream{
@@ -82,7 +82,7 @@ func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch
 	})
 }
 
-// done signals Take that there may be room for another stream.
+// done signals to Take that there may be room for another stream.
 func (s *Streams[K]) done() {
 	s.asking.Add(-1)
 	select {
@@ -91,8 +91,8 @@ func (s *Streams[K]) done() {
 	}
 }
 
-// Take returns the next page of the stream under key. Call it when it is the stream's turn. While waiting, Take calls
-// more whenever there may be room for further streams.
+// Take returns the next page of the stream under key. Call Take when the stream's turn has come. While waiting, Take
+// calls more whenever there may be room for further streams.
 func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error) {
 	one := s.open[key]
 	s.limiter.prioritize(&one.turn)
@@ -133,13 +133,13 @@ func (s *Streams[K]) DropAll() {
 	}
 }
 
-// Close ends all streams and returns once none is running.
+// Close ends all streams and returns once no stream is running.
 func (s *Streams[K]) Close() {
 	s.DropAll()
 	s.running.Wait()
 }
 
-// run reads pages, starting with the wanted one, until there are no more, a request fails or the context ends.
+// run reads pages, starting with the wanted page, until no pages remain, a request fails or the context ends.
 func (s *stream) run(ctx context.Context, wanted Wanted, read Fetch) {
 	seen := map[string]bool{wanted.Next: true}
 	for {
@@ -150,7 +150,7 @@ func (s *stream) run(ctx context.Context, wanted Wanted, read Fetch) {
 			if !s.send(ctx, step{waits: true}) || !s.mayBeLarge(ctx) {
 				return
 			}
-			runtime.GC() // free the previous large page before reading the next
+			runtime.GC() // free the previous large page before reading the next page
 			wanted.Limit = fhir.MaxPage
 			got, err = read(ctx, wanted)
 		}

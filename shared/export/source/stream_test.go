@@ -21,13 +21,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// slowServer is a FHIR server that has every requested resource and takes one second per response.
+// slowServer is a FHIR server that has every requested resource and takes one second to send each response.
 type slowServer struct {
-	bytes int    // approximate size of a resource
-	late  string // id of the resource that takes a minute
+	bytes int    // approximate size of each resource
+	late  string // id of the resource that takes one minute
 
 	mu    sync.Mutex
-	given []string // ids of the resources sent
+	given []string // ids of the resources that were sent
 }
 
 var errUnused = errors.New("not asked for in this test")
@@ -109,7 +109,7 @@ func (s *slowServer) session(t *testing.T) *source.Session {
 	return session
 }
 
-// starter starts streams for up to 30 resources while there is room.
+// starter starts streams for up to 30 resources for as long as there is room.
 func starter(t *testing.T, streams *source.Streams[string], session *source.Session, keys *[]string) func() {
 	t.Helper()
 	return func() {
@@ -141,7 +141,7 @@ func TestStreamsLimitReadAheadWithoutBlockingCurrentTurn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ bytes, ahead int }{
 		"small documents":              {100, 30},
-		"documents as large as may be": {2<<20 - 100, 8}, // they fill the 16 MiB that may be read ahead
+		"documents as large as may be": {2<<20 - 100, 8}, // these pages fill the 16 MiB that may be read ahead
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +152,7 @@ func TestStreamsLimitReadAheadWithoutBlockingCurrentTurn(t *testing.T) {
 				defer streams.Close()
 				var keys []string
 				more := starter(t, streams, session, &keys)
-				for range 60 { // no page is taken for a minute
+				for range 60 { // no page is taken for one minute
 					more()
 					<-time.After(time.Second)
 					synctest.Wait()

@@ -63,7 +63,8 @@ func TestWorkerRenewsTokenOnceAfter401(t *testing.T) {
 	})
 }
 
-// Some servers return 401 for a type that was not granted. If the token still reads the Patient, it is not rotated.
+// Some servers return 401 for a type that was not granted. If the token still reads the Patient, the token is not
+// rotated.
 func TestWorkerReportsTypeDeniedAfter401WhenTokenStillWorks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -41,7 +41,7 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// afterWait is the delay between the end of a wait and the message.
+// afterWait is the delay between the end of a wait and the delivery of the message.
 const afterWait = time.Second
 
 // files stores objects and can make Close fail.
@@ -49,7 +49,7 @@ type files struct {
 	memory.Files
 
 	refuse string       // Close fails for keys that contain this text
-	closed func(string) // called with the key of every closed object
+	closed func(string) // called with the key of each closed object
 }
 
 func (f *files) Create(ctx context.Context, key, contentType string) (export.Writer, error) {
@@ -83,9 +83,9 @@ type workStore struct {
 	*memory.Tasks
 
 	crashAfter int           // number of successful ContinueTask calls before one fails; 0 for no failure
-	finish     func() error  // replacement for FinishTask, if set
+	finish     func() error  // called instead of FinishTask, if set
 	answer     time.Duration // delay of FinishTask's response after the task is stored
-	saves      int           // successful calls of ContinueTask
+	saves      int           // number of successful ContinueTask calls
 	extends    int           // number of lease renewals
 }
 
@@ -107,7 +107,7 @@ func (s *workStore) around(call string, effect func() error) error {
 	return effect()
 }
 
-// counted increments calls if effect succeeds.
+// counted increments calls if effect succeeds, and returns the error of effect.
 func counted(calls *int, effect func() error) error {
 	err := effect()
 	if err == nil {
@@ -116,7 +116,7 @@ func counted(calls *int, effect func() error) error {
 	return err
 }
 
-// fakeTokens returns tokens and holds the connection they belong to.
+// fakeTokens returns tokens, and stores the connection to which the tokens belong.
 type fakeTokens struct {
 	set        tokens.Set
 	current    error // error returned by Current
@@ -124,7 +124,7 @@ type fakeTokens struct {
 	hang       bool  // whether Current returns only when its context ends
 	renewed    int
 	profile    plan.Profile
-	catalogued string   // FHIR base in the catalogue; empty for none
+	catalogued string   // FHIR base in the catalogue; empty if none
 	due        error    // error returned by RefreshDue
 	dues       []string // connections whose tokens were made due
 }
@@ -164,7 +164,7 @@ func (d *fakeTokens) Renew(_ context.Context, _ org.Tenant, _ string, used int64
 // enqueued records the messages that were sent to the queue.
 type enqueued struct {
 	mu     sync.Mutex
-	tasks  []time.Duration // delays of the messages
+	tasks  []time.Duration // delays of the sent messages
 	events []string
 }
 
@@ -172,7 +172,7 @@ func (n *enqueued) EnqueueTask(_ context.Context, _ org.Tenant, _ string, delay 
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tasks = append(n.tasks, delay)
-	return errTrouble // losing a message changes nothing
+	return errTrouble // losing a message has no effect
 }
 
 func (n *enqueued) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
@@ -182,7 +182,8 @@ func (n *enqueued) EnqueueEvent(_ context.Context, _ org.Tenant, id string) erro
 	return errTrouble
 }
 
-// bench is a worker with all its dependencies. It must be created inside a synctest bubble, whose clock it uses.
+// bench is a worker with all its dependencies. It must be created inside a synctest bubble, because it uses the
+// bubble's clock.
 type bench struct {
 	server   *fakeFHIR
 	store    *workStore
@@ -226,12 +227,12 @@ func (b *bench) task() export.Task { return b.store.Get(tenant, taskID) }
 // change modifies the bench's only task, regardless of its lease.
 func (b *bench) change(change func(task *export.Task)) { b.store.Change(tenant, taskID, change) }
 
-// results returns the events that report the task's end.
+// results returns the events that report the end of the task.
 func (b *bench) results() []webhook.Event {
 	return b.store.Events(webhook.ExportSucceeded, webhook.ExportFailed)
 }
 
-// work runs the worker once. runFor is the time until its deadline, or zero for none.
+// work runs the worker once. runFor is the time until the worker's deadline, or zero if there is no deadline.
 func (b *bench) work(t *testing.T, runFor time.Duration) {
 	t.Helper()
 	var deadline time.Time
@@ -247,8 +248,8 @@ func (b *bench) work(t *testing.T, runFor time.Duration) {
 	}
 }
 
-// finish runs the worker until the task has ended, delivering its messages after their delays. It returns the number of
-// runs.
+// finish runs the worker until the task has ended, delivering the worker's messages after their delays. It returns the
+// number of runs.
 func (b *bench) finish(t *testing.T) (runs int) {
 	t.Helper()
 	for b.task().Status == export.Pending {
@@ -263,7 +264,7 @@ func (b *bench) finish(t *testing.T) (runs int) {
 	return runs
 }
 
-// file returns the contents of the finished export file.
+// file returns the contents of the finished export's file.
 func (b *bench) file(t *testing.T) []byte {
 	t.Helper()
 	if b.task().Status != export.Success || len(b.task().Files) == 0 {
@@ -290,7 +291,7 @@ func (b *bench) object(t *testing.T, key string) []byte {
 	return body
 }
 
-// names lists the names of the resources in a file, in order.
+// names lists the names of the resources in a file, in file order.
 func names(t *testing.T, file []byte) []string {
 	t.Helper()
 	var found []string
@@ -307,13 +308,13 @@ func names(t *testing.T, file []byte) []string {
 	return found
 }
 
-// asked returns a task's outcomes, without types that the server does not offer.
+// asked returns a task's outcomes, except for types that the server does not offer.
 func asked(task export.Task) []export.TypeOutcome {
 	return slices.DeleteFunc(slices.Clone(task.Outcome),
 		func(o export.TypeOutcome) bool { return o.Reason == export.LossUnsupported })
 }
 
-// outcomeOf returns the outcome of one type.
+// outcomeOf returns the outcome of one resource type.
 func outcomeOf(t *testing.T, task export.Task, resourceType string) export.TypeOutcome {
 	t.Helper()
 	at := slices.IndexFunc(task.Outcome, func(o export.TypeOutcome) bool { return o.Type == resourceType })

@@ -20,10 +20,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// cache holds the chunks of a connection's records, by batch and fixture. Reading a chunk takes a second.
+// cache holds the chunks of a connection's records, by batch and fixture. Reading a chunk takes one second.
 type cache struct {
 	chunks map[string][][]string
-	fails  int // number of reads that fail before reads succeed
+	fails  int // number of reads that fail before a read succeeds
 }
 
 func (c *cache) Read(
@@ -46,7 +46,7 @@ func (c *cache) Read(
 	}, nil
 }
 
-// newCachedBench returns a bench whose connection has its record in a cache, as chunks, and no FHIR server.
+// newCachedBench returns a bench whose connection has a cached record, stored as chunks, and no FHIR server.
 func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	t.Helper()
 	b, c := newBench(t), &cache{chunks: map[string][][]string{"one": chunks}}
@@ -58,7 +58,8 @@ func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	return b, c
 }
 
-// cachedRecord returns resources as converted from documents. The Patient may differ from that of the tokens.
+// cachedRecord returns resources as they are converted from documents. The Patient's id may differ from the patient id
+// in the tokens.
 func cachedRecord() []string {
 	all := []string{`{"resourceType":"Patient","id":"p","link":[{"other":{"reference":"Patient/other"},` +
 		`"type":"seealso"}]}`}
@@ -73,11 +74,11 @@ func cachedRecord() []string {
 			`"content":[{"attachment":{"url":"https://elsewhere.example/x"}}]}`)
 }
 
-// lines returns the expected file for a record.
+// lines returns the expected file for a cached record.
 func lines(record []string) string { return strings.Join(record, "\n") + "\n" }
 
-// TestCachedRecordIsWrittenOnceWithoutRequests proves that the record's references are not read and that its source has
-// no URL.
+// TestCachedRecordIsWrittenOnceWithoutRequests proves that the export does not read the record's references and that
+// the record's source has no URL.
 func TestCachedRecordIsWrittenOnceWithoutRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -137,7 +138,7 @@ func TestCachedRecordFileIsIndependentOfChunksAndHandovers(t *testing.T) {
 			var chunks [][]string
 			for at := 0; at < len(record); {
 				next := min(len(record), at+1+random.IntN(6))
-				// some chunks end with the resource that starts the next
+				// some chunks end with the resource with which the next chunk begins
 				chunks, at = append(chunks, record[max(0, at-random.IntN(2)):next]), next
 			}
 			b, c := newCachedBench(t, chunks...)
@@ -167,7 +168,7 @@ func TestCachedRecordFollowsOptions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		record := cachedRecord()
-		// included regardless of its age
+		// the Patient is included regardless of its age
 		record[0] = `{"resourceType":"Patient","id":"p","meta":{"lastUpdated":"2020-01-01T00:00:00Z"}}`
 		b, _ := newCachedBench(t, record)
 		b.change(func(task *export.Task) {
@@ -191,7 +192,7 @@ func TestCachedRecordFollowsOptions(t *testing.T) {
 }
 
 // TestCachedRecordReportsLostDocuments also covers an export limited to some types, because a lost document may have
-// contained any type.
+// contained resources of any type.
 func TestCachedRecordReportsLostDocuments(t *testing.T) {
 	t.Parallel()
 	for name, types := range map[string][]string{"the whole record": nil, "some types": {"Observation"}} {
@@ -202,7 +203,7 @@ func TestCachedRecordReportsLostDocuments(t *testing.T) {
 				b, _ := newCachedBench(t, record[:10], record[10:])
 				b.tokens.set.Records.Lost = map[string]int{"unavailable": 2, "not_found": 1}
 				b.change(func(task *export.Task) { task.Options.Types = types })
-				b.work(t, margin+time.Second-time.Millisecond) // losses are counted once despite the handover
+				b.work(t, margin+time.Second-time.Millisecond) // losses are counted only once, despite the handover
 				if p := b.task().Progress; p.QueriesDone != 1 || p.QueriesPlanned != 2 {
 					t.Errorf("progress %+v, want one of two chunks", p)
 				}
@@ -245,7 +246,7 @@ func TestCachedExportFailsWithReasonWhenNoResourcesExist(t *testing.T) {
 	}
 }
 
-// TestFixtureReplacesRecord proves that the complete fixture is exported.
+// TestFixtureReplacesRecord proves that the export delivers the complete fixture.
 func TestFixtureReplacesRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -264,8 +265,7 @@ func TestFixtureReplacesRecord(t *testing.T) {
 	})
 }
 
-// TestExportFailsWhenFixtureIsNotCached proves that no other record is delivered instead, and that no server is
-// queried.
+// TestExportFailsWhenFixtureIsNotCached proves that the export delivers no other record instead, and queries no server.
 func TestExportFailsWhenFixtureIsNotCached(t *testing.T) {
 	t.Parallel()
 	for name, record := range map[string]*tokens.Records{"beside others": {
@@ -313,7 +313,7 @@ func TestCachedRecordRestartsWhenCachedAgain(t *testing.T) {
 	})
 }
 
-// TestExpiredCachedRecordMakesTokensDue covers a record whose one-day lifetime has ended. Such a record is not
+// TestExpiredCachedRecordMakesTokensDue covers a cached record whose one-day lifetime has ended. Such a record is not
 // renewed.
 func TestExpiredCachedRecordMakesTokensDue(t *testing.T) {
 	t.Parallel()
@@ -328,7 +328,8 @@ func TestExpiredCachedRecordMakesTokensDue(t *testing.T) {
 	})
 }
 
-// TestCachedRecordRequiresPatientInScope proves that a cached record, like any other, requires the Patient scope.
+// TestCachedRecordRequiresPatientInScope proves that a cached record, like any other record, requires the Patient
+// scope.
 func TestCachedRecordRequiresPatientInScope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -36,7 +36,7 @@ func TestResourcesAreWrittenOnceInStableOrder(t *testing.T) {
 			{Type: "DocumentReference", Result: export.OutcomeOK, Count: 1},
 			// The performer of one observation is on another server.
 			{Type: "Practitioner", Result: export.OutcomeTruncated, Count: 2, Missing: 1, Reason: export.LossElsewhere},
-			// One attachment of the note is on another server.
+			// One of the note's attachments is on another server.
 			{Type: "Binary", Result: export.OutcomeTruncated, Count: 1, Missing: 1, Reason: export.LossElsewhere},
 			{Type: "Organization", Result: export.OutcomeOK, Count: 3},
 			{Type: "Specimen", Result: export.OutcomeOK, Count: 1},

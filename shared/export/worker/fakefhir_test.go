@@ -22,7 +22,7 @@ const (
 	patientID = "p1"
 )
 
-// fakeFHIR is a FHIR server without a socket, so it can run in virtual time. It implements the Doer of the real client.
+// fakeFHIR is a FHIR server without a socket, so it can run in virtual time. It implements the real client's Doer.
 type fakeFHIR struct {
 	version string // FHIR version
 	// entries of the CapabilityStatement: "Type:search parameter:another"; the first parameter finds the patient's
@@ -32,32 +32,32 @@ type fakeFHIR struct {
 	pages     map[string][]string // pages by type; "c1 c2" lists the ids on one page
 	latency   time.Duration
 	down      func() bool
-	remaining string // remaining requests of a rate limit of 100 per second; empty for no limit
-	own       string // the server's base URL in its links, as behind a gateway; empty for base
+	remaining string // remaining requests of a limit of 100 per second; empty for no limit
+	own       string // server's base URL in its links, as behind a gateway; empty for base
 	selfless  bool   // whether pages lack a self link
-	getPages  bool   // whether next links are base?_getpages=
-	// which ids in a list search are found: "all", "half", "one" page of two, or "ignored" for all resources of the type;
-	// empty if lists are not supported
+	getPages  bool   // whether next links have the form base?_getpages=
+	// which ids in a list search are found: "all", "half", "one" page of two, or "ignored" for all resources of the
+	// type; empty if list searches are not supported
 	lists string
 
 	mu      sync.Mutex
-	scripts map[string][]answer // responses by request, used before the normal response
-	asked   []string            // requests received: path and query relative to the base
+	scripts map[string][]answer // scripted responses by request, sent before the normal response
+	asked   []string            // requests received: path and query, relative to the base
 	late    []string            // requests sent during a demanded pause
-	silent  time.Time           // start of the demanded pause; zero if there is none
-	bearers map[string]bool     // Authorization headers received
+	silent  time.Time           // when the demanded pause began; zero if there is no pause
+	bearers map[string]bool     // Authorization headers that were received
 	busy    int                 // number of requests in flight
-	most    int                 // maximum number of concurrent requests seen
+	most    int                 // highest number of concurrent requests seen
 }
 
 // answer is one scripted response. A status of 0 makes the connection fail.
 type answer struct {
 	status     int
 	retryAfter int
-	takes      time.Duration // response time in addition to the server's latency
+	takes      time.Duration // response time, in addition to the server's latency
 	body       string
-	always     bool // whether the response repeats instead of applying once
-	normal     bool // use the unscripted response
+	always     bool // whether the response applies repeatedly instead of once
+	normal     bool // send the unscripted response
 }
 
 // Do implements smart.Doer.
@@ -103,7 +103,7 @@ func (h *fakeFHIR) Do(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// name returns a request's path and query relative to the base, or the host if it is another server.
+// name returns a request's path and query relative to the base, or the host if the request goes to another server.
 func name(r *http.Request) string {
 	if r.URL.Host != "ehr.example" {
 		return r.URL.Host
@@ -124,7 +124,7 @@ func (h *fakeFHIR) end() {
 	h.busy--
 }
 
-// takes returns the duration of the next scripted response to the named request, or 0 if none is scripted.
+// takes returns the duration of the next scripted response to the named request, or 0 if no response is scripted.
 func (h *fakeFHIR) takes(name string) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -149,7 +149,7 @@ func (h *fakeFHIR) next(name string) (answer, bool) {
 	return answer{}, false
 }
 
-// matches reports whether name is the request's name, or a prefix of it followed by a star.
+// matches reports whether name is the request's name, or a prefix of the request's name followed by a star.
 func matches(request, name string) bool {
 	start, open := strings.CutSuffix(name, "*")
 	return request == name || open && strings.HasPrefix(request, start)
@@ -200,7 +200,7 @@ func (h *fakeFHIR) statement() string {
 		strings.Join(resources, ",") + `]}]}`
 }
 
-// listed returns the response to a search with a list of ids.
+// listed returns the response to a search by a list of ids.
 func (h *fakeFHIR) listed(resourceType string, ids []string) string {
 	links := ""
 	switch h.lists {
@@ -256,28 +256,28 @@ func (h *fakeFHIR) bundle(resourceType string, r *http.Request) string {
 		strings.Join(links, ",") + `]}`
 }
 
-// script sets the responses to a request that are sent before the normal response.
+// script sets the responses to a request that the server sends before the normal response.
 func (h *fakeFHIR) script(name string, answers ...answer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.scripts[name] = answers
 }
 
-// unscript restores all normal responses.
+// unscript restores the normal responses to all requests.
 func (h *fakeFHIR) unscript() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	clear(h.scripts)
 }
 
-// synchronize waits for all handled requests, including those that a run has abandoned, so the test can safely read and
-// change the server.
+// synchronize waits for all handled requests, including requests that a run has abandoned, so that the test can safely
+// read and change the server.
 func (h *fakeFHIR) synchronize() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 }
 
-// times returns the number of requests with this name.
+// times returns the number of received requests with this name.
 func (h *fakeFHIR) times(name string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -304,7 +304,7 @@ func (h *fakeFHIR) add(t *testing.T, resources ...string) {
 	}
 }
 
-// Searches and reads on newFakeFHIR for which tests script failures.
+// Searches and reads of newFakeFHIR's record for which tests script failures.
 const (
 	findConditions   = "Condition?_count=100&patient=p1"
 	findObservations = "Observation?_count=100&patient=p1"
@@ -370,7 +370,7 @@ func newFakeFHIR(t *testing.T) *fakeFHIR {
 	return h
 }
 
-// wholeRecord lists the resources of a complete export of newFakeFHIR, in order.
+// wholeRecord lists the resources of a complete export from newFakeFHIR, in order.
 func wholeRecord() []string {
 	return []string{
 		"Patient/p1", "Condition/c1", "Condition/c2", "Condition/c3", "MedicationRequest/r1", "Medication/m1",
@@ -381,7 +381,7 @@ func wholeRecord() []string {
 
 func without(names []string, unwanted ...string) []string {
 	if slices.Contains(unwanted, "Observation") || slices.Contains(unwanted, "Observation/o4") {
-		unwanted = append(unwanted, "Specimen") // no other resource refers to it
+		unwanted = append(unwanted, "Specimen") // no other resource refers to this one
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return slices.Contains(unwanted, name) || slices.Contains(unwanted, strings.Split(name, "/")[0])

@@ -22,7 +22,7 @@ func TestRefusedSearchIsReplacedWithoutLosingResources(t *testing.T) {
 	for name, c := range map[string]struct {
 		request string
 		answer  answer
-		then    string // request that replaces it
+		then    string // request that replaces the failed one
 	}{
 		"_count": {
 			findObservations,
@@ -173,7 +173,7 @@ func TestWorkerLimitsConcurrentRequests(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				b.server.latency, b.tokens.profile = time.Second, c.profile
-				b.server.types = nil // every type is requested
+				b.server.types = nil // the plan requests every type
 				b.finish(t)
 				if b.server.most != c.want {
 					t.Errorf("%d requests were under way at once, want %d", b.server.most, c.want)
@@ -188,7 +188,7 @@ func TestWorkerStopsWhenAllResponsesAreTooLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = time.Second
-		b.work(t, 75500*time.Millisecond) // ends with the first searches
+		b.work(t, 75500*time.Millisecond) // the run ends with the first searches
 		b.edit(t, func(all []map[string]any) []map[string]any {
 			all[0]["oversize"] = 40
 			return all

@@ -13,15 +13,16 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// progressEvery is the minimum interval between a task's progress events. They are sent only if a subscription requests
-// them (docs/reference/deviations.md, "Exports").
+// progressEvery is the minimum interval between a task's progress events. Progress events are sent only if a
+// subscription requests them (docs/reference/deviations.md, "Exports").
 const progressEvery = 30 * time.Second
 
-// errSuperseded is the cause of a run's cancellation after another worker has claimed its task, or another task its
-// slot.
+// errSuperseded is the cause of a run's cancellation after another worker has claimed the run's task, or another task
+// has taken its slot.
 var errSuperseded = errors.New("another worker has taken the task or its place over")
 
-// progress is a task's progress while this worker holds its lease. The run sets it, and the heartbeat stores it.
+// progress is a task's progress while this worker holds the task's lease. The run sets the progress, and the heartbeat
+// stores it.
 type progress struct {
 	mu  sync.Mutex
 	now webhook.Progress
@@ -39,8 +40,9 @@ func (p *progress) get() webhook.Progress {
 	return p.now
 }
 
-// heartbeat renews the leases of the task and its slot each time a third of their duration has passed, stores the run's
-// progress, and cancels the run if either lease is lost. The returned channel is closed when the heartbeat has ended.
+// heartbeat renews the leases of the task and its slot each time a third of their duration has passed. It also stores
+// the run's progress, and cancels the run if either lease is lost. The returned channel is closed when the heartbeat
+// has ended.
 func (w Worker) heartbeat(
 	ctx context.Context, place share.Place, task export.Task, reached *progress, stop context.CancelCauseFunc,
 ) <-chan struct{} {
@@ -68,7 +70,7 @@ func (w Worker) heartbeat(
 	return ended
 }
 
-// beat renews the lease once. It creates a progress event if there is new progress and the last event is old enough.
+// beat renews the leases once. It creates a progress event if there is new progress and the last event is old enough.
 // After a failure, the next beat tries again.
 func (w Worker) beat(ctx context.Context, task *export.Task, reached webhook.Progress) error {
 	now := w.Now()

@@ -51,7 +51,7 @@ func TestEndlessRecordIsTruncatedAndReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = time.Second
-		b.work(t, 77*time.Second) // one handover, after the first searches
+		b.work(t, 77*time.Second) // only one handover, after the first searches
 		b.edit(t, func(all []map[string]any) []map[string]any {
 			marks := make([]byte, 8*500_000)
 			for i := range 500_000 {
@@ -105,8 +105,8 @@ func TestReferenceQueueIsBoundedAndOverflowIsCounted(t *testing.T) {
 	})
 }
 
-// TestCheckpointOfPreviousVersionIsRead covers the previous format, a single document with all lists, in which waiting
-// references have no marks.
+// TestCheckpointOfPreviousVersionIsRead covers the previous checkpoint format: a single document with all lists, in
+// which waiting references have no marks.
 func TestCheckpointOfPreviousVersionIsRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // maxTold is the maximum number of types listed in a log line.
 const maxTold = 20
 
-// logSuccess logs that the task's files exist, and which data they lack.
+// logSuccess logs that the task's files exist, and which data the files lack.
 func logSuccess(ctx context.Context, task export.Task) {
 	result := "success"
 	if task.Shortfall().Complete != nil {
@@ -27,13 +27,13 @@ func logSuccess(ctx context.Context, task export.Task) {
 	countEnd(ctx, task, result)
 }
 
-// countEnd counts a completed export and its duration.
+// countEnd counts a completed export and records its duration.
 func countEnd(ctx context.Context, task export.Task, result string) {
 	logx.Measure(ctx, metric.Count(metric.Exports, result),
 		metric.Seconds(metric.ExportSeconds, result, task.FinishedAt.Sub(task.CreatedAt)))
 }
 
-// logFailure logs that the task has failed, and the reason.
+// logFailure logs that the task has failed, and why.
 func logFailure(ctx context.Context, task export.Task, result export.Result) {
 	logx.Add(ctx, logx.Failed(), slog.String("reason", string(result.Reason)))
 	countEnd(ctx, task, "failed")
@@ -56,7 +56,7 @@ func logWaiting(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "in_line"))
 }
 
-// logDeferred logs that a later run continues the task, and the reason for the wait.
+// logDeferred logs that a later run will continue the task, and the reason for the wait.
 func logDeferred(ctx context.Context, task export.Task, result export.Result, until time.Time) {
 	logx.Add(ctx, slog.String("result", "put_off"), slog.Time("next_at", until))
 	if result.Kind == export.Retryable {
@@ -73,7 +73,7 @@ func tellCause(ctx context.Context, cause error) {
 	logx.Add(ctx, logx.Spot(fault.SpotOf(cause))...)
 }
 
-// missingTypes lists the types with losses, each with its most significant reason and status.
+// missingTypes lists the types with losses, each type with its most significant reason and status.
 func missingTypes(task export.Task) string {
 	var told []string
 	for _, o := range task.Outcome {

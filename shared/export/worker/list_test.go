@@ -17,7 +17,7 @@ const (
 )
 
 // withDoctors returns a bench with a Condition that refers to nine Practitioners and to an Observation of another
-// patient. One Practitioner does not exist, and one refers to two Organizations. lists is the server's support for
+// patient. One Practitioner does not exist, and another refers to two Organizations. lists is the server's support for
 // searches by id lists (fakeFHIR).
 func withDoctors(t *testing.T, lists string) *bench {
 	t.Helper()
@@ -52,10 +52,10 @@ func TestReferencesAreReadIndividuallyWhenListSearchFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		lists  string
 		change func(*bench)
-		search int // expected searches for Practitioners by ids
-		read   int // expected reads of Practitioners
+		search int // expected number of searches for Practitioners by ids
+		read   int // expected number of reads of Practitioners
 	}{
-		// a missing member is requested once more
+		// a list member missing from the response is requested once more
 		"by one search": {lists: "all", search: 1, read: 1},
 		"not offered":   {read: listedDoctors},
 		"offered by the profile alone": {

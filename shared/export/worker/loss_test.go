@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Responses to the search for a type in a loss test.
+// Responses to a type's search in a loss test.
 const (
 	full     = "full"
 	empty    = "empty"
@@ -24,7 +24,7 @@ const (
 	refused  = "refused"
 	rejected = "rejected"
 	unknown  = "unknown"
-	later    = "later" // first page valid, second page cut off
+	later    = "later" // first page is valid, second page is cut off
 )
 
 // lossBench returns a bench whose server has one type for each of the given responses, and a Patient without
@@ -78,7 +78,7 @@ func TestExportFailsWithReasonWhenHalfOfTypesAreUnreadable(t *testing.T) {
 		"cut":                                    content,
 		"cut full":                               content,
 		"cut full full":                          "",
-		"cut empty":                              content, // an empty type also counts as read
+		"cut empty":                              content, // a type without resources also counts as read
 		"cut empty empty":                        "",
 		"cut cut empty full full":                "",
 		"cut html empty full":                    content,
@@ -161,7 +161,7 @@ func TestEverythingCountsAsCompleteWhenSearchesWouldFail(t *testing.T) {
 	})
 }
 
-// successData returns the data of the success event as sent to the webhook.
+// successData returns the success event's data as sent to the webhook.
 func successData(t *testing.T, b *bench) string {
 	t.Helper()
 	if len(b.results()) != 1 || b.task().Status != export.Success {

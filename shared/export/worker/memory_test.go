@@ -22,14 +22,14 @@ import (
 const (
 	manyResources = 50_000
 	pageResources = 500
-	// heapBound is far below the total size of the resources (50 MB), and far above the size of a page and the marks of
+	// heapBound is far below the resources' total size (50 MB), and far above the size of a page plus the marks of
 	// 50,000 resources.
 	heapBound = 24 << 20
 )
 
-// endless is a source.Server that generates its record as it is read, so the record itself takes no memory.
+// endless is a source.Server that generates its record while the record is read, so the record itself takes no memory.
 type endless struct {
-	peak uint64 // peak size of the live heap
+	peak uint64 // peak live heap size
 }
 
 func (e *endless) Open(string, plan.Profile, func(context.Context) (secret.Text, error)) (source.Server, error) {
@@ -86,7 +86,7 @@ func (e *endless) measure(first int) {
 	e.peak = max(e.peak, memory.HeapAlloc)
 }
 
-// nowhere discards the data written to it and counts the bytes.
+// nowhere discards the data written to it, but counts the bytes.
 type nowhere struct{ bytes int64 }
 
 func (n *nowhere) Create(context.Context, string, string) (export.Writer, error) { return n, nil }
@@ -105,7 +105,7 @@ func (*nowhere) Rewind(context.Context) error { return nil }
 func (*nowhere) Close(context.Context) error  { return nil }
 func (*nowhere) Abort(context.Context)        {}
 
-// The test measures the heap of the process, so it does not run in parallel.
+// The test measures the process's heap, so it does not run in parallel with other tests.
 func TestLargeRecordIsExportedInBoundedMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -79,7 +79,7 @@ func TestOptionSinceExcludesUnchangedResources(t *testing.T) {
 	})
 }
 
-// formatted exports the record in all formats and returns the files by format.
+// formatted exports the record in all formats and returns the files, keyed by format.
 func formatted(t *testing.T, b *bench, runFor time.Duration) map[export.Format][]byte {
 	t.Helper()
 	b.change(func(task *export.Task) {

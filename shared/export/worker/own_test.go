@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// gatewayBench returns a bench whose server is behind a gateway and writes its own base URL in every link.
+// gatewayBench returns a bench whose server is behind a gateway and uses its own base URL in every link.
 func gatewayBench(t *testing.T, own string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -50,7 +50,7 @@ func TestExportIsCompleteWhenServerHasOwnBase(t *testing.T) {
 				c.change(b.server)
 				b.work(t, 0)
 				got := names(t, b.file(t))
-				if c.own[0] == '/' { // the base's path can't be determined
+				if c.own[0] == '/' { // the path of the base URL can't be determined
 					if o := outcomeOf(t, b.task(), "Observation"); o.Reason != export.LossForeignLink {
 						t.Errorf("outcome %+v", o)
 					}
@@ -59,7 +59,7 @@ func TestExportIsCompleteWhenServerHasOwnBase(t *testing.T) {
 				if diff := cmp.Diff(wholeRecord(), got); diff != "" {
 					t.Errorf("file (-want +got):\n%s", diff)
 				}
-				// same result as without a gateway
+				// the result is the same as without a gateway
 				want := `"complete":false,"missing":{"Binary":"other_server","Practitioner":"other_server"}}`
 				if data := successData(t, b); !strings.HasSuffix(data, want) {
 					t.Errorf("data %s", data)
@@ -73,7 +73,7 @@ func TestExportIsCompleteWhenServerHasOwnBase(t *testing.T) {
 	}
 }
 
-// wantOnlyOurs verifies that only the pinned base received requests.
+// wantOnlyOurs verifies that the export sent requests only to the pinned base.
 func wantOnlyOurs(t *testing.T, h *fakeFHIR) {
 	t.Helper()
 	for _, asked := range h.asked {
@@ -114,7 +114,7 @@ func TestLargerFirstPageIsRequestedWhenNextLinkIsForeign(t *testing.T) {
 		return `{"resourceType":"Bundle","entry":[` + strings.Join(entries, ",") + `],` + rest + `}`
 	}
 	for name, c := range map[string]struct {
-		larger answer // response to the search with a larger page; the zero value means a complete response
+		larger answer // response to the search with a larger page; zero for a complete response
 		want   export.TypeOutcome
 	}{
 		"it has all": {answer{}, export.TypeOutcome{Result: export.OutcomeOK, Count: 4}},

@@ -13,18 +13,18 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// afterWait is the delay between the end of a task's wait and its message, so that clock differences do not deliver it
-// too early.
+// afterWait is the delay between the end of a task's wait and the task's message, so that clock differences do not
+// deliver the message too early.
 const afterWait = time.Second
 
-// errWait fails a task whose wait would exceed its time budget.
+// errWait fails a task whose wait would exceed the task's time budget.
 var errWait = errors.New("the wait would outlast the export's time")
 
-// record converts the end of a run to the task's next state.
+// record converts the end of a run into the task's next state.
 func (w Worker) record(ctx context.Context, end collect.End) error {
 	task, result := end.Task, end.Result
 	switch result.Kind {
-	case export.Done, export.Save, export.Superseded: // nothing else to store
+	case export.Done, export.Save, export.Superseded: // nothing else to store in the task
 		return nil
 	case export.Yield:
 		task.Failures = 0
@@ -44,8 +44,8 @@ func (w Worker) record(ctx context.Context, end collect.End) error {
 	return w.fail(ctx, task, result)
 }
 
-// succeed stores a task whose files exist, together with its event, and then deletes the objects that the files
-// replace. Objects left after a crash are deleted with the files when they expire.
+// succeed stores a task whose files exist, together with the task's event, and then deletes the objects that the files
+// replace. If the worker crashes in between, the remaining objects are deleted with the files when the files expire.
 func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, error) {
 	task, now := end.Task, w.Now()
 	task.Status, task.FinishedAt, task.SentAt, task.FilesUntil = export.Success, now, now, now.Add(w.Retention)
@@ -69,7 +69,7 @@ func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, erro
 		return collect.End{}, err
 	}
 	logSuccess(ctx, task)
-	// When the heartbeat sees the finished task it may cancel the run, but this worker must still delete the replaced
+	// The heartbeat may cancel the run when it sees the finished task, but this worker must still delete the replaced
 	// objects.
 	ctx = context.WithoutCancel(ctx)
 	for _, key := range end.Replaced {
@@ -78,7 +78,7 @@ func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, erro
 	return end, nil
 }
 
-// fail ends the task with a failure reason and its event.
+// fail ends the task with a failure reason and a failure event.
 func (w Worker) fail(ctx context.Context, task export.Task, result export.Result) error {
 	task, event, err := task.Fail(result.Reason, w.Now())
 	if err != nil {
@@ -104,8 +104,8 @@ func (w Worker) finish(ctx context.Context, task export.Task, event webhook.Even
 	return nil
 }
 
-// refused fails a task whose refresh token was refused or missing. It does not change the connection's status. It makes
-// the tokens due before it fails the task, so that a crash in between loses nothing.
+// refused fails a task whose refresh token was refused or is missing. It does not change the connection's status. It
+// makes the tokens due before it fails the task, so that a crash between the two steps loses nothing.
 func (w Worker) refused(ctx context.Context, task export.Task, result export.Result) error {
 	err := w.Refreshes.RefreshDue(ctx, task.Tenant, task.ConnectionID, w.Now())
 	if err != nil && !errors.Is(err, fault.Conflict) {
@@ -114,9 +114,9 @@ func (w Worker) refused(ctx context.Context, task export.Task, result export.Res
 	return w.fail(ctx, task, result)
 }
 
-// yield defers a task for its full wait, during which it can't be claimed. If the wait would exceed the task's time
-// budget, yield fails the task immediately. The server is then not queried earlier than it allows, and the organisation
-// learns of the failure at once.
+// yield defers a task for its full wait, during which no worker can claim the task. If the wait would exceed the task's
+// time budget, yield fails the task immediately. Failing at once ensures that no request reaches the server too early
+// and that the organisation learns of the failure immediately.
 func (w Worker) yield(ctx context.Context, task export.Task, result export.Result) error {
 	now := w.Now()
 	if now.Add(result.Wait).After(task.Ends()) {
@@ -130,21 +130,21 @@ func (w Worker) yield(ctx context.Context, task export.Task, result export.Resul
 		dueAt = until.Add(w.Lease)
 	}
 	if delay > due.LongestDelay {
-		dueAt = until // the wait exceeds the maximum message delay, so the sweeper sends the message
+		dueAt = until // wait longer than the maximum message delay: the sweeper sends the message
 	}
 	logDeferred(ctx, task, result, now.Add(result.Wait))
 	if err := w.Store.YieldTask(ctx, task, until, dueAt); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("yield task: %w", err)
 	}
 	if delay <= due.LongestDelay {
-		// The sweeper sends lost messages again.
+		// If a message is lost, the sweeper sends it again.
 		_ = w.Enqueuer.EnqueueTask(ctx, task.Tenant, task.ID, delay)
 	}
 	return nil
 }
 
-// overTime returns the error for a task whose wait would exceed its time budget, with the location at which the wait
-// was demanded.
+// overTime returns the error for a task whose wait would exceed the task's time budget. The error contains the location
+// at which the wait was demanded.
 func overTime(cause error) error {
 	spot := fault.SpotOf(cause)
 	spot.Class = "over_time"

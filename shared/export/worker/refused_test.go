@@ -53,8 +53,8 @@ func TestTokensBecomeDueOnlyWhenRefusedOrNotRenewable(t *testing.T) {
 	}
 }
 
-// TestBusyServerDoesNotConsumeTokenAttempts proves that checking an expired token at a busy server may be repeated more
-// often than the number of tolerated failures.
+// TestBusyServerDoesNotConsumeTokenAttempts proves that the check of an expired token at a busy server may be repeated
+// more often than the number of tolerated failures.
 func TestBusyServerDoesNotConsumeTokenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, busy := range map[string]answer{

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// downFor makes the server return 503 to every request for the given length, starting after a delay.
+// downFor makes the server return 503 to every request for the given length of time, starting after a delay.
 func (h *fakeFHIR) downFor(after, length time.Duration) {
 	from := time.Now().Add(after)
 	h.down = func() bool { return !time.Now().Before(from) && time.Now().Before(from.Add(length)) }
@@ -77,7 +77,8 @@ func TestLongOutagePausesRequestsAndDeliversPartialRecord(t *testing.T) {
 		if got := outcomeOf(t, b.task(), "Practitioner"); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
-		// Eight rounds with a few requests of five attempts each; without the pauses there would be hundreds.
+		// Eight rounds have a few requests of five attempts each. Without the pauses there would be hundreds of
+		// requests.
 		if got := len(b.server.asked); got > 250 {
 			t.Errorf("%d requests", got)
 		}
@@ -117,7 +118,7 @@ func TestRunSavesCheckpointAndContinues(t *testing.T) {
 		whole.work(t, 0)
 		b := newBench(t)
 		b.server.latency = 50 * time.Second
-		b.work(t, 0) // without a handover
+		b.work(t, 0) // run without a handover
 		if b.task().Generation < 2 || len(b.enqueued.tasks) > 0 {
 			t.Errorf("generation %d, enqueued %v", b.task().Generation, b.enqueued.tasks)
 		}
@@ -135,7 +136,7 @@ func TestCrashLosesOnlyWorkSinceLastSave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = 90 * time.Second
-		b.store.crashAfter = 1 // fails after one save
+		b.store.crashAfter = 1 // the store fails after one save
 		if err := b.worker.Work(t.Context(), tenant, taskID, time.Time{}); err == nil {
 			t.Fatal("a store that fails was no failure")
 		}

@@ -11,7 +11,7 @@ import (
 
 const otherTaskID = "fedcba9876543210fedcba9876543210"
 
-// newCrowdedBench returns a bench whose tenant has a single slot, which another export holds for the given time.
+// newCrowdedBench returns a bench whose tenant has a single slot. Another export holds the slot for the given time.
 func newCrowdedBench(t *testing.T, long time.Duration) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -20,7 +20,7 @@ func newCrowdedBench(t *testing.T, long time.Duration) *bench {
 	return b
 }
 
-// take assigns the only slot to a task.
+// take assigns the tenant's only slot to a task.
 func (b *bench) take(t *testing.T, id string, long time.Duration) {
 	t.Helper()
 	row, err := b.store.Share(t.Context(), tenant)
@@ -32,7 +32,7 @@ func (b *bench) take(t *testing.T, id string, long time.Duration) {
 	}
 }
 
-// holder returns the ID of the task that holds the only slot.
+// holder returns the ID of the task that holds the tenant's only slot.
 func (b *bench) holder(t *testing.T) string {
 	t.Helper()
 	row, err := b.store.Share(t.Context(), tenant)
@@ -50,7 +50,7 @@ func TestExportWaitsInLineWithoutUsingItsBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
 		b := newCrowdedBench(t, 3*export.Budget)
-		for range 3 { // duplicate messages
+		for range 3 { // messages are duplicated
 			b.work(t, 0)
 			<-time.After(export.Budget)
 		}
@@ -134,7 +134,7 @@ func TestRunStopsWhenPlaceIsLost(t *testing.T) {
 			b.take(t, otherTaskID, time.Hour)
 		}()
 		b.work(t, 0)
-		if got := time.Since(started); got != time.Minute { // the heartbeat at 60 s detects it
+		if got := time.Since(started); got != time.Minute { // the heartbeat at 60 s detects the lost slot
 			t.Errorf("the run ended after %v, want a minute", got)
 		}
 		if got := b.task(); got.Status != export.Pending || got.Failures != 0 || b.holder(t) != otherTaskID {

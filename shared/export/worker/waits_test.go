@@ -22,17 +22,18 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// strict is a server that refuses requests above its rate limit and records requests sent during a demanded pause.
+// strict is a server that refuses requests above its rate limit and records which requests were sent during a demanded
+// pause.
 type strict struct {
 	smart.Doer
 
-	most   int           // maximum number of requests per window
-	window time.Duration // length of a window, starting with its first request
+	most   int           // maximum number of requests in one window
+	window time.Duration // length of a window, which starts with its first request
 
 	mu       sync.Mutex
 	count    int
-	opened   time.Time // start of the current window
-	closedTo time.Time // end of the demanded pause
+	opened   time.Time // time at which the current window began
+	closedTo time.Time // end of the pause that was demanded
 	early    []string  // requests sent before the pause ended
 	refused  int
 }
@@ -77,7 +78,7 @@ func TestWorkerRespectsRateLimitOfStrictServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		most   int
 		window time.Duration
-		runs   time.Duration // time until a run's deadline; 0 for none
+		runs   time.Duration // time until a run's deadline; 0 for no deadline
 	}{
 		"waits within a run":          {10, 20 * time.Second, 0},
 		"waits across hand-overs":     {3, 20 * time.Second, margin + 30*time.Second},
@@ -109,8 +110,8 @@ func TestWorkerRespectsRateLimitOfStrictServer(t *testing.T) {
 	}
 }
 
-// TestWorkerRespectsWaitWhenMessagesArriveEarly simulates a duplicate message, or one from the sweeper, every 30
-// seconds.
+// TestWorkerRespectsWaitWhenMessagesArriveEarly simulates a message every 30 seconds. Each message is a duplicate or
+// comes from the sweeper.
 func TestWorkerRespectsWaitWhenMessagesArriveEarly(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{
@@ -129,7 +130,7 @@ func TestWorkerRespectsWaitWhenMessagesArriveEarly(t *testing.T) {
 					t.Fatalf("put off: %t until %v, want %v", got.Deferred, got.LeaseUntil, until)
 				}
 				sent, look := []time.Duration{wait + afterWait}, until.Add(lease)
-				if sent[0] > due.LongestDelay { // exceeds the maximum message delay
+				if sent[0] > due.LongestDelay { // longer than the maximum message delay
 					sent, look = nil, until
 				}
 				if diff := cmp.Diff(sent, b.enqueued.tasks); diff != "" || !b.store.SweepTime(tenant, taskID).Equal(look) {
@@ -172,8 +173,8 @@ func TestWorkerRespectsWaitOfTokenEndpoint(t *testing.T) {
 	})
 }
 
-// TestWorkerFailsTaskImmediatelyWhenWaitExceedsBudget proves that the server gets no earlier request, and that the task
-// fails immediately instead of at the end of its time budget.
+// TestWorkerFailsTaskImmediatelyWhenWaitExceedsBudget proves that the server gets no request before the wait ends, and
+// that the task fails immediately instead of at the end of its time budget.
 func TestWorkerFailsTaskImmediatelyWhenWaitExceedsBudget(t *testing.T) {
 	t.Parallel()
 	tooLong := answer{status: 429, retryAfter: int((export.Budget + time.Second).Seconds()), always: true}
@@ -213,15 +214,16 @@ func TestWorkerFailsTaskImmediatelyWhenWaitExceedsBudget(t *testing.T) {
 	}
 }
 
-// TestWorkerDeliversPartialRecordWhenServerDemandsTooLongWait proves that requests deferred earlier also count as
-// missing.
+// TestWorkerDeliversPartialRecordWhenServerDemandsTooLongWait proves that requests that were deferred earlier also
+// count as missing.
 func TestWorkerDeliversPartialRecordWhenServerDemandsTooLongWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.change(func(task *export.Task) { task.CreatedAt = time.Now().Add(-4 * time.Hour) })
 		b.server.script(findObservations, answer{status: 502, always: true})
-		// Other responses arrive at whole seconds, so requests in flight during the demand were sent before it.
+		// Other responses arrive at whole seconds, so the requests in flight when the server demanded the pause were
+		// sent before the demand.
 		b.server.latency = time.Second
 		b.server.script("Binary/b1", answer{status: 429, retryAfter: 2 * 3600, takes: time.Second / 2, always: true})
 		b.work(t, 0)

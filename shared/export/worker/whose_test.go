@@ -17,7 +17,7 @@ const ownPatient = `{"resourceType":"Patient","id":"p1","identifier":[{"system":
 	`"link":[{"other":{"reference":"Patient/p0"},"type":"replaces"}],` +
 	`"contact":[{"extension":[{"valueReference":{"reference":"Patient/mother"}}]}]}`
 
-// otherSpellings returns different forms of a reference to the Patient with this id.
+// otherSpellings returns references to the Patient with this id in different forms.
 func otherSpellings(id string) []string {
 	return []string{
 		"Patient/" + id, "/Patient/" + id, "./Patient/" + id, `Patient\\` + id, "patient/" + id, "Patient/" + id + "?x=1",
@@ -27,7 +27,7 @@ func otherSpellings(id string) []string {
 	}
 }
 
-// whose returns resources without their ids, and whether each belongs to the patient p1.
+// whose returns resources without ids, and whether each resource belongs to the patient p1.
 func whose() map[string]bool {
 	cases := map[string]bool{}
 	for _, text := range otherSpellings("p1") {
@@ -51,7 +51,7 @@ func whose() map[string]bool {
 			`atient/p1"}}]`] = true
 	}
 	for text, belongs := range map[string]bool{
-		// an earlier id of the patient
+		// one of the patient's earlier ids
 		`"Observation","subject":{"reference":"Patient/p0"}`:                      true,
 		`"Observation","subject":{"reference":"Patient/mother"}`:                  false,
 		`"Observation","subject":{"identifier":{"system":"urn:mrn","value":"7"}}`: true,
@@ -152,7 +152,8 @@ func TestCompartmentElementsDetermineOwner(t *testing.T) {
 	})
 }
 
-// exported exports resources found by a search. For each resource, it reports whether the file contains it.
+// exported exports the resources that a search found. For each resource, it reports whether the file contains the
+// resource.
 func exported(t *testing.T, b *bench, run func(), resources []string) []bool {
 	t.Helper()
 	page := make([]string, 0, len(resources))
@@ -199,7 +200,8 @@ func TestResourcesOfOtherPatientsAreExcluded(t *testing.T) {
 	})
 }
 
-// A resource that names only another patient is excluded, whatever its type and however deeply the reference is nested.
+// A resource that names only another patient is excluded, regardless of its type and of how deeply the reference is
+// nested.
 func TestResourceIsExcludedWhenOnlyOtherPatientIsNamed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

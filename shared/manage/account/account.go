@@ -1,4 +1,4 @@
-// Package account defines the users of the dashboard: their accounts and sessions, their memberships and roles in
+// Package account defines the dashboard's users: their accounts and sessions, their memberships and roles in
 // organisations, and the permissions of those roles (docs/adr/0036-the-dashboard.md). An account belongs to no
 // organisation. The package does not depend on HTTP, AWS or the store. Package account/signin implements signing in,
 // and account/members changes members.
@@ -25,22 +25,23 @@ type Account struct {
 
 // TOTP holds the state of an account's authenticator app (RFC 6238).
 type TOTP struct {
-	Sealed []byte    // encrypted secret; nil if there is none
-	Since  time.Time // time at which the app was confirmed by its first correct code
+	Sealed []byte    // encrypted secret; nil if there is no secret
+	Since  time.Time // when the app was confirmed by its first correct code
 	Step   int64     // time step of the last accepted code; no code works twice (RFC 6238 section 5.2)
 	Offer  []byte    // encrypted secret that no code has confirmed yet
 }
 
 // Passkey holds the public part of a key pair on a person's device or in a password manager (W3C WebAuthn level 3).
 type Passkey struct {
-	ID         string // credential ID, base64url
-	Name       string // name chosen by the passkey's owner
-	Credential []byte // public key and state with which the next use is verified
+	ID         string // base64url credential ID
+	Name       string // name that the passkey's owner chose
+	Credential []byte // public key and state used to verify the passkey's next use
 	CreatedAt  time.Time
-	UsedAt     time.Time // zero before the first use
+	UsedAt     time.Time // zero until the first use
 }
 
-// Former holds an account's previous email address. The change can be reverted from it for a limited time.
+// Former holds an account's previous email address. For a limited time, the previous address can be used to revert the
+// change.
 type Former struct {
 	Email     string
 	TokenHash string
@@ -54,31 +55,32 @@ func (a Account) HasSecondFactor() bool { return a.TOTP.Sealed != nil || len(a.P
 // AddressOwner names the account to which an email address belongs.
 type AddressOwner struct {
 	AccountID   string
-	FormerUntil time.Time // end of a former address's reservation; zero for the current address
+	FormerUntil time.Time // when a former address's reservation ends; zero for the current address
 }
 
-// Ceremony is a passkey registration or authentication in progress (W3C WebAuthn level 3 section 4). It can be
-// completed once.
+// Ceremony is a passkey registration or authentication in progress (W3C WebAuthn level 3 section 4). A ceremony can be
+// completed only once.
 type Ceremony struct {
 	AccountID string // account that registers the passkey; empty for an authentication
 	State     []byte
 	ExpiresAt time.Time
 }
 
-// Begun holds a ceremony that the browser is to perform.
+// Begun holds the start of a ceremony that the browser is to perform.
 type Begun struct {
 	Options   []byte // JSON for parseCreationOptionsFromJSON or parseRequestOptionsFromJSON
 	Challenge string // challenge that the response must contain
-	State     []byte // state needed to finish the ceremony
+	State     []byte // state that is needed to finish the ceremony
 }
 
-// Claim holds the unverified values in a ceremony's response.
+// Claim holds the unverified values from the response to a ceremony.
 type Claim struct {
 	Challenge string
-	AccountID string // empty in a registration
+	AccountID string // empty for a registration
 }
 
-// MaxMembers limits the members of an organisation, and MaxOrganisations the organisations of an account.
+// MaxMembers limits the number of an organisation's members, and MaxOrganisations limits the number of an account's
+// organisations.
 const (
 	MaxMembers       = 100
 	MaxOrganisations = 20
@@ -93,7 +95,7 @@ type Membership struct {
 	Rev       int64
 }
 
-// Invitation invites the owner of an email address to become a member. It works once.
+// Invitation invites the owner of an email address to become a member. It can be accepted once.
 type Invitation struct {
 	ID         string
 	OrgID      string
@@ -106,15 +108,15 @@ type Invitation struct {
 	Rev        int64
 }
 
-// Fold returns an email address in lower case, for comparison. No mail server in practice distinguishes addresses by
+// Fold returns an email address in lower case, for comparison. In practice, no mail server distinguishes addresses by
 // case.
 func Fold(address string) string { return strings.ToLower(address) }
 
-// Actor returns an account's name in audit rows.
+// Actor returns the name under which an account appears in audit rows.
 func Actor(accountID string) string { return "member:" + accountID }
 
-// ProofRequired returns the error for a request that requires a recent proof of identity (Fresh), or the second factor
-// of an account that has one.
+// ProofRequired returns the error for a request that requires a recent proof of identity (Fresh), or the account's
+// second factor if the account has one.
 func ProofRequired() error {
 	return fault.New(fault.Forbidden, fault.CodeProofRequired,
 		"Verify your identity again with a passkey, an authenticator app or an e-mailed code.")

@@ -6,17 +6,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Action identifies an operation of a member or account that may require a recent proof of identity (docs/openapi.yaml,
-// x-proof).
+// Action identifies an operation, by a member or on an account, that may require a recent proof of identity
+// (docs/openapi.yaml, x-proof).
 type Action string
 
 // Actions that may require a proof of identity.
 const (
-	// CreateKey is the creation of a credential, or of a key in one.
+	// CreateKey is the creation of a credential, or of a credential's key.
 	CreateKey Action = "create_key"
-	// RevealSecret is the display of a webhook's signing secrets.
+	// RevealSecret is the action of showing a webhook's signing secrets.
 	RevealSecret Action = "reveal_secret"
-	// RotateSecret is the replacement of a webhook's signing secret, which returns the new one.
+	// RotateSecret is the replacement of a webhook's signing secret. The response contains the new secret.
 	RotateSecret Action = "rotate_secret"
 	// AddWebhook is the creation of a webhook.
 	AddWebhook Action = "add_webhook"
@@ -24,7 +24,8 @@ const (
 	MoveWebhook Action = "move_webhook"
 	// ChangeMembers is a change of roles, the removal of members, or the creation or withdrawal of invitations.
 	ChangeMembers Action = "change_members"
-	// ChangeFactors adds and removes passkeys and the authenticator app, and creates recovery codes.
+	// ChangeFactors is the addition or removal of passkeys or of the authenticator app, or the creation of recovery
+	// codes.
 	ChangeFactors Action = "change_factors"
 	// ChangeAddress is a change of an account's email address.
 	ChangeAddress Action = "change_address"
@@ -32,7 +33,7 @@ const (
 	Erase Action = "erase"
 )
 
-// Actions returns all actions in the order of the table in docs/adr/0036-the-dashboard.md.
+// Actions returns all actions, in the order of the table in docs/adr/0036-the-dashboard.md.
 func Actions() []Action {
 	return []Action{
 		CreateKey, RevealSecret, RotateSecret, AddWebhook, MoveWebhook, ChangeMembers, ChangeFactors,
@@ -41,7 +42,8 @@ func Actions() []Action {
 }
 
 // NeedsProof reports whether an action in a mode requires a proof of identity that is at most 15 minutes old. The empty
-// mode stands for paths without one. This is the only such table: an action that it does not list requires a proof.
+// mode stands for paths without a mode. NeedsProof contains the only such table, and an action that the table does not
+// list requires a proof.
 func (a Action) NeedsProof(mode org.Mode) bool {
 	if !slices.Contains(Actions(), a) {
 		return true

@@ -9,7 +9,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestNeedsProofMatchesDecisionTable checks NeedsProof against the table of actions in the architecture decision.
+// TestNeedsProofMatchesDecisionTable checks NeedsProof against the table of actions in the architecture decision
+// record.
 func TestNeedsProofMatchesDecisionTable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/adr/0036-the-dashboard.md")

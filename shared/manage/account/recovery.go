@@ -21,15 +21,15 @@ type RecoveryCodes struct {
 // factors.
 const RecoveryWait = 72 * time.Hour
 
-// Recovery is an operator's removal of an account's second factors, for an owner who has lost all of them
-// (docs/adr/0044-recovery-and-leaving.md). It takes effect at the first sign-in with a code sent by email after
-// AppliesAt.
+// Recovery is an operator's removal of an owner's second factors after the owner has lost all of these factors
+// (docs/adr/0044-recovery-and-leaving.md). The recovery takes effect at the first sign-in with a code sent by email
+// after AppliesAt.
 type Recovery struct {
 	AccountID   string
-	Actor       string // actor that started the recovery
+	Actor       string // actor who started the recovery
 	RequestedAt time.Time
 	AppliesAt   time.Time
-	EndedAt     time.Time // time at which the recovery was stopped or applied; zero until then
+	EndedAt     time.Time // when the recovery was stopped or applied; zero until then
 	Rev         int64     // revision for compare-and-swap writes; 0 before the recovery is stored
 }
 
@@ -39,16 +39,18 @@ func (r Recovery) IsOpen() bool { return !r.AppliesAt.IsZero() && r.EndedAt.IsZe
 // IsDue reports whether the recovery is open and its waiting time has passed.
 func (r Recovery) IsDue(now time.Time) bool { return r.IsOpen() && !now.Before(r.AppliesAt) }
 
-// RecoveryRows stores recoveries, one for each account (store.Accounts).
+// RecoveryRows stores recoveries, at most one for each account (store.Accounts).
 type RecoveryRows interface {
-	// Recovery reads an account's latest recovery with a consistent read. It returns fault.NotFound if there is none.
+	// Recovery reads an account's latest recovery with a consistent read. It returns fault.NotFound if the account has
+	// no recovery.
 	Recovery(ctx context.Context, accountID string) (Recovery, error)
 	// SaveRecovery replaces revision r.Rev, or creates the row if r.Rev is 0. It returns fault.Conflict if the stored
 	// revision differs.
 	SaveRecovery(ctx context.Context, r Recovery) error
 }
 
-// OpenRecovery reads an account's open recovery. If none is open, the result only serves as the base for a new one.
+// OpenRecovery reads an account's open recovery. If no recovery is open, the result serves only as the base for a new
+// recovery.
 func OpenRecovery(ctx context.Context, rows RecoveryRows, accountID string) (Recovery, error) {
 	r, err := rows.Recovery(ctx, accountID)
 	if err != nil && !errors.Is(err, fault.NotFound) {

@@ -20,24 +20,25 @@ const (
 // Roles returns all roles, from most to least powerful.
 func Roles() []Role { return []Role{Owner, Admin, Developer, Viewer} }
 
-// ParseRole parses the name of a role. ok is false for any other text.
+// ParseRole parses a role's name. ok is false if the text is not a role's name.
 func ParseRole(text string) (role Role, ok bool) {
 	return Role(text), slices.Contains(Roles(), Role(text))
 }
 
-// Permission is a permission that an endpoint of the dashboard requires of a member's role (docs/openapi.yaml,
+// Permission is a permission that a dashboard endpoint requires a member's role to have (docs/openapi.yaml,
 // x-permission).
 type Permission string
 
-// Permissions of member roles.
+// Permissions that a member's role can have.
 const (
-	// View permits reading everything except secrets and the bodies of deliveries.
+	// View permits reading everything except secrets and delivery bodies.
 	View Permission = "view"
 	// Inspect permits reading the bodies of deliveries and events, and patients' inquiries.
 	Inspect Permission = "inspect"
-	// Develop permits changing credentials and webhooks, and simulating and replaying, in test mode.
+	// Develop permits changing credentials and webhooks, simulating events, and replaying deliveries in test mode.
 	Develop Permission = "develop"
-	// Operate permits what Develop does in live mode, changing the organisation's pages, and replying to patients.
+	// Operate permits in live mode everything that Develop permits in test mode. It also permits changing the
+	// organisation's pages and replying to patients.
 	Operate Permission = "operate"
 	// Manage permits inviting and changing members other than owners, and reading the audit log.
 	Manage Permission = "manage"
@@ -45,13 +46,13 @@ const (
 	Own Permission = "own"
 )
 
-// Permissions returns all permissions in the order of the table in docs/adr/0036-the-dashboard.md.
+// Permissions returns all permissions, in the order of the table in docs/adr/0036-the-dashboard.md.
 func Permissions() []Permission {
 	return []Permission{View, Inspect, Develop, Operate, Manage, Own}
 }
 
 // In returns the permission that an endpoint requires in a mode. Developers have permissions in test mode that they
-// lack in live mode. The empty mode stands for endpoints that belong to neither.
+// lack in live mode. The empty mode stands for endpoints that belong to neither mode.
 func (p Permission) In(mode org.Mode) Permission {
 	if p == Develop && mode == org.Live {
 		return Operate
@@ -59,8 +60,8 @@ func (p Permission) In(mode org.Mode) Permission {
 	return p
 }
 
-// May reports whether a role has a permission. This is the only table of permissions; a permission that it does not
-// list is denied.
+// May reports whether a role has a permission. May contains the only table of permissions. A permission that the table
+// does not list is denied.
 func (r Role) May(p Permission) bool {
 	switch r {
 	case Owner:
@@ -75,7 +76,7 @@ func (r Role) May(p Permission) bool {
 	return false
 }
 
-// Assign returns the permission required to grant or remove a role.
+// Assign returns the permission that is required to grant or remove a role.
 func (r Role) Assign() Permission {
 	if r == Owner {
 		return Own

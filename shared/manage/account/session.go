@@ -18,20 +18,20 @@ import (
 const (
 	sessionLife = 12 * time.Hour
 	idleLife    = 2 * time.Hour
-	pendingLife = 15 * time.Minute // time to prove the second factor
-	// freshFor is the period during which a proof of identity permits sensitive actions.
+	pendingLife = 15 * time.Minute // time limit for proving the second factor
+	// freshFor is how long a proof of identity permits sensitive actions.
 	freshFor = 15 * time.Minute
-	// seenEvery is the minimum interval between two updates of a session's last request.
+	// seenEvery is the minimum interval between two updates of the time of a session's last request.
 	seenEvery = 5 * time.Minute
 )
 
-// Session is one browser's sign-in to the dashboard. Its token exists only in that browser's cookie.
+// Session is one browser's sign-in to the dashboard. The session's token exists only in that browser's cookie.
 type Session struct {
 	Hash      string // hash of the session's token
 	AccountID string
-	Epoch     int64     // the account's epoch at the start of the session
-	Pending   bool      // the second factor is not proven yet; nothing else is permitted
-	ProvenAt  time.Time // time of the last proof of identity
+	Epoch     int64     // the account's epoch when the session started
+	Pending   bool      // second factor not proven yet; the session permits nothing else
+	ProvenAt  time.Time // when identity was last proven
 	StartedAt time.Time
 	SeenAt    time.Time // time of the last request, accurate to five minutes
 }
@@ -39,7 +39,8 @@ type Session struct {
 // FreshUntil returns the time until which the session may perform sensitive actions without a new proof of identity.
 func (s Session) FreshUntil() time.Time { return s.ProvenAt.Add(freshFor) }
 
-// EndsAt returns the session's expiry if no further request arrives. ExpiresAt returns its absolute expiry.
+// EndsAt returns the time at which the session expires if no further request arrives. ExpiresAt returns the session's
+// absolute expiry.
 func (s Session) EndsAt() time.Time {
 	if idle := s.SeenAt.Add(idleLife); idle.Before(s.ExpiresAt()) {
 		return idle
@@ -55,7 +56,7 @@ func (s Session) ExpiresAt() time.Time {
 	return s.StartedAt.Add(sessionLife)
 }
 
-// NewToken returns a session token: 256 random bits as 43 characters of base64url.
+// NewToken returns a session token, which is 256 random bits encoded as 43 base64url characters.
 func NewToken(random io.Reader) (secret.Text, error) {
 	value := make([]byte, 32)
 	if _, err := io.ReadFull(random, value); err != nil {
@@ -64,14 +65,14 @@ func NewToken(random io.Reader) (secret.Text, error) {
 	return secret.New(base64.RawURLEncoding.EncodeToString(value)), nil
 }
 
-// Hash returns the form in which tokens are stored. A plain hash is enough because tokens can't be guessed.
+// Hash returns the form in which tokens are stored. A plain hash suffices because tokens can't be guessed.
 func Hash(token secret.Text) string {
 	sum := sha256.Sum256([]byte(token.Reveal()))
 	return hex.EncodeToString(sum[:])
 }
 
-// CSRFToken returns a token available only to pages that may read a session's responses. It is derived from the
-// session's token, so that it needs no storage and expires with the session.
+// CSRFToken returns a token that is available only to pages that may read a session's responses. It is derived from the
+// session's token, so it needs no storage and expires with the session.
 func CSRFToken(session secret.Text) string {
 	mac := hmac.New(sha256.New, []byte(session.Reveal()))
 	mac.Write([]byte("recordbridge csrf"))
@@ -80,7 +81,7 @@ func CSRFToken(session secret.Text) string {
 
 // SessionRows reads sessions (store.Flow).
 type SessionRows interface {
-	// Session reads a session with a consistent read. It returns fault.NotFound if there is none.
+	// Session reads a session with a consistent read. It returns fault.NotFound if the session does not exist.
 	Session(ctx context.Context, hash string) (Session, error)
 	// TouchSession records the time of a request. It returns fault.Conflict if the session has ended.
 	TouchSession(ctx context.Context, hash string, at time.Time) error
@@ -88,21 +89,21 @@ type SessionRows interface {
 
 // Rows reads accounts and their memberships (store.Accounts).
 type Rows interface {
-	// Account reads an account with a consistent read. It returns fault.NotFound if there is none.
+	// Account reads an account with a consistent read. It returns fault.NotFound if the account does not exist.
 	Account(ctx context.Context, id string) (Account, error)
-	// Membership reads a membership with a consistent read. It returns fault.NotFound if there is none.
+	// Membership reads a membership with a consistent read. It returns fault.NotFound if the membership does not exist.
 	Membership(ctx context.Context, orgID, accountID string) (Membership, error)
 }
 
-// Sessions looks up sessions. It caches nothing, so that an ended session is rejected on its next request.
+// Sessions looks up sessions. It caches nothing, so an ended session is rejected on its next request.
 type Sessions struct {
 	Rows     SessionRows
 	Accounts Rows
 	Now      func() time.Time
 }
 
-// Session returns the session of a token, which may be arbitrary client input. It returns fault.Unauthenticated if the
-// token is invalid or the session has ended.
+// Session returns the session that belongs to a token. The token may be arbitrary client input. Session returns
+// fault.Unauthenticated if the token is invalid or the session has ended.
 func (s Sessions) Session(ctx context.Context, token secret.Text) (Session, error) {
 	found, err := s.Rows.Session(ctx, Hash(token))
 	if err != nil {
@@ -137,7 +138,7 @@ func (s Sessions) Role(ctx context.Context, accountID, orgID string) (Role, erro
 }
 
 // over returns fault.Unauthenticated if err means that the session has ended. It wraps any other error as an internal
-// one.
+// error.
 func over(err error) error {
 	if err != nil && !errors.Is(err, fault.NotFound) && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("find session: %w", err)

@@ -1,5 +1,5 @@
 // Package audit records changes and their actors in tamper-evident chains (docs/adr/0036-the-dashboard.md). Each row
-// has a number and the hash of the preceding row; a chain's head has the number and hash of the last row. An
+// has a number and the hash of the preceding row. A chain's head has the number and hash of the last row. An
 // organisation has one chain for both modes. Changes that belong to no organisation have a separate chain. Rows hold
 // names and IDs, never content. The package does not depend on AWS.
 package audit
@@ -20,34 +20,35 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// Row records one change. Hash covers all other fields.
+// Row records one change. Hash covers all the other fields.
 type Row struct {
-	Seq    int64 // number of the row in its chain, counted from 1
+	Seq    int64 // number of the row in its chain, starting at 1
 	At     time.Time
 	ID     string
 	Tenant org.Tenant // zero for no organisation; no mode for changes that apply to neither mode
 	Actor  string     // operator, member:<account ID>, or a function
 	Action string
-	Target string // ID or name
-	Prev   string // hash of the preceding row; empty in the first
+	Target string // ID or name of the changed object
+	Prev   string // preceding row's hash; empty in the first row
 	Hash   string // hex SHA-256 of the other fields
 }
 
-// Head identifies the last row of a chain. It is zero for an empty chain.
+// Head identifies the last row of a chain. An empty chain has a zero Head.
 type Head struct {
 	Seq  int64  `json:"seq"`
 	Hash string `json:"hash"`
 	ID   string `json:"-"` // ID of the last row
 }
 
-// Rows stores chains by organisation. The empty ID stands for the chain of changes without an organisation. Reads are
-// consistent.
+// Rows stores chains by organisation. The empty ID stands for the chain of changes that belong to no organisation.
+// Reads are consistent.
 type Rows interface {
-	// Head reads a chain's head. It returns the zero Head if there is none.
+	// Head reads a chain's head. It returns the zero Head if the chain is empty.
 	Head(ctx context.Context, orgID string) (Head, error)
-	// Extend stores a row and the new head in one transaction. It returns fault.Conflict if before is no longer the head.
+	// Extend stores a row and the chain's new head in one transaction. It returns fault.Conflict if before is no longer
+	// the chain's head.
 	Extend(ctx context.Context, before Head, row Row) error
-	// After returns at most limit rows after a row number, in order.
+	// After returns at most limit rows after a row number, in ascending order.
 	After(ctx context.Context, orgID string, seq int64, limit int) ([]Row, error)
 	// Before returns at most limit rows before a row number, newest first.
 	Before(ctx context.Context, orgID string, seq int64, limit int) ([]Row, error)
@@ -56,13 +57,14 @@ type Rows interface {
 // Log writes and reads audit chains.
 type Log struct{ Rows Rows }
 
-// appendTries limits the tries to append a row. All changes of an organisation compete for its chain's next number, and
-// all must be recorded. In each round, one of them succeeds.
+// appendTries limits the number of tries to append a row. All changes in an organisation compete for the next number in
+// its chain, and all must be recorded. In each round, one change succeeds.
 const appendTries = 50
 
-// Append adds a row to an organisation's chain or, with a zero tenant, to the chain without an organisation. Adding the
-// last row again has no effect. Append replaces control characters and line separators with spaces, so that all JSON
-// encoders produce the same text. It returns fault.Conflict if concurrent appends used up all tries.
+// Append adds a row to an organisation's chain. With a zero tenant, it adds the row to the chain of changes that belong
+// to no organisation. Adding the last row again has no effect. Append replaces control characters and line separators
+// with spaces, so that all JSON encoders produce the same text. It returns fault.Conflict if concurrent appends used up
+// all tries.
 func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error {
 	return retry.OnConflict(ctx, appendTries, func() error {
 		head, row, err := l.Next(ctx, tenant, at, id, actor, action, target)
@@ -73,8 +75,8 @@ func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, ac
 	})
 }
 
-// Next returns a chain's head and the row that Append would add, for a store that adds the row in one transaction with
-// the change. The transaction must require that head is still the chain's head.
+// Next returns a chain's head and the row that Append would add. It is for a store that adds the row in one transaction
+// with the change. The transaction must require that head is still the chain's head.
 func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action,
 	target string,
 ) (head Head, row Row, err error) {
@@ -94,7 +96,7 @@ func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, acto
 const maxPage = 100
 
 // List returns a chain's rows before a row number, newest first. before is 0 for the newest rows. next is the value of
-// before for the next page, or 0 if there is none. List clamps limit to between 1 and 100.
+// before for the next page, or 0 if there is no next page. List clamps limit to between 1 and 100.
 func (l Log) List(ctx context.Context, orgID string, before int64, limit int) (rows []Row, next int64, err error) {
 	limit = max(1, min(limit, maxPage))
 	if rows, err = l.Rows.Before(ctx, orgID, before, limit); err != nil {
@@ -109,7 +111,7 @@ func (l Log) List(ctx context.Context, orgID string, before int64, limit int) (r
 	return rows, next, nil
 }
 
-// Has reports whether a row with this ID was added since a time.
+// Has reports whether a row with this ID was added after a given time.
 func (l Log) Has(ctx context.Context, orgID, id string, since time.Time) (bool, error) {
 	for before := int64(0); ; {
 		rows, next, err := l.List(ctx, orgID, before, maxPage)
@@ -131,8 +133,8 @@ func (l Log) Has(ctx context.Context, orgID, id string, since time.Time) (bool, 
 // stamp is the time layout used in the hashed text.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
-// line is a row's exported form. Names are sorted and no field is omitted, as RFC 8785 (JSON Canonicalization Scheme)
-// requires.
+// line is the exported form of a row. Names are sorted and no field is omitted, as RFC 8785 (JSON Canonicalization
+// Scheme) requires.
 type line struct {
 	Action string `json:"action"`
 	Actor  string `json:"actor"`
@@ -154,7 +156,7 @@ func (r Row) line() line {
 	}
 }
 
-// row converts a line back to a row. An invalid time becomes the zero time, so that the hash does not match.
+// row converts a line back to a row. An invalid time becomes the zero time, so that the row's hash does not match.
 func (l line) row() Row {
 	at, err := time.Parse(stamp, l.At)
 	if err != nil {
@@ -167,7 +169,7 @@ func (l line) row() Row {
 	}
 }
 
-// sum returns the row's expected hash.
+// sum returns the hash that the row should have.
 func (r Row) sum() (string, error) {
 	r.Hash = ""
 	var text bytes.Buffer

@@ -25,13 +25,13 @@ var (
 	noon   = time.Date(2026, 3, 31, 23, 59, 50, 0, time.UTC)
 )
 
-// fixture holds an audit chain in a DynamoDB table.
+// fixture holds one audit chain in a DynamoDB table.
 type fixture struct {
 	log  audit.Log
 	made tables.Tables
 }
 
-// newFixture returns a chain with rows a few seconds apart, across the end of a month.
+// newFixture returns a chain whose rows are a few seconds apart and span the end of a month.
 func newFixture(t *testing.T, rows int) fixture {
 	t.Helper()
 	made := tables.New(t)
@@ -59,8 +59,8 @@ func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
 	return report.Breaks
 }
 
-// TestHashCoversDocumentedText checks the hashed text, which is documented (docs/operate/audit.md) and must therefore
-// never change. The expected hash was computed with Python's json and hashlib.
+// TestHashCoversDocumentedText checks the hashed text. The text is documented (docs/operate/audit.md) and must
+// therefore never change. The expected hash was computed with Python's json and hashlib.
 func TestHashCoversDocumentedText(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 0)
@@ -132,7 +132,8 @@ func TestConcurrentAppendsFormOneChain(t *testing.T) {
 	}
 }
 
-// TestAppendWritesOnceWhenResponseIsLost checks that repeating a write whose response was lost adds no second row.
+// TestAppendWritesOnceWhenResponseIsLost checks that repeating a write whose response was lost does not add a second
+// row.
 func TestAppendWritesOnceWhenResponseIsLost(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 2)

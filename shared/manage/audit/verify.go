@@ -14,21 +14,21 @@ import (
 // Finding is a kind of defect in an audit chain.
 type Finding string
 
-// Defects of an audit chain.
+// Defects that an audit chain can have.
 const (
-	// Missing means that the rows from this number to the next existing one are missing.
+	// Missing means that the rows from this number up to the next existing row are missing.
 	Missing Finding = "missing"
-	// Changed means that the row's hash does not match its content.
+	// Changed means that the row's hash does not match the row's content.
 	Changed Finding = "changed"
-	// Unlinked means that the row does not name the hash of the preceding row, so one of the two was replaced.
+	// Unlinked means that the row does not contain the hash of the preceding row, so one of the two rows was replaced.
 	Unlinked Finding = "unlinked"
-	// Misplaced means that the row follows one with the same or a higher number.
+	// Misplaced means that the row follows a row with the same or a higher number.
 	Misplaced Finding = "misplaced"
-	// CutOff means that the rows from this number on are missing although a head names them.
+	// CutOff means that all rows from this number on are missing although a head names them.
 	CutOff Finding = "cut_off"
-	// Added means that the row comes after the head.
+	// Added means that the row comes after the chain's head.
 	Added Finding = "added"
-	// Rewritten means that a head names a different hash for the row.
+	// Rewritten means that the hash of the row differs from the hash that a head states.
 	Rewritten Finding = "rewritten"
 )
 
@@ -40,21 +40,21 @@ type Break struct {
 
 // Report holds the result of verifying an audit chain.
 type Report struct {
-	Rows   int64   `json:"rows"` // number of rows read
+	Rows   int64   `json:"rows"` // number of rows that were read
 	Head   Head    `json:"head"`
-	Breaks []Break `json:"breaks"` // at most the first 100 defects
+	Breaks []Break `json:"breaks"` // the first defects, at most 100
 }
 
-// IsIntact reports whether the chain has no defect.
+// IsIntact reports whether the chain has no defects.
 func (r Report) IsIntact() bool { return len(r.Breaks) == 0 }
 
 const maxBreaks = 100
 
-// checker checks the rows of an audit chain in order.
+// checker checks an audit chain's rows in order.
 type checker struct {
 	report Report
 	last   Row
-	heads  map[int64]string // required hashes by row number
+	heads  map[int64]string // required hashes, by row number
 }
 
 func newChecker(known []Head) *checker {
@@ -108,7 +108,7 @@ func (c *checker) take(row Row) error {
 	return nil
 }
 
-// end reports rows that a head names but the chain lacks, and rows after the head.
+// end reports the rows that a head names but the chain lacks, and the rows after the head.
 func (c *checker) end(head Head) Report {
 	c.report.Head = head
 	if c.last.Seq == head.Seq && c.last.Hash != head.Hash {
@@ -127,8 +127,9 @@ func (c *checker) end(head Head) Report {
 	return c.report
 }
 
-// Verify verifies a complete chain and checks that it still contains the rows named by known heads. Without known
-// heads, a chain whose rows and head were rewritten would appear consistent. Rows may be added during verification.
+// Verify verifies a complete chain and checks that the chain still contains the rows that known heads name. Without
+// known heads, a chain whose rows and head were rewritten would appear consistent. Rows may be added during
+// verification.
 func (l Log) Verify(ctx context.Context, orgID string, known ...Head) (Report, error) {
 	before, err := l.Rows.Head(ctx, orgID)
 	if err != nil {
@@ -144,12 +145,12 @@ func (l Log) Verify(ctx context.Context, orgID string, known ...Head) (Report, e
 		return Report{}, fmt.Errorf("read head: %w", err)
 	}
 	if after.Seq > c.last.Seq && after.Seq > before.Seq {
-		after = Head{Seq: c.last.Seq, Hash: c.last.Hash} // rows added after the last page are checked in the next run
+		after = Head{Seq: c.last.Seq, Hash: c.last.Hash} // the next run checks rows that were added after the last page
 	}
 	return c.end(after), nil
 }
 
-// each calls do for every row of a chain, in order.
+// each calls do for every row in a chain, in order.
 func (l Log) each(ctx context.Context, orgID string, do func(Row) error) error {
 	for last := int64(0); ; {
 		rows, err := l.Rows.After(ctx, orgID, last, maxPage)
@@ -168,13 +169,14 @@ func (l Log) each(ctx context.Context, orgID string, do func(Row) error) error {
 	}
 }
 
-// headLine is an export's last line.
+// headLine is the last line of an export.
 type headLine struct {
 	Head Head `json:"head"`
 }
 
-// Export writes a chain as lines of JSON, oldest first, each with its hash. The last line is the head, which the
-// recipient should keep. docs/operate/audit.md describes how third parties verify it. Export returns the head.
+// Export writes a chain as lines of JSON, oldest first. Each line contains its row's hash. The last line is the head,
+// which the recipient should keep. docs/operate/audit.md describes how third parties verify an export. Export returns
+// the head.
 func (l Log) Export(ctx context.Context, orgID string, to io.Writer) (Head, error) {
 	var head Head
 	err := l.each(ctx, orgID, func(row Row) error {
@@ -198,10 +200,10 @@ func write(to io.Writer, value any) error {
 	return nil
 }
 
-// maxLine is the maximum length of a line of an export, in bytes.
+// maxLine is the maximum length of one line in an export, in bytes.
 const maxLine = 64 << 10
 
-// VerifyExport verifies the output of Export and checks that it contains the rows named by known heads.
+// VerifyExport verifies the output of Export and checks that the output contains the rows that known heads name.
 func VerifyExport(from io.Reader, known ...Head) (Report, error) {
 	c, lines, head, ended := newChecker(known), bufio.NewScanner(from), headLine{}, false
 	lines.Buffer(nil, maxLine)

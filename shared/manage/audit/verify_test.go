@@ -51,7 +51,7 @@ func (b fixture) remove(t *testing.T, sort string) {
 
 func textOf(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 
-// forge rewrites a row from its current attributes, with a matching hash.
+// forge rewrites a row with its current attributes and a matching hash.
 func (b fixture) forge(t *testing.T, seq int, prev string) (hash string) {
 	t.Helper()
 	scratch := newFixture(t, 0)

@@ -21,7 +21,7 @@ const orgID = "0a000000-0000-4000-8000-00000000000a"
 
 var errCrash = errors.New("crashed")
 
-// world holds an organisation in memory. Its process can be made to crash at a given call.
+// world holds an organisation in memory. A test can make its process crash at a given call.
 type world struct {
 	now      time.Time
 	row      deletion.Deletion
@@ -32,13 +32,13 @@ type world struct {
 	objects  map[string]bool
 	domains  map[string]string
 	counters int
-	ended    map[string]int // number of disconnections by connection
-	done     []string       // removed items, in order
+	ended    map[string]int // number of disconnections, by connection
+	done     []string       // removed items, in order of removal
 	proofs   []string
 	proofIDs map[string]bool
-	most     int // largest number of keys requested at once
+	most     int // largest number of keys in one request
 	calls    int
-	crashAt  int // number of the call that crashes; 0 for none
+	crashAt  int // number of the call that crashes; 0 if no call crashes
 }
 
 func newWorld(connections int) *world {
@@ -196,7 +196,7 @@ func (w *world) requests() deletion.Requests {
 	return deletion.Requests{Rows: w, Now: func() time.Time { return w.now }}
 }
 
-// run runs the schedule for a number of hours.
+// run runs the schedule for the given number of hours.
 func (w *world) run(t *testing.T, hours int) {
 	t.Helper()
 	worker := deletion.Worker{
@@ -229,7 +229,7 @@ func (w *world) request(t *testing.T) {
 	}
 }
 
-// unannounced returns an announce function that fails the test when called.
+// unannounced returns an announce function that fails the test if it is called.
 func unannounced(t *testing.T) func(deletion.Deletion) error {
 	t.Helper()
 	return func(d deletion.Deletion) error {
@@ -242,7 +242,7 @@ const proof = "organisation.deleted " + orgID +
 	" credentials=4 webhooks=4 connections=%d exports=4 files=2 events=4 deliveries=4 inquiries=4 members=3 " +
 	"invitations=3 domains=1"
 
-// check fails the test if data of the organisation remains.
+// check fails the test if any of the organisation's data remains.
 func (w *world) check(t *testing.T, connections int) {
 	t.Helper()
 	for stage, modes := range w.rows {
@@ -298,7 +298,7 @@ func TestWorkerReadsTenThousandConnectionsInPages(t *testing.T) {
 	}
 }
 
-// TestWorkerFinishesAfterAnyCrash checks that if a run crashes after any of its calls, another run finishes the
+// TestWorkerFinishesAfterAnyCrash checks recovery from a crash after each call of a run. Another run must finish the
 // deletion with the same counts.
 func TestWorkerFinishesAfterAnyCrash(t *testing.T) {
 	t.Parallel()
@@ -321,7 +321,7 @@ func TestWorkerFinishesAfterAnyCrash(t *testing.T) {
 	}
 }
 
-// TestWorkerRemovesRowsAddedDuringDeletion checks that rows added during a deletion are also removed.
+// TestWorkerRemovesRowsAddedDuringDeletion checks that the worker also removes rows that were added during a deletion.
 func TestWorkerRemovesRowsAddedDuringDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(3)

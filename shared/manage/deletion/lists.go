@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// order returns all stages in order.
+// order returns all stages in the order of a deletion.
 func order() []Stage {
 	return []Stage{
 		Waiting, Stopping, Credentials, Webhooks, Disconnecting, Draining, Connections, Exports, Deliveries, Events,
@@ -28,16 +28,16 @@ func next(d *Deletion) {
 	d.Mode, d.At, d.Held, d.Found = "", "", nil, false
 }
 
-// ofOrganisation reports whether a stage's rows belong to both modes.
+// ofOrganisation reports whether the rows of a stage belong to both modes.
 func (s Stage) ofOrganisation() bool { return s == Invitations || s == Members }
 
-// isIndexed reports whether a stage lists its rows by an eventually consistent index.
+// isIndexed reports whether a stage uses an eventually consistent index to list its rows.
 func (s Stage) isIndexed() bool {
 	return slices.Contains([]Stage{Connections, Exports, Deliveries, Events, Inquiries}, s)
 }
 
-// list removes a stage's rows, one mode after the other, until a pass finds none. One step records and counts a page of
-// rows and the next step removes them, so that a crash can't falsify the count.
+// list removes a stage's rows, one mode after the other, until a pass finds no rows. One step records and counts a page
+// of rows, and the next step removes them, so that a crash can't falsify the count.
 func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 	all := tenants(d.OrgID)
 	at := max(0, slices.IndexFunc(all, func(t org.Tenant) bool { return t.Mode == d.Mode }))
@@ -76,7 +76,7 @@ func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 	return 0, nil
 }
 
-// of returns a pointer to the count of a stage's rows, or nil for a stage that counts none.
+// of returns a pointer to the count of a stage's rows, or nil if the stage does not count its rows.
 func (c *Counts) of(s Stage) *int64 {
 	switch s {
 	case Credentials:
@@ -102,7 +102,8 @@ func (c *Counts) of(s Stage) *int64 {
 	return nil
 }
 
-// end removes the row with the given key. It disconnects a connection first, because the patient may have reconnected.
+// end removes the row with the given key. It disconnects a connection before removing the connection's row, because the
+// patient may have reconnected.
 func (w Worker) end(ctx context.Context, stage Stage, tenant org.Tenant, place string) error {
 	if stage == Disconnecting || stage == Connections {
 		_, id, _ := strings.Cut(place, "#")
@@ -119,7 +120,8 @@ func (w Worker) end(ctx context.Context, stage Stage, tenant org.Tenant, place s
 	return nil
 }
 
-// files removes every object of the organisation. A separate step counts the objects before the first one is removed.
+// files removes every object that belongs to the organisation. A separate step counts the objects before the first
+// object is removed.
 func (w Worker) files(ctx context.Context, d *Deletion) error {
 	left := int64(0)
 	for _, tenant := range tenants(d.OrgID) {
@@ -174,8 +176,8 @@ func (w Worker) domains(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// look starts the deletion over if any row remains. Otherwise it writes the audit row and removes the organisation
-// itself.
+// look starts the deletion over if any row remains. If no row remains, look writes the audit row and removes the
+// organisation itself.
 func (w Worker) look(ctx context.Context, d *Deletion) error {
 	for _, tenant := range tenants(d.OrgID) {
 		for _, stage := range []Stage{
@@ -209,7 +211,7 @@ func (w Worker) look(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// prove writes the deletion's audit row, once.
+// prove writes the deletion's audit row exactly once.
 func (w Worker) prove(ctx context.Context, d Deletion) error {
 	isThere, err := w.Audit.Has(ctx, d.OrgID, d.ID(), d.RequestedAt)
 	if err != nil || isThere {

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// drain is the wait after the organisation is suspended. It exceeds the duration of any attempt begun before, of any
-	// export run, and of the revocation of a grant by a health system.
+	// drain is the wait after the organisation is suspended. The wait exceeds the duration of any attempt begun before
+	// the suspension, of any export run, and of a health system's revocation of a grant.
 	drain = 2 * time.Hour
 	// indexTime is the maximum delay until an index reflects a change.
 	indexTime = 20 * time.Second
-	// margin is the remaining time of a run below which no further step is begun.
+	// margin is the remaining time below which a run begins no further step.
 	margin = 45 * time.Second
 	// page is the maximum number of rows that one step removes.
 	page = 50
@@ -30,27 +30,28 @@ const (
 type Store interface {
 	Rows
 
-	// DueDeletions returns the IDs of the organisations whose deletion is due.
+	// DueDeletions returns the IDs of the organisations whose deletions are due.
 	DueDeletions(ctx context.Context, now time.Time) ([]string, error)
-	// Places returns at most limit keys of a stage's rows after the given key. It returns none at the end.
+	// Places returns at most limit keys of a stage's rows after the given key. It returns no keys at the end of the
+	// list.
 	Places(ctx context.Context, of Stage, tenant org.Tenant, behind string, limit int) ([]string, error)
-	// Remove removes a stage's row with the given key, and its dependent rows. It returns fault.Conflict for an authorized
-	// connection.
+	// Remove removes a stage's row with the given key, and the row's dependent rows. It returns fault.Conflict for an
+	// authorized connection.
 	Remove(ctx context.Context, of Stage, tenant org.Tenant, place string, now time.Time) error
-	// RemoveCounters removes a tenant's usage counters.
+	// RemoveCounters removes the usage counters of a tenant.
 	RemoveCounters(ctx context.Context, tenant org.Tenant) error
-	// Domain returns the ID of the organisation that has claimed a mail domain. It returns fault.NotFound if there is
-	// none.
+	// Domain returns the ID of the organisation that has claimed a mail domain. It returns fault.NotFound if the domain
+	// is unclaimed.
 	Domain(ctx context.Context, domain string) (orgID string, err error)
-	// ReleaseDomain releases a mail domain if the organisation still claims it.
+	// ReleaseDomain releases a mail domain if the organisation still claims the domain.
 	ReleaseDomain(ctx context.Context, domain, orgID string) error
 
-	// Organisation reads an organisation. It returns fault.NotFound if there is none.
+	// Organisation reads an organisation. It returns fault.NotFound if the organisation does not exist.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 	// SaveOrganisation stores an organisation. It returns fault.Conflict if the organisation changed since it was read.
 	SaveOrganisation(ctx context.Context, o org.Organisation) error
-	// ForgetOrganisation removes an organisation in both modes, and its member count. It returns fault.Conflict if the
-	// organisation changed since it was read.
+	// ForgetOrganisation removes an organisation in both modes, and the organisation's member count. It returns
+	// fault.Conflict if the organisation changed since it was read.
 	ForgetOrganisation(ctx context.Context, o org.Organisation) error
 }
 
@@ -74,14 +75,15 @@ type Audit interface {
 // Worker deletes organisations stage by stage.
 type Worker struct {
 	Store        Store
-	Files        Objects // files of exports
+	Files        Objects // files created by exports
 	Records      Objects // cached records of TEFCA connections
 	Disconnector Disconnector
 	Audit        Audit
 	Now          func() time.Time
 }
 
-// Run advances every due deletion until shortly before the deadline of ctx. A failed deletion does not stop the others.
+// Run advances every due deletion until shortly before ctx's deadline. If one deletion fails, Run continues with the
+// others.
 func (w Worker) Run(ctx context.Context) error {
 	found, err := w.Store.DueDeletions(ctx, w.Now())
 	if err != nil {
@@ -111,8 +113,8 @@ func (w Worker) steps() due.Steps[Deletion] {
 	}
 }
 
-// delete performs a deletion's steps until one has to wait, unless an owner cancels the deletion first. It returns the
-// stage reached.
+// delete performs a deletion's steps until one step has to wait, unless an owner cancels the deletion first. It returns
+// the stage that the deletion has reached.
 func (w Worker) delete(ctx context.Context, orgID string) (Stage, error) {
 	d, err := w.Store.Deletion(ctx, orgID)
 	if err != nil {
@@ -132,7 +134,7 @@ func (w Worker) save(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// step performs one repeatable step of a stage and returns how long to wait before the next one. Its caller saves d
+// step performs one repeatable step of a stage and returns how long to wait before the next step. The caller saves d
 // afterwards.
 func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	switch d.Stage {
@@ -165,7 +167,8 @@ func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	return 0, nil
 }
 
-// stop suspends the organisation, so that requests with its keys and public IDs are rejected as if they did not exist.
+// stop suspends the organisation, so that requests with the organisation's keys and public IDs are rejected as if the
+// keys and IDs did not exist.
 func (w Worker) stop(ctx context.Context, d *Deletion) error {
 	o, err := w.Store.Organisation(ctx, auditTenant(d.OrgID))
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -184,11 +187,11 @@ func (w Worker) stop(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// tenants returns the organisation's tenants, one for each mode.
+// tenants returns the tenants of the organisation, one for each mode.
 func tenants(orgID string) []org.Tenant {
 	both := org.Organisation{ID: orgID}.Tenants()
 	return both[:]
 }
 
-// auditTenant returns the tenant under which rows that belong to both modes are stored.
+// auditTenant returns the tenant that is used to store rows belonging to both modes.
 func auditTenant(orgID string) org.Tenant { return org.Tenant{Mode: org.Live, OrgID: orgID} }

@@ -1,6 +1,7 @@
 // Package disconnect disconnects a connection at its organisation's request. It defines the parts that end with a
-// connection, their order, and how long a token is stored for revocation at the health system. Package refresh performs
-// that revocation, and the sweeper deletes the objects of expired files. The package does not depend on HTTP or AWS.
+// connection, and the order in which the parts end. It also defines how long a token is stored for revocation at the
+// health system. Package refresh performs that revocation, and the sweeper deletes the objects of expired files. The
+// package does not depend on HTTP or AWS.
 package disconnect
 
 import (
@@ -25,23 +26,24 @@ import (
 // life of a connection").
 const keepUpstream = 24 * time.Hour
 
-// Reader reads everything that ends with a connection, and expires its files. Reads are consistent.
+// Reader reads everything that ends with a connection, and expires the connection's files. Reads are consistent.
 type Reader interface {
-	// Connection reads a connection. It returns fault.NotFound if there is none.
+	// Connection reads a connection. It returns fault.NotFound if the connection does not exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
-	// LatestTask returns the ID of the connection's latest task. It returns fault.NotFound if there is none.
+	// LatestTask returns the ID of the connection's latest task. It returns fault.NotFound if the connection has no
+	// task.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
-	// Task reads an export task. It returns fault.NotFound if there is none.
+	// Task reads an export task. It returns fault.NotFound if the task does not exist.
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
-	// EndFile sets the expiry of a finished task's file to now, so that the file is due for deletion. It returns
-	// fault.Conflict if the file has already expired.
+	// EndFile sets the expiry of a finished task's file to the current time, so that the file is due for deletion. It
+	// returns fault.Conflict if the file has already expired.
 	EndFile(ctx context.Context, task export.Task, now time.Time) error
 }
 
-// Store stores the end of a connection.
+// Store stores the changes that end a connection.
 type Store interface {
 	Reader
-	// Tokens reads a token set. It returns fault.NotFound if the connection has none.
+	// Tokens reads a token set. It returns fault.NotFound if the connection has no tokens.
 	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
 	// EndConnection stores the ending in one transaction. It returns fault.Conflict if any row on which the ending is
 	// based has changed.
@@ -50,24 +52,25 @@ type Store interface {
 
 // Ending holds the changes that a disconnection makes in one transaction.
 type Ending struct {
-	Connection connection.Connection // new state of the connection; Rev is that of the old state
+	Connection connection.Connection // connection's new state; Rev is that of its old state
 	LatestTask string                // ID of the latest task as read; empty if there is none
-	Tokens     tokens.Row            // token set that ends; without Sealed if there is none
+	Tokens     tokens.Row            // token set that ends; without Sealed if there is no such set
 	Upstream   []byte                // sealed tokens for the upstream revocation; empty if there are none
-	Failed     export.Task           // task that was pending until now; without an ID if there was none
-	Event      webhook.Event         // event that reports the failed task
+	Failed     export.Task           // task that was pending until now; without an ID if none was pending
+	Event      webhook.Event         // event that reports the failure of the task
 }
 
-// Enqueuer queues events for the webhook worker. The sweeper makes up for a lost message.
+// Enqueuer queues events for the webhook worker. If a message is lost, the sweeper sends the event later.
 type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
 // Records deletes the cached records of TEFCA connections (records.Ender).
 type Records interface {
-	// DeleteAll deletes all of a connection's cached records. It is idempotent.
+	// DeleteAll deletes all cached records of a connection. It is idempotent.
 	DeleteAll(ctx context.Context, tenant org.Tenant, connectionID string) error
-	// DeleteUntil deletes a connection's cached records for its authorisations up to generation. It is idempotent.
+	// DeleteUntil deletes a connection's cached records for its authorisations up to the given generation. It is
+	// idempotent.
 	DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error
 }
 
@@ -81,20 +84,21 @@ type Disconnector struct {
 	Now      func() time.Time
 }
 
-// Disconnect ends a connection and returns its new state. It revokes the connection, deletes its tokens except those
-// that the health system has yet to revoke, fails a pending export, and expires its files. Files and cached records end
-// first and the status changes last. A disconnected connection therefore never has any, even after a crash; a repeated
-// call completes the rest. For a connection that a Requester has ended, Disconnect deletes tokens and cached records.
-// For a connection that ended otherwise, it only ends the exports.
+// Disconnect ends a connection and returns the connection's new state. It revokes the connection, fails a pending
+// export, and expires the connection's files. It also deletes the connection's tokens, except for tokens that the
+// health system has yet to revoke. Files and cached records end first, and the status changes last. A disconnected
+// connection therefore never has files or cached records, even after a crash, and a repeated call completes an
+// interrupted disconnection. For a connection that a Requester has ended, Disconnect deletes tokens and cached records.
+// For a connection that ended otherwise, Disconnect only ends the exports.
 //
 // Disconnect emits no patient.authorization_revoked event, because the organisation itself made the request. It returns
-// fault.NotFound if there is no connection, and fault.Conflict if concurrent changes used up all tries.
+// fault.NotFound if the connection does not exist, and fault.Conflict if concurrent changes used up all tries.
 func (d Disconnector) Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, false)
 }
 
-// Finish completes a disconnection that a Requester has begun. It does not change an authorized connection, whose
-// patient has reconnected. It returns the errors of Disconnect.
+// Finish completes a disconnection that a Requester has begun. It does not change an authorized connection, because the
+// connection's patient has reconnected. It returns the same errors as Disconnect.
 func (d Disconnector) Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, true)
 }
@@ -131,7 +135,7 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 		}
 	}
 	var found exports
-	if isRest { // the exports ended with the request, and none has begun since
+	if isRest { // the exports ended with the request, and no export has begun since
 		found.latest, err = newestTask(ctx, d.Store, tenant, id)
 	} else {
 		found, err = findExports(ctx, d.Store, tenant, id, now)
@@ -158,12 +162,13 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 }
 
 // revoke deletes the connection's cached records, marks the connection as disconnected, and seals the tokens for
-// revocation upstream. It reports whether the connection changes. A disconnected connection without tokens does not.
+// revocation upstream. It reports whether the connection changes. A disconnected connection without tokens does not
+// change.
 func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) (isChange bool, err error) {
 	c := &end.Connection
 	isRequested := c.Status != connection.Authorized
 	if c.PlatformType == connection.TEFCAPlatform {
-		if isRequested { // the patient may be reconnecting concurrently
+		if isRequested { // the patient may be reconnecting at the same time
 			err = d.Records.DeleteUntil(ctx, c.Tenant, c.ID, c.Generation)
 		} else {
 			err = d.Records.DeleteAll(ctx, c.Tenant, c.ID)

@@ -25,7 +25,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// disconnect disconnects the connection and returns the result.
+// disconnect disconnects the connection and returns the result of Disconnect.
 func (w *world) disconnect(t *testing.T) connection.Connection {
 	t.Helper()
 	c, err := w.d.Disconnect(t.Context(), tenant, connID)
@@ -51,7 +51,8 @@ func (w *world) task(t *testing.T, id string) export.Task {
 	return task
 }
 
-// due returns the IDs of the sweeper's items of a kind that are due within a time after the organisation's request.
+// due returns the IDs of the sweeper's items of one kind that become due within the given time after the organisation's
+// request.
 func (w *world) due(t *testing.T, kind due.Kind, within time.Duration) []string {
 	t.Helper()
 	var found []string
@@ -179,7 +180,7 @@ func TestDisconnectFailsPendingExportWithEvent(t *testing.T) {
 	if diff := cmp.Diff([]string{id}, w.enqueued); diff != "" {
 		t.Errorf("enqueued (-want +got):\n%s", diff)
 	}
-	// Objects that the task's runs left are deleted once none of the runs can still be active.
+	// Objects that the task's runs left behind are deleted once none of the runs can still be active.
 	if soon, then := w.due(t, due.Task, 19*time.Minute), w.due(t, due.Task, 20*time.Minute); soon != nil ||
 		!slices.Equal(then, []string{task.ID}) {
 		t.Errorf("due after 19 minutes: %v, after 20: %v, want nothing, then the task", soon, then)
@@ -197,7 +198,7 @@ func TestDisconnectExpiresFilesOfAllExports(t *testing.T) {
 	var want []string
 	for n := range 25 {
 		var task export.Task
-		if n%5 == 3 { // some tasks in between fail
+		if n%5 == 3 { // some of the tasks in between fail
 			failed, event, err := w.claim(t, n, previous).Fail(export.ResourcePatientFailure, start)
 			expect.NoError(t, err)
 			expect.NoError(t, w.store.FinishTask(t.Context(), failed, event))
@@ -227,7 +228,7 @@ func TestDisconnectStopsAtOldExports(t *testing.T) {
 	w.connect(t)
 	old := taskOf(2)
 	old.CreatedAt = asked.Add(-13 * 24 * time.Hour)
-	w.export(t, 1, "") // before the oldest one: not examined, or its file would have to expire
+	w.export(t, 1, "") // older than oldest: not examined, or its file would have to expire
 	expect.NoError(t, w.register().OpenTask(t.Context(), old, taskOf(1).ID))
 	claimed, err := w.store.ClaimTask(t.Context(), tenant, old.ID, start, asked)
 	expect.NoError(t, err)
@@ -243,14 +244,14 @@ func TestDisconnectStopsAtOldExports(t *testing.T) {
 	gone.connect(t)
 	gone.put(t, "WorkTable", keyOf(tenant.Key()+"#LATEST#"+connID, "META"),
 		map[string]types.AttributeValue{"task_id": text(taskOf(8).ID)})
-	gone.export(t, 9, taskOf(8).ID) // the previous task's row has expired
+	gone.export(t, 9, taskOf(8).ID) // the row of the previous task has expired
 	gone.disconnect(t)
 	if diff := cmp.Diff([]string{taskOf(9).ID}, gone.due(t, due.Task, time.Minute)); diff != "" {
 		t.Errorf("due (-want +got):\n%s", diff)
 	}
 }
 
-// endless is a store in which every task has a previous one.
+// endless is a store in which every task has a previous task.
 type endless struct {
 	*stage
 
@@ -331,7 +332,7 @@ func TestDisconnectEndsOnlyExportsOfEndedConnection(t *testing.T) {
 	r.wantConnection(t, declined)
 }
 
-// refused revokes the connection as the refresh worker does, and returns it.
+// refused revokes the connection as the refresh worker does, and returns the revoked connection.
 func (w *world) refused(t *testing.T) connection.Connection {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)

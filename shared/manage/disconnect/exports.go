@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// oldest is the age beyond which neither a task nor any earlier one can still have a file. An export is pending for at
-	// most hours, and the bucket's lifecycle rule deletes every object after 10 days, regardless of the retention
-	// parameter.
+	// oldest is the age beyond which neither a task nor any earlier task can still have a file. An export is pending
+	// for hours at most, and the bucket's lifecycle rule deletes every object after 10 days, regardless of the
+	// retention parameter.
 	oldest = 12 * 24 * time.Hour
-	// most limits the number of tasks read, so that a request ends in time. It allows for 40 exports a day; the files of
-	// earlier ones expire by themselves.
+	// most limits the number of tasks that are read, so that a request ends in time. The limit allows for 40 exports a
+	// day, and the files of earlier exports expire by themselves.
 	most = 500
 )
 
-// exports holds a connection's tasks that a disconnection ends.
+// exports holds a connection's tasks that end with a disconnection.
 type exports struct {
-	latest  string        // ID of the latest task; empty if there is none
-	pending export.Task   // pending task; without an ID if there is none
+	latest  string        // latest task's ID; empty if there is no task
+	pending export.Task   // pending task; without an ID if no task is pending
 	living  []export.Task // tasks with downloadable files, newest first
 }
 
@@ -40,14 +40,15 @@ func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func(
 		return nil
 	}
 	var err error
-	// The event's time is the time of storing, because readers of the event list do not look for older events.
+	// The event's time is the time at which it is stored, because readers of the event list do not look for older
+	// events.
 	ending.Failed, ending.Event, err = e.pending.Fail(export.TokenRefreshFailure, now())
 	return err
 }
 
 func (e exports) none() bool { return e.pending.ID == "" && len(e.living) == 0 }
 
-// newestTask returns the ID of the connection's latest task, or "" if there is none.
+// newestTask returns the ID of the connection's latest task, or "" if the connection has no task.
 func newestTask(ctx context.Context, rows Reader, tenant org.Tenant, connectionID string) (string, error) {
 	latest, err := rows.LatestTask(ctx, tenant, connectionID)
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -56,8 +57,8 @@ func newestTask(ctx context.Context, rows Reader, tenant org.Tenant, connectionI
 	return latest, nil
 }
 
-// findExports reads a connection's tasks from the latest to earlier ones. Only the latest can be pending, because a
-// task is created only after the previous one has ended.
+// findExports reads a connection's tasks, from the latest task to earlier tasks. Only the latest task can be pending,
+// because a task is created only after the previous task has ended.
 func findExports(ctx context.Context, rows Reader, tenant org.Tenant, connectionID string,
 	now time.Time,
 ) (exports, error) {
@@ -69,7 +70,7 @@ func findExports(ctx context.Context, rows Reader, tenant org.Tenant, connection
 	for next, seen := latest, 0; next != "" && seen < most; seen++ {
 		task, err := rows.Task(ctx, tenant, next)
 		if errors.Is(err, fault.NotFound) {
-			break // rows expire after 90 days
+			break // task rows expire after 90 days
 		}
 		if err != nil {
 			return exports{}, fmt.Errorf("read task: %w", err)

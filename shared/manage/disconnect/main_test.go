@@ -30,13 +30,13 @@ const connID = "c0000000-0000-4000-8000-000000000001"
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
-	// start is the time at which the patient connected. asked is the time at which the organisation disconnected.
+	// start is the time at which the patient connected, and asked is the time at which the organisation disconnected.
 	start      = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	asked      = start.Add(time.Hour)
 	errTrouble = errors.New("trouble on our side")
 )
 
-// world holds a connection in the tables that template.yaml declares, in the test's own AWS.
+// world holds a connection in the tables that template.yaml declares, which no other test uses.
 type world struct {
 	tables   tables.Tables
 	store    *stage
@@ -73,14 +73,14 @@ func (w *world) connect(t *testing.T) {
 	w.hold(t, 1)
 }
 
-// keep stores a new connection.
+// keep stores a new connection in the table.
 func (w *world) keep(t *testing.T, c connection.Connection) {
 	t.Helper()
 	w.put(t, "ConnectionTable", connectionKey(), map[string]types.AttributeValue{"rev": number(0)})
 	expect.NoError(t, w.refresh().SaveConnection(t.Context(), c))
 }
 
-// hold stores version's token set.
+// hold stores the token set of the given version.
 func (w *world) hold(t *testing.T, version int64) {
 	t.Helper()
 	row, err := w.vault.Seal(t.Context(), tenant, connID, version, setOf(version))
@@ -116,7 +116,7 @@ func authorized() connection.Connection {
 	}
 }
 
-// setOf returns the token set of a version.
+// setOf returns the token set of the given version.
 func setOf(version int64) tokens.Set {
 	return tokens.Set{
 		AccessToken: secret.New(fmt.Sprint("access ", version)), RefreshToken: secret.New(refreshToken(version)),
@@ -127,7 +127,7 @@ func setOf(version int64) tokens.Set {
 
 func refreshToken(version int64) string { return fmt.Sprint("refresh ", version) }
 
-// open creates the connection's next task.
+// open creates the next task of the connection.
 func (w *world) open(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task := taskOf(number)
@@ -135,7 +135,7 @@ func (w *world) open(t *testing.T, number int, previous string) export.Task {
 	return task
 }
 
-// claim creates the next task and lets a worker claim it.
+// claim creates the connection's next task and lets a worker claim it.
 func (w *world) claim(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task, err := w.store.ClaimTask(t.Context(), tenant, w.open(t, number, previous).ID, start, asked.Add(time.Hour))
@@ -143,7 +143,7 @@ func (w *world) claim(t *testing.T, number int, previous string) export.Task {
 	return task
 }
 
-// export creates the next task and completes it, with a file that expires after eight days.
+// export creates the connection's next task and completes it, with a file that expires after eight days.
 func (w *world) export(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task := succeeded(w.claim(t, number, previous))
@@ -217,7 +217,7 @@ func (w *world) version(t *testing.T) int64 {
 	return version
 }
 
-// upstream returns the sealed tokens stored for the upstream revocation, or nil if there are none.
+// upstream returns the sealed tokens stored for the upstream revocation, or nil if no tokens are stored.
 func (w *world) upstream(t *testing.T) []byte {
 	t.Helper()
 	sealed, err := w.refresh().Upstream(t.Context(), tenant, connID)
@@ -243,7 +243,7 @@ func (plainSealer) Open(_ context.Context, of org.Tenant, boundTo string, sealed
 	return plain, nil
 }
 
-// sealedAs returns a tokens row of the first version with the given sealed text.
+// sealedAs returns a tokens row of the first version that contains the given sealed text.
 func sealedAs(text string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		"sealed":  &types.AttributeValueMemberB{Value: []byte(text)},

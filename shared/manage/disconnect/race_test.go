@@ -22,7 +22,7 @@ import (
 // finishedID and pendingID are the IDs of the two exports with which every race begins.
 var finishedID, pendingID = taskOf(1).ID, taskOf(2).ID
 
-// wantNoExports checks that no export is pending and no file can be downloaded.
+// wantNoExports checks that no export is pending and that no file can be downloaded.
 func (w *world) wantNoExports(t *testing.T) {
 	t.Helper()
 	id, err := w.store.Disconnections.LatestTask(t.Context(), tenant, connID)
@@ -57,13 +57,14 @@ func (w *world) wantEvents(t *testing.T, task export.Task, succeeded, failed boo
 	check(webhook.ExportFailed, failed)
 }
 
-// others returns operations that run concurrently with a disconnection. Each returns an error unless it lost the race.
+// others returns operations that run concurrently with a disconnection. Each operation returns an error, except when it
+// lost the race.
 func others() map[string]func(*testing.T, *world) error {
 	return map[string]func(*testing.T, *world) error{
 		"an export opens": func(t *testing.T, w *world) error {
 			t.Helper()
 			pending := w.task(t, pendingID)
-			if pending.Status == export.Pending { // the next task is created once this one has ended
+			if pending.Status == export.Pending { // the next task is created once this task has ended
 				failed, event, err := pending.Fail(export.ResourcePatientFailure, start)
 				expect.NoError(t, err)
 				expect.NoError(t, w.store.FinishTask(t.Context(), failed, event))
@@ -138,8 +139,8 @@ func others() map[string]func(*testing.T, *world) error {
 }
 
 // TestDisconnectEndsEverythingDespiteConcurrentChanges runs other operations at any point of a disconnection.
-// Everything created before its last step has ended afterwards, later operations find the connection ended, and a
-// refresh in progress stores nothing.
+// Everything created before the disconnection's last step must have ended afterwards, later operations must find the
+// connection ended, and a refresh in progress must store nothing.
 func TestDisconnectEndsEverythingDespiteConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	for other, act := range others() {
@@ -178,7 +179,7 @@ func TestDisconnectEndsEverythingDespiteConcurrentChanges(t *testing.T) {
 					last = 2
 				}
 				if other == "the health system refuses" && !after {
-					last = 0 // another operation ended the tokens
+					last = 0 // another operation has ended the tokens
 				}
 				w.wantEnded(t, last)
 			})
@@ -196,8 +197,8 @@ func (w *world) wantReconnected(t *testing.T) {
 	}
 }
 
-// wantEnded checks that only the token set of version last remains, for revocation upstream. 0 means that none remains,
-// because the health system has ended it.
+// wantEnded checks that only the token set of version last remains, for revocation upstream. If last is 0, no token set
+// may remain, because the health system has ended it.
 func (w *world) wantEnded(t *testing.T, last int) {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -228,8 +229,8 @@ func (w *world) wantEnded(t *testing.T, last int) {
 	}
 }
 
-// TestDisconnectFinishesInterruptedDisconnection makes a call fail before or after taking effect, and repeats the
-// disconnection.
+// TestDisconnectFinishesInterruptedDisconnection makes one call fail before or after it takes effect, and then repeats
+// the disconnection.
 func TestDisconnectFinishesInterruptedDisconnection(t *testing.T) {
 	t.Parallel()
 	for _, point := range points() {
@@ -246,7 +247,7 @@ func TestDisconnectFinishesInterruptedDisconnection(t *testing.T) {
 			c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
 			expect.NoError(t, err)
 			if c.Status == connection.Revoked {
-				w.wantNoExports(t) // a revoked connection has no files, whichever call failed
+				w.wantNoExports(t) // a revoked connection has no files, regardless of which call failed
 			}
 			if got := w.disconnect(t); got.Status != connection.Revoked {
 				t.Errorf("status = %s, want revoked", got.Status)
@@ -269,7 +270,7 @@ func TestDisconnectIsUnavailableAfterRepeatedConflicts(t *testing.T) {
 	w.wantConnection(t, authorized())
 }
 
-// restless is a store in which every ending conflicts.
+// restless is a store in which storing any ending conflicts.
 type restless struct {
 	*stage
 
@@ -281,7 +282,7 @@ func (r *restless) EndConnection(context.Context, disconnect.Ending) error {
 	return fault.Stale()
 }
 
-// TestDisconnectDiscardsConcurrentRefresh covers an EHR response that arrives after the connection was disconnected.
+// TestDisconnectDiscardsConcurrentRefresh covers an EHR's response that arrives after the connection was disconnected.
 func TestDisconnectDiscardsConcurrentRefresh(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -295,7 +296,7 @@ func TestDisconnectDiscardsConcurrentRefresh(t *testing.T) {
 	w.wantEnded(t, 1)
 }
 
-// refresher simulates an EHR that calls a function before it responds.
+// refresher simulates an EHR that calls a function before sending its response.
 type refresher func()
 
 func (meanwhile refresher) Refresh(context.Context, org.Tenant, tokens.Set) (tokens.Set, error) {

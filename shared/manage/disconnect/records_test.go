@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// cabinet holds the names of cached objects, and calls a function when one is deleted.
+// cabinet holds the names of cached objects, and calls a function when an object is deleted.
 type cabinet struct {
 	names map[string]bool
 	act   func() error
@@ -45,8 +45,8 @@ func (c *cabinet) Delete(_ context.Context, name string) error {
 
 const another = "c0000000-0000-4000-8000-000000000002"
 
-// cached converts the connection to a TEFCA connection with several cached versions of its record. It also caches
-// another connection's record.
+// cached converts the connection to a TEFCA connection with several cached versions of the connection's record. It also
+// caches another connection's record.
 func (w *world) cached(t *testing.T) *cabinet {
 	t.Helper()
 	c := authorized()
@@ -72,8 +72,8 @@ func (c *cabinet) wantOthers(t *testing.T) {
 	}
 }
 
-// TestDisconnectDeletesCachedRecord checks that every cached version is deleted before the connection ends, so that
-// repeating the call after a crash completes the deletion.
+// TestDisconnectDeletesCachedRecord checks that every cached version is deleted before the connection ends. Repeating
+// the call after a crash therefore completes the deletion.
 func TestDisconnectDeletesCachedRecord(t *testing.T) {
 	t.Parallel()
 	for name, point := range map[string]string{
@@ -101,8 +101,8 @@ func TestDisconnectDeletesCachedRecord(t *testing.T) {
 	}
 }
 
-// TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted checks that a failed deletion leaves the connection for the
-// next try.
+// TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted checks that the connection remains for the next try if its
+// record cannot be deleted.
 func TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -135,8 +135,8 @@ func TestDisconnectDeletesRecordCachedConcurrently(t *testing.T) {
 	kept.wantOthers(t)
 }
 
-// TestFinishKeepsRecordsOfLaterAuthorisation checks that the cached records of a new authorisation remain, if the
-// patient reauthorises the connection between the request and its completion.
+// TestFinishKeepsRecordsOfLaterAuthorisation checks that the cached records of a new authorisation remain if the
+// patient reauthorises the connection between the disconnection request and its completion.
 func TestFinishKeepsRecordsOfLaterAuthorisation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,41 +17,42 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// remindAfter is the time from a request to disconnect until the scheduler queues the connection again. It exceeds the
-// gradual rollout of a release: the previous release's worker can't finish a disconnection, and skips a row that isn't
-// due.
+// remindAfter is the time from a disconnection request until the scheduler queues the connection again. This time
+// exceeds the gradual rollout of a release: the previous release's worker can't finish a disconnection, and skips a row
+// that isn't due.
 const remindAfter = 15 * time.Minute
 
-// RequestStore stores the immediate changes of a requested disconnection.
+// RequestStore stores the changes that a disconnection request makes immediately.
 type RequestStore interface {
 	Reader
 	// RequestEnd stores the ending, which has no tokens, and the audit row after head in one transaction. It returns
-	// fault.Conflict if any row on which they are based has changed.
+	// fault.Conflict if any row on which the ending or the audit row is based has changed.
 	RequestEnd(ctx context.Context, e Ending, head audit.Head, row audit.Row) error
 }
 
-// Chain returns an organisation's next audit row (audit.Log).
+// Chain returns the next audit row of an organisation (audit.Log).
 type Chain interface {
 	Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) (audit.Head,
 		audit.Row, error)
 }
 
 // Requester disconnects connections without access to tokens or cached records, for functions that browsers can reach.
-// The refresh worker completes the disconnection from the connection's row.
+// The refresh worker then uses the connection's row to complete the disconnection.
 type Requester struct {
 	Store    RequestStore
 	Audit    Chain
-	Enqueuer Enqueuer                   // queues events
-	Worker   refresh.ConnectionEnqueuer // queues connections
+	Enqueuer Enqueuer                   // for queueing events
+	Worker   refresh.ConnectionEnqueuer // for queueing connections
 	NewID    ids.Source
 	Now      func() time.Time
 }
 
-// Disconnect ends a connection for its organisation and returns its new state. The connection is revoked, so that no
-// refresh and no new export uses its tokens; a pending export has failed, and its files have expired. The audit row is
-// stored in the same transaction. The refresh worker then deletes tokens and cached records, and makes the health
-// system revoke the tokens. For a connection that ended earlier, Disconnect only ends the exports. It returns
-// fault.NotFound if there is no connection, and fault.Conflict if concurrent changes used up all tries.
+// Disconnect ends a connection for its organisation and returns the connection's new state. The connection is revoked,
+// so no refresh and no new export uses its tokens. A pending export has failed, and the connection's files have
+// expired. The audit row is stored in the same transaction. The refresh worker then deletes tokens and cached records,
+// and makes the health system revoke the tokens. For a connection that ended earlier, Disconnect only ends the exports.
+// Disconnect returns fault.NotFound if the connection does not exist, and fault.Conflict if concurrent changes used up
+// all tries.
 func (r Requester) Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error) {
 	var ended connection.Connection
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
@@ -59,7 +60,7 @@ func (r Requester) Disconnect(ctx context.Context, tenant org.Tenant, id, actor 
 		return err
 	})
 	if err == nil && !ended.Refresh.UpstreamUntil.IsZero() {
-		_ = r.Worker.EnqueueConnection(ctx, tenant, id) // the row is due even if the message is lost
+		_ = r.Worker.EnqueueConnection(ctx, tenant, id) // the row becomes due even if the message is lost
 	}
 	return ended, err
 }

@@ -20,7 +20,7 @@ import (
 
 const actor = "member:ac000000-0000-4000-8000-000000000001"
 
-// enqueued records the connections queued for the worker. Every message is lost.
+// enqueued records the connections that are queued for the worker. Every message is lost.
 type enqueued struct{ told []string }
 
 // EnqueueConnection implements refresh.ConnectionEnqueuer.
@@ -43,7 +43,7 @@ func (w *world) requester(n *enqueued) disconnect.Requester {
 	}
 }
 
-// request disconnects the connection for a member.
+// request disconnects the connection on behalf of a member.
 func (w *world) request(t *testing.T) {
 	t.Helper()
 	n := &enqueued{}
@@ -54,7 +54,7 @@ func (w *world) request(t *testing.T) {
 	}
 }
 
-// audited returns the organisation's audit rows as actor, action and target.
+// audited returns the actor, action and target of each of the organisation's audit rows.
 func (w *world) audited(t *testing.T) []string {
 	t.Helper()
 	rows, _, err := w.chain().List(t.Context(), tenant.OrgID, 0, 100)
@@ -93,8 +93,8 @@ func TestRequesterEndsEverythingExceptTokens(t *testing.T) {
 	}
 }
 
-// TestRequestedDisconnectionIsDueUntilItIsFinished checks that the scheduler finds the connection if the message is
-// lost, because its row is due.
+// TestRequestedDisconnectionIsDueUntilItIsFinished checks that the scheduler finds the connection even if the message
+// is lost, because the connection's row is due.
 func TestRequestedDisconnectionIsDueUntilItIsFinished(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -114,7 +114,7 @@ func TestRequestedDisconnectionIsDueUntilItIsFinished(t *testing.T) {
 		got[0].At.Before(asked.Add(10*time.Minute)) {
 		t.Errorf("due: %v, want the connection, and not while a release is rolled out", got)
 	}
-	for range 2 { // the second message is a duplicate
+	for range 2 { // duplicate of the first message
 		_, err := w.d.Finish(t.Context(), tenant, connID)
 		expect.NoError(t, err)
 		w.wantConnection(t, disconnected())
@@ -125,7 +125,7 @@ func TestRequestedDisconnectionIsDueUntilItIsFinished(t *testing.T) {
 }
 
 // TestDisconnectFinishesRequestedDisconnection checks that any caller of Disconnect finishes a requested disconnection.
-// The API and the eraser also disconnect.
+// The API and the eraser also call Disconnect.
 func TestDisconnectFinishesRequestedDisconnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -152,8 +152,8 @@ func TestFinishSkipsReconnectedConnection(t *testing.T) {
 	}
 }
 
-// TestFinishRemovesUndecryptableTokensAfterOneDay checks that tokens that can't be decrypted for a day are deleted
-// without being revoked.
+// TestFinishRemovesUndecryptableTokensAfterOneDay checks that tokens are deleted without being revoked if they can't be
+// decrypted for one day.
 func TestFinishRemovesUndecryptableTokensAfterOneDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -191,8 +191,8 @@ func TestRequestForEndedConnectionRecordsNothing(t *testing.T) {
 	}
 }
 
-// TestRequestRetriesWhenAuditRowConflicts checks that a request is repeated if another audit row is added between its
-// reads and its write, and that the chain stays intact.
+// TestRequestRetriesWhenAuditRowConflicts checks that a request is repeated if another audit row is added between the
+// request's reads and its write, and that the chain stays intact.
 func TestRequestRetriesWhenAuditRowConflicts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -208,7 +208,7 @@ func TestRequestRetriesWhenAuditRowConflicts(t *testing.T) {
 	}
 }
 
-// overtaken is an audit chain to which another caller adds a row, once.
+// overtaken is an audit chain to which another caller adds one row.
 type overtaken struct {
 	audit.Log
 

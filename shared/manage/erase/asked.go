@@ -11,7 +11,7 @@ import (
 )
 
 // findInquiries searches a page of the tenant's inquiries, newest first, for texts that name the connection. Inquiries
-// do not belong to a connection, but patients and members may write IDs in their texts. One row holds an inquiry with
+// do not belong to a connection, but patients and members may include IDs in their texts. One row holds an inquiry with
 // its replies.
 func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
 	found, last, more, err := w.inquiriesOf(ctx, e, e.At)
@@ -25,14 +25,14 @@ func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
 		}
 	}
 	e.At = last
-	if !more || len(e.InquiryIDs) >= mostHeld { // the final check finds the rest
+	if !more || len(e.InquiryIDs) >= mostHeld { // the final check finds any remaining inquiries
 		e.Stage, e.At = Clearing, Place{}
 	}
 	return nil
 }
 
-// inquiriesOf reads a page of the tenant's inquiries before a cursor whose ID contains the time. It omits inquiries
-// older than the connection.
+// inquiriesOf reads a page of the tenant's inquiries before a cursor. The cursor's ID contains the time. inquiriesOf
+// omits inquiries that are older than the connection.
 func (w Worker) inquiriesOf(ctx context.Context, e *Erasure,
 	before Place,
 ) (found []string, last Place, more bool, err error) {

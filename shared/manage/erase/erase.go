@@ -1,6 +1,6 @@
-// Package erase erases a connection. It defines which data is removed in which order, how the data is kept from
-// returning, and the proof (docs/adr/0036-the-dashboard.md). A request is a row that a worker advances from stage to
-// stage; after a crash, the worker resumes at the row's stage. The package does not depend on AWS.
+// Package erase erases a connection. It defines which data is removed in which order, how the data is prevented from
+// returning, and how the erasure is proven (docs/adr/0036-the-dashboard.md). A request is a row that a worker advances
+// from stage to stage. After a crash, the worker resumes at the row's stage. The package does not depend on AWS.
 package erase
 
 import (
@@ -20,7 +20,7 @@ type Stage string
 
 // Stages of an erasure, in order.
 const (
-	Finding    Stage = "finding"    // recording the connection's data
+	Finding    Stage = "finding"    // recording which data the connection has
 	Ending     Stage = "ending"     // disconnecting the connection and requesting revocation from the portal
 	Confirming Stage = "confirming" // recording data added since the first pass
 	Removing   Stage = "removing"   // removing tokens, connection, exports and files; nothing new is created afterwards
@@ -32,17 +32,17 @@ const (
 	Done       Stage = "done"
 )
 
-// Portal is the outcome of requesting that the portal revoke the grant.
+// Portal is the outcome of the request that the portal revoke the grant.
 type Portal string
 
 // Outcomes of the revocation request.
 const (
-	NothingToRevoke Portal = "nothing_to_revoke" // no tokens, or no revocation endpoint
+	NothingToRevoke Portal = "nothing_to_revoke" // there are no tokens, or there is no revocation endpoint
 	Asked           Portal = "asked"             // requested, and the portal responded
 	Unanswered      Portal = "unanswered"        // requested, but the portal did not respond within an hour
 )
 
-// Counts holds the number of a connection's items found and removed, by kind.
+// Counts holds the numbers of a connection's items that were found and removed, by kind.
 type Counts struct {
 	Connections int64 `json:"connections"`
 	Tokens      int64 `json:"tokens"` // token sets or their tombstones, and tokens stored for revocation
@@ -54,27 +54,28 @@ type Counts struct {
 	Inquiries   int64 `json:"inquiries"`
 }
 
-// Erasure is a request to erase a connection, with its progress. Once done, it contains no ID of the erased data.
+// Erasure is a request to erase a connection, with the erasure's progress. Once the erasure is done, it contains no ID
+// of the erased data.
 type Erasure struct {
-	ID           string // derived from the connection's ID, so that a connection has only one
+	ID           string // derived from the connection's ID, so a connection has only one
 	Tenant       org.Tenant
 	Stage        Stage
-	Actor        string // actor that requested the erasure
+	Actor        string // actor who requested the erasure
 	RequestedAt  time.Time
 	FinishedAt   time.Time
 	Portal       Portal
 	Counts       Counts
-	ConnectionID string   // empty once done
-	Tasks        []string // IDs of the connection's exports; like the following fields, empty once done
+	ConnectionID string   // empty once the erasure is done
+	Tasks        []string // IDs of the connection's exports; empty once done, like the following fields
 	EventIDs     []string
 	DeliveryIDs  []string
 	InquiryIDs   []string
-	Since        time.Time // the connection has no data from before this time
-	At           Place     // cursor of the stage's search
-	// MoreEvents and MoreDeliveries report whether the search found more than fits the row. It then resumes after the
-	// found ones are removed.
+	Since        time.Time // no data of the connection is older than this time
+	At           Place     // cursor for the stage's search
+	// MoreEvents and MoreDeliveries report whether the search found more items than the row can hold. The search then
+	// resumes after the items found so far are removed.
 	MoreEvents, MoreDeliveries bool
-	DueAt                      time.Time // time of the next step; zero once done
+	DueAt                      time.Time // when the next step is due; zero once done
 	Rev                        int64
 }
 
@@ -84,22 +85,22 @@ type Place struct {
 	ID     string
 }
 
-// idOf returns the ID of a connection's erasure.
+// idOf returns the ID of the erasure of a connection.
 func idOf(tenant org.Tenant, connectionID string) string {
 	return ids.Derive("erasure", tenant.Key(), connectionID)
 }
 
 // Rows stores erasures. Reads are consistent.
 type Rows interface {
-	// CreateErasure stores a new erasure. It returns fault.Conflict if the erasure exists.
+	// CreateErasure stores a new erasure. It returns fault.Conflict if the erasure already exists.
 	CreateErasure(ctx context.Context, e Erasure) error
-	// Erasure reads an erasure. It returns fault.NotFound if there is none.
+	// Erasure reads an erasure. It returns fault.NotFound if the erasure does not exist.
 	Erasure(ctx context.Context, tenant org.Tenant, id string) (Erasure, error)
 }
 
 // Connections reads connections (store.Connections).
 type Connections interface {
-	// Connection reads a connection. It returns fault.NotFound if there is none.
+	// Connection reads a connection. It returns fault.NotFound if the connection does not exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
@@ -110,8 +111,8 @@ type Requests struct {
 	Now         func() time.Time
 }
 
-// Request requests the erasure of a connection and returns its progress. isNew reports whether this is the first
-// request. Request returns fault.NotFound if there is no such connection.
+// Request requests the erasure of a connection and returns the erasure's progress. isNew reports whether this is the
+// first request. Request returns fault.NotFound if the connection does not exist.
 func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID,
 	actor string,
 ) (e Erasure, isNew bool, err error) {
@@ -145,7 +146,8 @@ func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID,
 	return e, true, nil
 }
 
-// Show reads a connection's erasure, until 90 days after its end. It returns fault.NotFound if none was requested.
+// Show reads a connection's erasure, until 90 days after the erasure's end. It returns fault.NotFound if no erasure was
+// requested.
 func (r Requests) Show(ctx context.Context, tenant org.Tenant, connectionID string) (Erasure, error) {
 	missing := fault.Missing(
 		"No erasure was requested for this connection, or it was erased more than 90 days ago.").About("connection")

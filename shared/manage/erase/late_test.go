@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestWorkerRemovesLateData covers an object written by a running export after its row was removed, and an event that
-// reached the index late.
+// TestWorkerRemovesLateData covers an object that a running export wrote after the export's row was removed, and an
+// event that reached the index late.
 func TestWorkerRemovesLateData(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -39,8 +39,8 @@ func TestWorkerRemovesLateData(t *testing.T) {
 		erase.Counts{Connections: 1, Tokens: 1, Exports: 1, Files: 3, Events: 1, Deliveries: 1})
 }
 
-// TestWorkerRemovesCachedRecord checks that every cached version of a TEFCA connection's record is removed, including
-// one being written when the row was removed.
+// TestWorkerRemovesCachedRecord checks that every cached version of a TEFCA connection's record is removed, including a
+// version that was being written when the row was removed.
 func TestWorkerRemovesCachedRecord(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

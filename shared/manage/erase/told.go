@@ -13,7 +13,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// findEvents searches a page of the tenant's events for those about the connection, and stops their delivery.
+// findEvents searches a page of the tenant's events for events about the connection, and stops the delivery of these
+// events.
 func (w Worker) findEvents(ctx context.Context, e *Erasure) error {
 	found, last, more, err := w.eventsOf(ctx, e, e.At)
 	if err != nil {
@@ -53,7 +54,8 @@ func (w Worker) eventsOf(ctx context.Context, e *Erasure,
 	return found, from, more && len(events) > 0, nil
 }
 
-// findDeliveries searches a page of the tenant's deliveries, newest first, for those of the found events.
+// findDeliveries searches a page of the tenant's deliveries, newest first, for deliveries of the events that were
+// found.
 func (w Worker) findDeliveries(ctx context.Context, e *Erasure) error {
 	if e.At.MadeAt.IsZero() {
 		e.At = Place{MadeAt: w.Now().Add(indexTime)}
@@ -136,8 +138,8 @@ func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return quiet, nil
 }
 
-// look checks whether any data remains or was added since. If so, it removes the data and schedules another check.
-// Otherwise it marks the erasure as done and writes the audit row that proves it.
+// look checks whether any data remains or was added since the last step. If so, look removes the data and schedules
+// another check. Otherwise it marks the erasure as done and writes the audit row that proves the erasure.
 func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	left, err := w.removeFiles(ctx, e)
 	if err != nil {
@@ -198,7 +200,7 @@ func (w Worker) isLeft(ctx context.Context, e *Erasure) (bool, error) {
 	return false, nil
 }
 
-// prove writes the erasure's audit row, once.
+// prove writes the erasure's audit row exactly once.
 func (w Worker) prove(ctx context.Context, e Erasure) error {
 	isThere, err := w.Audit.Has(ctx, e.Tenant.OrgID, e.ID, e.RequestedAt)
 	if err != nil || isThere {

@@ -19,23 +19,23 @@ import (
 )
 
 const (
-	// portalTime is the time that the portal has to revoke the grant before the tokens for the request are removed.
+	// portalTime is how long the portal has to revoke the grant before the tokens for the request are removed.
 	portalTime = time.Hour
-	// askAgain is the pause of a stage that waits for the portal or for another worker.
+	// askAgain is how long a stage pauses when it waits for the portal or for another worker.
 	askAgain = time.Minute
 	// indexTime is the maximum delay until the index contains the latest event.
 	indexTime = 20 * time.Second
-	// quiet is the time after the removal of an export's row during which a run may still write to the bucket. It exceeds
-	// a function's maximum run time.
+	// quiet is how long after the removal of an export's row a run may still write to the bucket. It exceeds a
+	// function's maximum run time.
 	quiet = 20 * time.Minute
-	// margin is the remaining time of a run below which no further step is begun.
+	// margin is the remaining time below which a run begins no further step.
 	margin = 30 * time.Second
 	page   = 100
 	// mostHeld is the maximum number of IDs of one list that the erasure's row holds.
 	mostHeld = 1000
 )
 
-// Store reads and removes the data of a connection to be erased. Every removal is idempotent.
+// Store reads and removes the data of a connection that is to be erased. Every removal is idempotent.
 type Store interface {
 	Connections
 
@@ -52,26 +52,26 @@ type Store interface {
 	// RemoveConnection removes a connection and its tokens in one transaction. It returns fault.Conflict if the connection
 	// is authorized again. TEFCA attempts older than now can't recreate the connection.
 	RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
-	// RemoveExports removes a connection's exports, their index rows, and the pointer to the latest one.
+	// RemoveExports removes a connection's exports, the exports' index rows, and the pointer to the latest export.
 	RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error
 
-	// EventsAfter and DeliveriesBefore are the methods of store.EventLog and store.DeliveryLog.
+	// EventsAfter and DeliveriesBefore are methods of store.EventLog and store.DeliveryLog.
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error)
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time,
 		limit int) ([]deliverylog.Place, bool, error)
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
 	// FanOut marks an event as needing no further delivery. It returns fault.Conflict if the event is already marked.
 	FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error
-	// CountAttempts returns the number of a delivery's attempts.
+	// CountAttempts returns the number of attempts at a delivery.
 	CountAttempts(ctx context.Context, tenant org.Tenant, deliveryID string) (int64, error)
-	// RemoveDelivery removes a delivery with its attempts. RemoveEvent removes an event.
+	// RemoveDelivery removes a delivery and its attempts. RemoveEvent removes an event.
 	RemoveDelivery(ctx context.Context, tenant org.Tenant, id string) error
 	RemoveEvent(ctx context.Context, tenant org.Tenant, id string) error
 
 	// InquiriesBefore returns the keys of a tenant's inquiries, newest first. A key consists of the creation time, a # and
 	// the ID.
 	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) ([]string, bool, error)
-	// Inquiry reads an inquiry. It returns fault.NotFound if there is none.
+	// Inquiry reads an inquiry. It returns fault.NotFound if the inquiry does not exist.
 	Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error)
 	RemoveInquiry(ctx context.Context, tenant org.Tenant, id string) error
 }
@@ -96,14 +96,14 @@ type Audit interface {
 // Worker erases connections stage by stage.
 type Worker struct {
 	Store        Store
-	Files        Files // files of exports
+	Files        Files // files created by exports
 	Records      Files // cached records of TEFCA connections
 	Disconnector Disconnector
 	Audit        Audit
 	Now          func() time.Time
 }
 
-// Run advances every due erasure as far as possible before the deadline of ctx. A failed erasure does not stop the
+// Run advances every due erasure as far as possible before ctx's deadline. If one erasure fails, Run continues with the
 // others.
 func (w Worker) Run(ctx context.Context) error {
 	found, err := w.Store.DueErasures(ctx, w.Now())
@@ -138,7 +138,7 @@ func (w Worker) steps() due.Steps[Erasure] {
 	}
 }
 
-// erase advances an erasure until it must wait.
+// erase advances an erasure until the erasure must wait.
 func (w Worker) erase(ctx context.Context, tenant org.Tenant, id string) (Erasure, error) {
 	e, err := w.Store.Erasure(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -161,8 +161,8 @@ func (w Worker) save(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// step performs a repeatable part of a stage and returns the wait before the next step. Its caller saves the changes to
-// e afterwards.
+// step performs a repeatable part of a stage and returns how long to wait before the next step. The caller saves the
+// changes to e afterwards.
 func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
 	switch e.Stage {
 	case Finding:
@@ -190,7 +190,7 @@ func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// end disconnects the connection, and waits for the portal's response to the revocation.
+// end disconnects the connection and waits for the portal's response to the revocation request.
 func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	c, err := w.Disconnector.Disconnect(ctx, e.Tenant, e.ConnectionID)
 	switch {
@@ -216,7 +216,7 @@ func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// find records the data to be removed, which can't be determined after the connection is removed.
+// find records the data to be removed, because the data can't be determined after the connection is removed.
 func (w Worker) find(ctx context.Context, e *Erasure) error {
 	tasks, err := w.Store.Exports(ctx, e.Tenant, e.ConnectionID)
 	if err != nil {
@@ -248,7 +248,7 @@ func (w Worker) find(ctx context.Context, e *Erasure) error {
 }
 
 // remove removes everything from which new data could arise. If the patient has reconnected, the connection is
-// authorized again and must be disconnected again.
+// authorized again, and the worker must disconnect it again.
 func (w Worker) remove(ctx context.Context, e *Erasure) (time.Duration, error) {
 	err := w.Store.RemoveConnection(ctx, e.Tenant, e.ConnectionID, w.Now())
 	if errors.Is(err, fault.Conflict) {
@@ -268,8 +268,8 @@ func (w Worker) remove(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return indexTime, nil
 }
 
-// removeFiles removes the objects of the connection's exports and its cached records, and returns the number of
-// objects.
+// removeFiles removes the objects of the connection's exports and the connection's cached records. It returns the
+// number of removed objects.
 func (w Worker) removeFiles(ctx context.Context, e *Erasure) (int64, error) {
 	count, err := removeFolder(ctx, w.Records, folder(e.Tenant, e.ConnectionID))
 	for _, task := range e.Tasks {
@@ -297,7 +297,8 @@ func removeFolder(ctx context.Context, files Files, prefix string) (count int64,
 	return count, nil
 }
 
-// folder returns the prefix of the objects of an export (export.Task) or of a connection (package tefca/records).
+// folder returns the prefix of the objects that belong to an export (export.Task) or to a connection (package
+// tefca/records).
 func folder(tenant org.Tenant, id string) string {
 	return string(tenant.Mode) + "/" + tenant.OrgID + "/" + id + "/"
 }

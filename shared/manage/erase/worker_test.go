@@ -36,7 +36,8 @@ var (
 	noon   = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 )
 
-// fixture holds a connection in tables, the objects of its exports, and a portal. Tests advance its time.
+// fixture holds a connection in tables, the objects of the connection's exports, and a portal. Tests advance the
+// fixture's time.
 type fixture struct {
 	worker  erase.Worker
 	ask     erase.Requests
@@ -44,11 +45,11 @@ type fixture struct {
 	refresh store.Refresh
 	log     audit.Log
 	at      time.Time
-	objects bucket // objects of exports
+	objects bucket // objects created by exports
 	cached  bucket
 	saved   int
 	asked   int  // number of disconnections
-	silent  bool // the portal does not respond
+	silent  bool // whether the portal does not respond
 	trouble error
 }
 
@@ -102,7 +103,7 @@ func (f *fixture) Disconnect(ctx context.Context, of org.Tenant, id string) (con
 	return c, f.save(ctx, c)
 }
 
-// bucket holds the keys of objects.
+// bucket holds the keys of stored objects.
 type bucket map[string]bool
 
 // List and Delete implement erase.Files on the bucket.
@@ -123,7 +124,7 @@ func (b bucket) Delete(_ context.Context, key string) error {
 
 func (f *fixture) now() time.Time { return f.at }
 
-// save stores a connection, together with an unrelated event.
+// save stores a connection and an unrelated event.
 func (f *fixture) save(ctx context.Context, c connection.Connection) error {
 	f.saved++
 	return f.refresh.SaveConnection(ctx, c, webhook.Event{
@@ -141,7 +142,7 @@ func (f *fixture) request(t *testing.T) {
 	}
 }
 
-// pass advances the time, runs the worker, and returns the erasure.
+// pass advances the time, runs the worker once, and returns the erasure.
 func (f *fixture) pass(t *testing.T, d time.Duration) erase.Erasure {
 	t.Helper()
 	f.at = f.at.Add(d)
@@ -151,7 +152,7 @@ func (f *fixture) pass(t *testing.T, d time.Duration) erase.Erasure {
 	return e
 }
 
-// tell stores the n-th event about the connection.
+// tell stores event number n about the connection.
 func (f *fixture) tell(t *testing.T, n int) {
 	t.Helper()
 	event, err := webhook.NewEvent(tenant, webhook.AuthorizationEnding, connID, int64(n), f.at,
@@ -254,13 +255,13 @@ func TestErasureRemovesInquiriesNamingConnection(t *testing.T) {
 		f.inquire(t, 1, tenant, inquiry.Inquiry{CreatedAt: later, Body: "It is " + strings.ToUpper(connID) + "."}),
 		f.inquire(t, 2, tenant, inquiry.Inquiry{CreatedAt: later, Answers: []inquiry.Answer{{Text: "See " + connID}}}),
 	}
-	for n := range 120 { // more than one page
+	for n := range 120 { // more inquiries than fit on one page
 		f.inquire(t, 100+n, tenant, inquiry.Inquiry{CreatedAt: later.Add(time.Duration(n) * time.Millisecond), Body: "Help."})
 	}
 	other := org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
 	kept := map[string]org.Tenant{
 		f.inquire(t, 3, tenant, inquiry.Inquiry{CreatedAt: later, Body: "c0000000-0000-4000-8000-000000000002"}): tenant,
-		// The inquiry is older than the connection.
+		// This inquiry is older than the connection.
 		f.inquire(t, 4, tenant, inquiry.Inquiry{CreatedAt: noon.Add(-time.Second), Body: connID}): tenant,
 		f.inquire(t, 5, other, inquiry.Inquiry{CreatedAt: later, Body: connID}):                   other,
 	}

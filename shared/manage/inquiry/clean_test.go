@@ -33,7 +33,7 @@ func TestInquiryTextsAreSanitised(t *testing.T) {
 	}
 }
 
-// TestLineRemovesLineBreaks checks that a multi-line name or subject can't add a line to the body.
+// TestLineRemovesLineBreaks checks that a name or subject with several lines can't add a line to the body.
 func TestLineRemovesLineBreaks(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// Status is the processing status of an inquiry.
+// Status is an inquiry's processing status.
 type Status string
 
 // Inquiry statuses.
@@ -27,13 +27,13 @@ const (
 	Closed   Status = "closed"
 )
 
-// ParseStatus parses the name of an inquiry's status.
+// ParseStatus parses the name of an inquiry status.
 func ParseStatus(text string) (Status, bool) {
 	s := Status(text)
 	return s, s == Open || s == Answered || s == Closed
 }
 
-// Kind is the subject of an inquiry.
+// Kind is the kind of request that an inquiry makes.
 type Kind string
 
 // Kinds of inquiries.
@@ -42,7 +42,7 @@ const (
 	KindHealthSystem Kind = "health_system" // request for a missing health system
 )
 
-// ParseKind parses the name of an inquiry's kind.
+// ParseKind parses the name of an inquiry kind.
 func ParseKind(text string) (Kind, bool) {
 	k := Kind(text)
 	return k, k == KindHelp || k == KindHealthSystem
@@ -56,7 +56,7 @@ func (i Inquiry) Kind() Kind {
 	return KindHelp
 }
 
-// Names reports whether a text of the inquiry, or of a reply to it, contains an ID, ignoring case.
+// Names reports whether a text of the inquiry, or of a reply to the inquiry, contains the given ID, ignoring case.
 func (i Inquiry) Names(id string) bool {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(id)) }
 	return slices.ContainsFunc([]string{
@@ -76,9 +76,9 @@ const (
 	Refused Delivery = "refused" // SES rejected the patient's address as invalid
 )
 
-// Answer is a reply sent to the patient by email. No two replies to an inquiry have the same text.
+// Answer is a reply that is sent to the patient by email. No two replies to an inquiry have the same text.
 type Answer struct {
-	At       time.Time `json:"at"` // time of the last attempt to send the reply
+	At       time.Time `json:"at"` // when the reply was last attempted
 	By       string    `json:"by"` // the actor's name in the audit log
 	Text     string    `json:"text"`
 	Delivery Delivery  `json:"delivery"`
@@ -86,41 +86,41 @@ type Answer struct {
 
 const (
 	mostADay    = 5   // maximum replies to one inquiry within a day; retries do not count
-	mostAnswers = 20  // maximum replies to one inquiry; keeps its row far below DynamoDB's size limit
+	mostAnswers = 20  // maximum replies to one inquiry; keeps rows far below DynamoDB's size limit
 	mostSent    = 100 // maximum emails of one tenant from the operator's address on one day (UTC)
 	day         = 24 * time.Hour
 	mailTime    = 6 * time.Second
-	// sendingTime is the period during which an unfinished email blocks another attempt to send it.
+	// sendingTime is how long an unfinished email blocks another attempt to send it.
 	sendingTime = time.Minute
 )
 
-// InboxRows stores inquiries' statuses and replies (store.Inquiries).
+// InboxRows stores the statuses of inquiries and the replies to them (store.Inquiries).
 type InboxRows interface {
-	// Inquiry reads an inquiry. It returns fault.NotFound if there is none.
+	// Inquiry reads an inquiry. It returns fault.NotFound if the inquiry does not exist.
 	Inquiry(ctx context.Context, tenant org.Tenant, id string) (Inquiry, error)
 	// SaveInquiry replaces the status and the replies of revision i.Rev. It returns fault.Conflict if the stored revision
 	// differs.
 	SaveInquiry(ctx context.Context, i Inquiry) error
-	// CountAnswer counts an email of a tenant on a day. It returns fault.Conflict if the limit is reached.
+	// CountAnswer counts one email that a tenant sends on a day. It returns fault.Conflict if the limit is reached.
 	CountAnswer(ctx context.Context, tenant org.Tenant, day time.Time, most int64) error
 }
 
 // Mailer sends an email in text and HTML with a reply-to address (mail.Sender). It returns fault.Invalid if the
-// recipient's address can't receive mail.
+// recipient's address can't receive email.
 type Mailer interface {
 	SendReplyTo(ctx context.Context, to []string, replyTo, subject, text, html string) error
 }
 
-// Limits counts replies across all organisations, and returns fault.Limited above the limits (maillimit.Limiter).
+// Limits counts replies across all organisations. It returns fault.Limited if a limit is exceeded (maillimit.Limiter).
 type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
 
-// Author identifies the author of a reply: an organisation or the operator.
+// Author identifies who writes a reply: an organisation or the operator.
 type Author struct {
 	Host org.Organisation // organisation that received the inquiry
 	By   string           // author's name in the audit log
-	// AsOperator sends the reply in the name of the service's operator. The patient's responses are then sent to
+	// AsOperator sends the reply on behalf of the service's operator. The patient's responses are then sent to
 	// Inbox.Support.
 	AsOperator bool
 }
@@ -130,12 +130,12 @@ type Inbox struct {
 	Rows   InboxRows
 	Mailer Mailer // nil if this stack sends no email
 	Limits Limits // nil for an operator, whose replies are not limited by account and mailbox
-	// Support is the operator's own email address. If it is empty, nobody can reply as the operator.
+	// Support is the operator's own email address. If Support is empty, nobody can reply as the operator.
 	Support string
 	Now     func() time.Time
 }
 
-// Show reads an inquiry. It returns fault.NotFound if there is none.
+// Show reads an inquiry. It returns fault.NotFound if the inquiry does not exist.
 func (d Inbox) Show(ctx context.Context, tenant org.Tenant, id string) (Inquiry, error) {
 	missing := fault.Missing("Inquiry not found, or older than 90 days.").About("inquiry")
 	parsed, ok := ids.ParseUUID(id)
@@ -152,8 +152,8 @@ func (d Inbox) Show(ctx context.Context, tenant org.Tenant, id string) (Inquiry,
 	return i, nil
 }
 
-// Move sets the status of an inquiry and reports whether the status changed. It returns fault.NotFound if there is
-// none, and fault.Conflict on concurrent changes.
+// Move sets an inquiry's status and reports whether the status changed. It returns fault.NotFound if the inquiry does
+// not exist, and fault.Conflict if concurrent changes interfered.
 func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status) (i Inquiry, isMoved bool, err error) {
 	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		if i, err = d.Show(ctx, tenant, id); err != nil || i.Status == to {
@@ -167,9 +167,9 @@ func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status
 	return i, isMoved, err
 }
 
-// Answer sends a reply from an organisation or the operator to the patient, and reports whether this call sent it. A
-// reply that was already sent is not sent again. It can fail with fault.Invalid, fault.NotFound, fault.Conflict if no
-// reply is possible, fault.Limited, or fault.Unavailable if it is unknown whether the email was sent.
+// Answer sends a reply from an organisation or the operator to the patient, and reports whether this call sent the
+// reply. A reply that was already sent is not sent again. Answer returns fault.Invalid, fault.NotFound, fault.Conflict
+// if no reply is possible, fault.Limited, or fault.Unavailable if it is unknown whether the email was sent.
 func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
 	text string,
 ) (i Inquiry, isSent bool, err error) {
@@ -196,17 +196,17 @@ func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
 	if delivery == Sending {
 		return i, false, failure
 	}
-	// The outcome is known. It is stored even after the deadline, so that the reply is not sent again.
+	// The reply's outcome is known. It is stored even after the deadline, so that the reply is not sent again.
 	i, err = d.note(context.WithoutCancel(ctx), i, text, delivery)
 	return i, delivery == Sent, errors.Join(failure, err)
 }
 
-// answerAt returns the index of the reply with the given text, or -1 if there is none.
+// answerAt returns the index of the reply with the given text, or -1 if no reply has this text.
 func answerAt(i Inquiry, text string) int {
 	return slices.IndexFunc(i.Answers, func(a Answer) bool { return a.Text == text })
 }
 
-// begin records that a reply is being sent, so that no concurrent call sends it.
+// begin records that a reply is being sent, so that no concurrent call sends the same reply.
 func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inquiry, error) {
 	if err := d.answerable(from, i, a); err != nil {
 		return i, err
@@ -231,8 +231,8 @@ func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inq
 	return d.save(ctx, i)
 }
 
-// count counts a reply's email against the limits of the member who sends it, the organisation and the patient's
-// mailbox.
+// count counts a reply's email against the limits of the member who sends the reply, of the organisation, and of the
+// patient's mailbox.
 func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a Answer) error {
 	if d.Limits == nil {
 		return nil
@@ -244,7 +244,7 @@ func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a An
 	return nil
 }
 
-// answerable returns nil if the reply can be sent now, or an error that states the reason it can't.
+// answerable returns nil if the reply can be sent now, or an error that states why the reply can't be sent.
 func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	known, today := answerAt(i, a.Text), 0
 	for at, sent := range i.Answers {
@@ -273,8 +273,8 @@ func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	return nil
 }
 
-// send sends the email and returns its outcome. The error is meant for the caller, and is nil only if the outcome is
-// Sent.
+// send sends the email and returns its outcome. The returned error is meant for the caller, and is nil only if the
+// outcome is Sent.
 func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (Delivery, error) {
 	l, replyTo := written(from.Host.Name, i.Tenant.Mode, text), d.Support
 	if from.AsOperator {
@@ -282,7 +282,7 @@ func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (D
 	} else {
 		replyTo = from.Host.VerifiedEmails[0]
 	}
-	ctx, cancel := context.WithTimeout(ctx, mailTime) // leaves time to record a failure
+	ctx, cancel := context.WithTimeout(ctx, mailTime) // leaves time to record a failed reply
 	defer cancel()
 	err := d.Mailer.SendReplyTo(ctx, []string{i.Email}, replyTo, l.Subject, l.Text(), l.HTML())
 	switch {
@@ -294,7 +294,7 @@ func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (D
 	return Sending, unknown(sendingTime).Because(err)
 }
 
-// note records a reply's outcome despite concurrent changes to the inquiry.
+// note records the outcome of a reply despite concurrent changes to the inquiry.
 func (d Inbox) note(ctx context.Context, i Inquiry, text string, delivery Delivery) (Inquiry, error) {
 	isAgain := false
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {

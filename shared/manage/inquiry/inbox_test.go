@@ -34,7 +34,7 @@ type counter struct {
 	host    org.Organisation
 	id      string
 	trouble error
-	during  func() // called while an email is being sent
+	during  func() // function called while an email is being sent
 }
 
 // SendReplyTo implements inquiry.Mailer.
@@ -149,7 +149,7 @@ func TestAnswerMailEscapesMarkup(t *testing.T) {
 	})
 }
 
-// TestAnswerSendsSameTextOnce covers a caller that repeats a request whose response was lost.
+// TestAnswerSendsSameTextOnce covers a caller that repeats a request after its response was lost.
 func TestAnswerSendsSameTextOnce(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -192,8 +192,8 @@ func TestAnswerConflictsWhileBeingSent(t *testing.T) {
 	})
 }
 
-// TestAnswerRetriesUnknownOutcomeOnRequest checks that an email whose outcome is unknown can be sent again on request a
-// minute later.
+// TestAnswerRetriesUnknownOutcomeOnRequest checks that an email with an unknown outcome can be sent again on request
+// one minute later.
 func TestAnswerRetriesUnknownOutcomeOnRequest(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -272,8 +272,8 @@ func TestAnswersAreLimited(t *testing.T) {
 	})
 }
 
-// TestAnswersPerTenantAreLimitedDaily checks that every email counts, regardless of the patient, because it comes from
-// the operator's address.
+// TestAnswersPerTenantAreLimitedDaily checks that every email counts, regardless of the patient, because every email
+// comes from the operator's address.
 func TestAnswersPerTenantAreLimitedDaily(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {

@@ -1,6 +1,6 @@
-// Package inquiry records requests that patients send to an organisation while connecting: for help, or for a missing
-// health system. Each request becomes an event for the organisation's webhooks, and is stored so that members can read
-// it and reply. The package does not depend on HTTP or AWS.
+// Package inquiry records requests that patients send to an organisation while connecting. A patient can ask for help,
+// or for a missing health system. Each request becomes an event for the organisation's webhooks, and is stored so that
+// members can read it and reply. The package does not depend on HTTP or AWS.
 package inquiry
 
 import (
@@ -20,9 +20,9 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Inquiry is a patient's request to an organisation. Its texts are plain text (see clean.go).
+// Inquiry is a patient's request to an organisation. The inquiry's texts are plain text (see clean.go).
 type Inquiry struct {
-	ID            string // ID of the inquiry's event
+	ID            string // ID of the event that reports the inquiry
 	Tenant        org.Tenant
 	Type          webhook.Type
 	Email         string
@@ -39,13 +39,13 @@ type Inquiry struct {
 	Rev           int64    // incremented by every change; 0 for a new inquiry
 }
 
-// From describes the sender of an inquiry, as stated by the page.
+// From describes an inquiry's sender, as stated by the page.
 type From struct {
 	Tenant org.Tenant
 	Email  string
-	Token  secret.Text // token of the email address's verification; empty if there was none
-	// RequestKey identifies one submission of a form, which is recorded once however often it arrives. Without a key,
-	// identical texts are recorded once a day.
+	Token  secret.Text // token of the email address's verification; empty if not verified
+	// RequestKey identifies one submission of a form. The submission is recorded once, regardless of how often it
+	// arrives. Without a key, identical texts are recorded once a day.
 	RequestKey string
 }
 
@@ -66,7 +66,8 @@ type HealthSystem struct {
 
 // Store stores inquiries (store.Inquiries).
 type Store interface {
-	// CreateInquiry stores an inquiry with its event and notices. It returns fault.Conflict if the inquiry exists.
+	// CreateInquiry stores an inquiry with its event and notices. It returns fault.Conflict if the inquiry already
+	// exists.
 	CreateInquiry(ctx context.Context, i Inquiry, event webhook.Event, notices ...notice.Notice) error
 }
 
@@ -81,18 +82,18 @@ type Proofs interface {
 	Check(ctx context.Context, tenant org.Tenant, token secret.Text, a verification.Address) error
 }
 
-// Recorder records patients' inquiries. Every field is required.
+// Recorder records inquiries from patients. Every field is required.
 type Recorder struct {
 	Store    Store
 	Enqueuer Enqueuer
 	Proofs   Proofs
-	Keys     secret.Keyring // keys of the hash in an event's ID, so that the ID reveals no inquiry text
+	Keys     secret.Keyring // keys of the hash in an event's ID, which must reveal no inquiry text
 	Own      weburl.Own     // URLs to which no website may point; used only by AskHealthSystem
 	Now      func() time.Time
 }
 
 // AskSupport notifies the organisation and the operator that a patient or a member of the organisation needs help. It
-// returns fault.Invalid for unacceptable input. It accepts a repeated request without recording it again.
+// returns fault.Invalid for unacceptable input. It accepts a repeated request without recording the request again.
 func (c Recorder) AskSupport(ctx context.Context, from From, s Support) error {
 	i, err := c.begin(ctx, from, webhook.SupportRequested)
 	var r reader
@@ -106,8 +107,8 @@ func (c Recorder) AskSupport(ctx context.Context, from From, s Support) error {
 	})
 }
 
-// AskHealthSystem notifies the organisation that a health system is missing from the catalogue. It returns the errors
-// of AskSupport.
+// AskHealthSystem notifies the organisation that a health system is missing from the catalogue. It returns the same
+// errors as AskSupport.
 func (c Recorder) AskHealthSystem(ctx context.Context, from From, h HealthSystem) error {
 	i, err := c.begin(ctx, from, webhook.HealthSystemRequested)
 	var r reader
@@ -121,7 +122,7 @@ func (c Recorder) AskHealthSystem(ctx context.Context, from From, h HealthSystem
 	})
 }
 
-// begin reads and validates an inquiry's sender.
+// begin reads and validates the sender of an inquiry.
 func (c Recorder) begin(ctx context.Context, from From, t webhook.Type) (Inquiry, error) {
 	i := Inquiry{Tenant: from.Tenant, Type: t, Status: Open, CreatedAt: c.Now()}
 	address, err := verification.ParseAddress(from.Email)
@@ -150,25 +151,25 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 	}
 	i.ID = event.ID
 	var notices []notice.Notice
-	if i.Kind() == KindHelp { // the operator's support is notified too
+	if i.Kind() == KindHelp { // also notify the operator's support
 		notices = append(notices, notice.SupportRequested(i.Tenant, i.ID, i.CreatedAt))
 	}
 	err = c.Store.CreateInquiry(ctx, i, event, notices...)
 	if errors.Is(err, fault.Conflict) {
-		return nil // the inquiry was submitted before
+		return nil // the inquiry was already submitted
 	}
 	if err != nil {
 		return fmt.Errorf("store inquiry: %w", err)
 	}
-	_ = c.Enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID) // the sweeper makes up for a lost message
+	_ = c.Enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID) // if a message is lost, the sweeper sends it later
 	for _, n := range notices {
 		_ = c.Enqueuer.EnqueueNotice(ctx, n.Tenant, n.ID)
 	}
 	return nil
 }
 
-// subject returns the same value for two submissions of one request. It is a keyed hash, because it is part of the
-// event's ID.
+// subject returns the same value for two submissions of one request. The value is a keyed hash, because it is part of
+// the event's ID.
 func (c Recorder) subject(from From, i Inquiry) string {
 	occasion := "key\x00" + from.RequestKey
 	if from.RequestKey == "" {

@@ -51,7 +51,7 @@ func (q *queue) EnqueueNotice(_ context.Context, _ org.Tenant, id string) error 
 	return q.err
 }
 
-// office holds a recorder with the tables that template.yaml declares.
+// office holds a recorder and the tables that template.yaml declares.
 type office struct {
 	t        *testing.T
 	tables   tables.Tables
@@ -77,7 +77,7 @@ func (o *office) flow() store.Flow {
 	return store.Flow{DB: o.tables.DB, Table: o.tables.Name("FlowTable")}
 }
 
-// rows returns, as JSON, the items of table Work whose key contains word.
+// rows returns, as JSON, the items in table Work whose keys contain word.
 func (o *office) rows(word string) []string {
 	o.t.Helper()
 	page, err := o.tables.Cloud.DynamoDB().Browse(ddb.Position{Table: o.tables.Name("WorkTable"), Limit: 100})
@@ -93,7 +93,7 @@ func (o *office) rows(word string) []string {
 	return all
 }
 
-// data returns the data of the only event.
+// data returns the data of the only recorded event.
 func (o *office) data() map[string]any {
 	o.t.Helper()
 	if len(o.queue.told) != 1 {
@@ -234,8 +234,8 @@ func TestAskSupportNotifiesOperatorOnceWithoutTicketText(t *testing.T) {
 	}
 }
 
-// TestEventIDDoesNotRevealText checks that the event's ID, which appears in queues and logs, can't confirm a guess at
-// an inquiry's text.
+// TestEventIDDoesNotRevealText checks that the event's ID, which appears in queues and logs, can't be used to confirm a
+// guess at an inquiry's text.
 func TestEventIDDoesNotRevealText(t *testing.T) {
 	t.Parallel()
 	first, second := newOffice(t), newOffice(t)
@@ -285,7 +285,7 @@ func TestAddressIsVerifiedOnlyByItsOwnToken(t *testing.T) {
 	})
 }
 
-// posted holds the text of the email that contains a code.
+// posted holds the text of the latest email that contains a code.
 type posted struct{ text string }
 
 func (p *posted) Send(_ context.Context, _ []string, _, text, _ string) error {
@@ -293,7 +293,7 @@ func (p *posted) Send(_ context.Context, _ []string, _, text, _ string) error {
 	return nil
 }
 
-// verify proves that a patient of alder's owns an email address, and returns the token.
+// verify proves that a patient of the organisation alder owns an email address, and returns the token.
 func (o *office) verify(email string) secret.Text {
 	o.t.Helper()
 	var mail posted

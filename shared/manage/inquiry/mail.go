@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// written returns an organisation's reply as an email to the patient. It does not quote the inquiry, because the
+// written returns an organisation's reply as an email to the patient. The email does not quote the inquiry, because the
 // patient's ownership of the email address may be unproven. A stranger's text must not reach another person from the
 // service's address.
 func written(host string, mode org.Mode, text string) mailtext.Message {
@@ -21,13 +21,13 @@ func written(host string, mode org.Mode, text string) mailtext.Message {
 		"records:", text)
 }
 
-// writtenAsOperator returns a reply by the service's operator as an email, to a customer's team or to a patient.
+// writtenAsOperator returns a reply by the service's operator as an email to a customer's team or to a patient.
 func writtenAsOperator(text string) mailtext.Message {
 	const name = "Recordbridge support"
 	return answered(name, name, name+" replied to your request:", text)
 }
 
-// answered returns the email of a reply: the sender, the recipient of further replies, and the text.
+// answered returns the email for a reply: the sender, the recipient of further replies, and the text.
 func answered(from, to, lead, text string) mailtext.Message {
 	opening := []string{lead}
 	for line := range strings.SplitSeq(text, "\n") {

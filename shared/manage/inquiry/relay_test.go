@@ -16,10 +16,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Limits from docs/adr/0042-mail-is-not-a-relay.md.
+// The limits are from docs/adr/0042-mail-is-not-a-relay.md.
 const (
 	answersPerSender  = 100
-	answersPerMailbox = 10 // limit of one sender
+	answersPerMailbox = 10 // limit for one sender
 )
 
 // asked is a store that returns an open inquiry for every ID. The function email returns the inquiry's email address.
@@ -33,7 +33,7 @@ func (asked) SaveInquiry(context.Context, inquiry.Inquiry) error { return nil }
 
 func (asked) CountAnswer(context.Context, org.Tenant, time.Time, int64) error { return nil }
 
-// sent counts emails.
+// sent counts the emails that were sent.
 type sent struct{ mails int }
 
 func (s *sent) SendReplyTo(context.Context, []string, string, string, string, string) error {

@@ -16,21 +16,21 @@ import (
 )
 
 // Catalog publishes and searches the catalogue. CatalogSources changes the catalogue's sources, and CatalogOverrides
-// the operators' overrides of them.
+// changes the operators' overrides of the sources.
 type Catalog struct {
 	rows      CatalogRows
 	publisher publish.Publisher
 	by        Journal
 }
 
-// CatalogRows stores the catalogue's publications.
+// CatalogRows stores publications of the catalogue.
 type CatalogRows interface {
 	publish.Ledger
 	// Sources returns the sources of all modes.
 	Sources(ctx context.Context) ([]intake.Row, error)
 }
 
-// NewCatalog returns a Catalog.
+// NewCatalog returns a Catalog with the given dependencies.
 func NewCatalog(rows CatalogRows, publisher publish.Publisher, by Journal) Catalog {
 	return Catalog{rows: rows, publisher: publisher, by: by}
 }
@@ -43,8 +43,8 @@ func (o Catalog) Preview(ctx context.Context, mode string) (publish.Outcome, err
 	return o.publisher.Preview(ctx, mode)
 }
 
-// Publish publishes the accepted content. With resume, it publishes even if a rollback has paused publishing. It can
-// fail with fault.Invalid or fault.Conflict.
+// Publish publishes the accepted content. If resume is set, Publish publishes even if a rollback has paused publishing.
+// It returns fault.Invalid or fault.Conflict.
 func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
@@ -71,8 +71,8 @@ func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish
 	return out, o.by.record(ctx, org.Tenant{}, "catalog.published", mode+" "+string(out.Live))
 }
 
-// Approve approves the question that blocks publishing in a mode. It does not publish. It can fail with fault.Invalid,
-// fault.NotFound if there is no question, or fault.Conflict.
+// Approve approves the question that blocks publishing in a mode. It does not publish. It returns fault.Invalid,
+// fault.NotFound if no question blocks publishing, or fault.Conflict.
 func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, error) {
 	if err := checkMode(mode); err != nil {
 		return ledger.Question{}, err
@@ -88,8 +88,8 @@ func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, err
 	})
 }
 
-// Rollback makes an earlier version live, and pauses publishing. It can fail with fault.Invalid, fault.NotFound for a
-// version that is no longer stored, or fault.Conflict.
+// Rollback makes an earlier version live, and pauses publishing. It returns fault.Invalid, fault.NotFound if the
+// version is no longer stored, or fault.Conflict.
 func (o Catalog) Rollback(ctx context.Context, mode, version string) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
@@ -106,7 +106,7 @@ func (o Catalog) Rollback(ctx context.Context, mode, version string) (publish.Ou
 	return out, o.by.record(ctx, org.Tenant{}, "catalog.rolled_back", mode+" "+version)
 }
 
-// CatalogReport holds the status of a mode's catalogue.
+// CatalogReport holds the status of the catalogue in a mode.
 type CatalogReport struct {
 	Pointer     ledger.Pointer
 	Publication ledger.Publication
@@ -114,7 +114,7 @@ type CatalogReport struct {
 	Overrides   []ledger.Override
 }
 
-// Report returns the status of a mode's catalogue. It returns fault.Invalid for an unknown mode.
+// Report returns the status of the catalogue in a mode. It returns fault.Invalid for an unknown mode.
 func (o Catalog) Report(ctx context.Context, mode string) (CatalogReport, error) {
 	if err := checkMode(mode); err != nil {
 		return CatalogReport{}, err
@@ -128,7 +128,7 @@ func (o Catalog) Report(ctx context.Context, mode string) (CatalogReport, error)
 	return r, errors.Join(errs[:]...)
 }
 
-// Search returns institutions as patients' searches do. It can fail with fault.Invalid, or fault.NotFound before the
+// Search returns the same institutions as patients' searches do. It returns fault.Invalid, or fault.NotFound before the
 // first publication.
 func (o Catalog) Search(ctx context.Context, mode string, q search.Query) (search.Page, error) {
 	live, err := o.live(ctx, mode)
@@ -142,16 +142,16 @@ func (o Catalog) Search(ctx context.Context, mode string, q search.Query) (searc
 	return index.Search(q)
 }
 
-// CatalogRecord holds a brand, a portal or an endpoint, under its current ID.
+// CatalogRecord holds a brand, a portal or an endpoint, under the record's current ID.
 type CatalogRecord struct {
 	Brand    *record.Brand    `json:"brand,omitempty"`
 	Portal   *record.Portal   `json:"portal,omitempty"`
 	Endpoint *record.Endpoint `json:"endpoint,omitempty"`
-	FHIRBase string           `json:"fhir_base,omitempty"` // set only for an endpoint
+	FHIRBase string           `json:"fhir_base,omitempty"` // set only if the record is an endpoint
 }
 
-// Show returns a record by its ID, or by the ID of a record that was merged into it. It can fail with fault.Invalid or
-// fault.NotFound.
+// Show returns a record by its ID, or by the ID of a record that was merged into it. Show returns fault.Invalid or
+// fault.NotFound on failure.
 func (o Catalog) Show(ctx context.Context, mode, id string) (CatalogRecord, error) {
 	parsed, ok := ids.ParseUUID(id)
 	if !ok {
@@ -214,7 +214,7 @@ func (o Catalog) note(ctx context.Context, mode, action string, change func(*led
 	return o.by.record(ctx, org.Tenant{}, action, mode+" "+p.Question.ID)
 }
 
-// busy replaces a conflict with an error that names the cause, another publisher.
+// busy replaces a conflict with an error that names the cause: another publisher.
 func busy(err error) error {
 	if errors.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict, fault.CodeUnavailable,

@@ -14,23 +14,23 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// HostChoice selects hosts whose servers wait for a decision: one host, all hosts that a source names, or, with both
-// fields, one host as named by the source.
+// HostChoice selects hosts whose servers are waiting for a decision. It selects one host, all hosts that a source
+// names, or, if both fields are set, one host as named by the source.
 type HostChoice struct{ Host, Source string }
 
-// Has reports whether a waiting server is at one of the chosen hosts.
+// Has reports whether a server that is waiting for a decision is at one of the chosen hosts.
 func (c HostChoice) Has(w compose.Wait) bool {
 	return (c.Host == "" || c.Host == w.Host) && (c.Source == "" || c.Source == w.Source)
 }
 
-// subject returns the choice as text for the audit log.
+// subject returns the choice of hosts as text for the audit log.
 func (c HostChoice) subject(mode string) string {
 	return strings.Join(strings.Fields(mode+" "+c.Host+" "+c.Source), " ")
 }
 
-// AllowHosts accepts the servers that currently wait at the chosen hosts, for the brands and platforms for which they
-// wait. Servers that lists add at the hosts later wait again. AllowHosts returns the hosts. It can fail with
-// fault.Invalid, or fault.NotFound if no server waits there.
+// AllowHosts accepts the servers that are currently waiting at the chosen hosts, for the brands and platforms for which
+// they are waiting. Servers that lists later add at these hosts will wait again. AllowHosts returns the hosts. It
+// returns fault.Invalid, or fault.NotFound if no server is waiting at the chosen hosts.
 func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	return o.decide(ctx, mode, choice, "catalog.hosts_allowed", func(w compose.Wait) ledger.Override {
 		if w.Why == compose.OfPlatform {
@@ -40,8 +40,8 @@ func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice Ho
 	})
 }
 
-// AllowEveryBrand permits servers of all brands at a host, now and in future. An example is the host of a vendor with
-// many institutions. It can fail with fault.Invalid or fault.Conflict.
+// AllowEveryBrand permits servers of all brands at a host, now and in the future. An example is the host of a vendor
+// with many institutions. AllowEveryBrand returns fault.Invalid or fault.Conflict on failure.
 func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string) error {
 	if err := o.put(ctx, mode, host, ledger.Override{
 		Kind: ledger.Portal, ID: ledger.EveryBrand,
@@ -52,9 +52,9 @@ func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string
 	return o.by.record(ctx, org.Tenant{}, "catalog.host_allowed", mode+" "+host)
 }
 
-// RefuseHosts excludes the chosen hosts from the catalogue. Their servers no longer wait, and the next publication
-// removes published ones. A host without waiting servers can also be refused. RefuseHosts returns the hosts. It can
-// fail with fault.Invalid, fault.NotFound or fault.Conflict.
+// RefuseHosts excludes the chosen hosts from the catalogue. The hosts' servers no longer wait for a decision, and the
+// next publication removes those already published. A host without waiting servers can also be refused. RefuseHosts
+// returns the hosts. It returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	if choice.Host != "" && choice.Source == "" {
 		if err := o.put(ctx, mode, choice.Host, ledger.Override{Kind: ledger.Refuse, ID: choice.Host}); err != nil {
@@ -67,8 +67,8 @@ func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice H
 	})
 }
 
-// ForgetHost removes all decisions on a host. Servers that were published because of them remain. It can fail with
-// fault.Invalid, or fault.NotFound if there were none.
+// ForgetHost removes all decisions about a host. Servers that were published because of these decisions remain in the
+// catalogue. ForgetHost returns fault.Invalid, or fault.NotFound if no decisions exist.
 func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) error {
 	if err := checkMode(mode); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) err
 	return o.by.record(ctx, org.Tenant{}, "catalog.host_forgotten", mode+" "+host)
 }
 
-// hostOf returns an override's host, or "" if the override is about a brand.
+// hostOf returns the host that an override is about, or "" if the override is about a brand.
 func hostOf(o ledger.Override) string {
 	switch o.Kind {
 	case ledger.Portal:
@@ -102,7 +102,7 @@ func hostOf(o ledger.Override) string {
 	return ""
 }
 
-// decide stores an override for each server that waits at the chosen hosts.
+// decide stores an override for each server that is waiting at the chosen hosts.
 func (o CatalogOverrides) decide(
 	ctx context.Context, mode string, choice HostChoice, action string, word func(compose.Wait) ledger.Override,
 ) ([]string, error) {
@@ -136,7 +136,7 @@ func (o CatalogOverrides) decide(
 	return hosts, o.by.record(ctx, org.Tenant{}, action, choice.subject(mode))
 }
 
-// put stores an operator's decision on one host.
+// put stores an operator's decision about one host.
 func (o CatalogOverrides) put(ctx context.Context, mode, host string, said ledger.Override) error {
 	if err := checkMode(mode); err != nil {
 		return err

@@ -22,21 +22,21 @@ type CatalogOverrides struct {
 
 // OverrideRows stores operators' overrides of the catalogue.
 type OverrideRows interface {
-	// Overrides returns the overrides of a mode.
+	// Overrides returns all overrides in a mode.
 	Overrides(ctx context.Context, mode string) ([]ledger.Override, error)
-	// PutOverride stores an override. It returns fault.Conflict if the same override exists.
+	// PutOverride stores an override. It returns fault.Conflict if the same override already exists.
 	PutOverride(ctx context.Context, mode string, o ledger.Override) error
-	// DropOverride removes an override. It returns fault.Conflict if there is none.
+	// DropOverride removes an override. It returns fault.Conflict if the override does not exist.
 	DropOverride(ctx context.Context, mode string, o ledger.Override) error
 }
 
-// NewCatalogOverrides returns a CatalogOverrides.
+// NewCatalogOverrides returns a CatalogOverrides with the given dependencies.
 func NewCatalogOverrides(rows OverrideRows, of Catalog, by Journal) CatalogOverrides {
 	return CatalogOverrides{rows: rows, catalog: of, by: by}
 }
 
-// Hide removes an institution from search results. Its ID can still be resolved. It can fail with fault.Invalid,
-// fault.NotFound or fault.Conflict.
+// Hide removes an institution from search results. The institution's ID can still be resolved. Hide returns
+// fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}); err != nil {
 		return err
@@ -44,7 +44,8 @@ func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
 	return o.putBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}, "catalog.hidden")
 }
 
-// Unhide restores an institution hidden by an operator or by its list to search results. It returns the errors of Hide.
+// Unhide restores an institution to search results after an operator or the institution's list has hidden it. Unhide
+// returns the same errors as Hide.
 func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error {
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}); err != nil {
 		return err
@@ -52,8 +53,8 @@ func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error 
 	return o.putBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}, "catalog.unhidden")
 }
 
-// Merge merges the institution brand into another one. The ID of brand then resolves to into. Merge returns the errors
-// of Hide.
+// Merge merges the institution brand into another institution. The ID in brand then resolves to into. Merge returns the
+// same errors as Hide.
 func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) error {
 	if brand == into {
 		return fault.BadRequest("An institution can't be merged into itself.").About("into")
@@ -75,12 +76,12 @@ func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) e
 		ledger.Override{Kind: ledger.Merge, ID: brand, Value: found.Brand.ID}, "catalog.merged")
 }
 
-// Unmerge reverts a merge of an institution. It returns the errors of Hide.
+// Unmerge reverts the merge of an institution. It returns the same errors as Hide.
 func (o CatalogOverrides) Unmerge(ctx context.Context, mode, brand string) error {
 	return o.dropBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Merge, ID: brand}, "catalog.unmerged")
 }
 
-// AddAlias makes an institution searchable by an additional name. It returns the errors of Hide.
+// AddAlias makes an institution searchable by an additional name. It returns the same errors as Hide.
 func (o CatalogOverrides) AddAlias(ctx context.Context, mode, brand, alias string) error {
 	if alias = strings.TrimSpace(alias); alias == "" || len(alias) > longestName {
 		return fault.BadRequest(fmt.Sprintf("A name must have 1 to %d bytes.", longestName)).About("alias")
@@ -89,14 +90,14 @@ func (o CatalogOverrides) AddAlias(ctx context.Context, mode, brand, alias strin
 		ledger.Override{Kind: ledger.Alias, ID: brand, Value: alias}, "catalog.alias_added")
 }
 
-// RemoveAlias removes a name added by AddAlias. It returns the errors of Hide.
+// RemoveAlias removes a name that AddAlias added. It returns the same errors as Hide.
 func (o CatalogOverrides) RemoveAlias(ctx context.Context, mode, brand, alias string) error {
 	return o.dropBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: strings.TrimSpace(alias)},
 		"catalog.alias_removed")
 }
 
-// Rename replaces the name that an institution has in its lists. An empty name restores the lists' name. Rename returns
-// the errors of Hide.
+// Rename replaces the name that an institution has in its lists. An empty name restores the name from the lists. Rename
+// returns the same errors as Hide.
 func (o CatalogOverrides) Rename(ctx context.Context, mode, brand, name string) error {
 	if name != "" && strings.TrimSpace(name) == "" {
 		return fault.BadRequest("A name can't be blank.").About("name")
@@ -111,7 +112,7 @@ func (o CatalogOverrides) Rename(ctx context.Context, mode, brand, name string) 
 	return o.putBrandOverride(ctx, mode, override, "catalog.renamed")
 }
 
-// longestName limits a name chosen by an operator, in bytes.
+// longestName is the maximum length, in bytes, of a name that an operator chooses.
 const longestName = 200
 
 // putBrandOverride stores an override of an existing institution.
@@ -160,7 +161,7 @@ func (o CatalogOverrides) dropBrandOverride(
 	return o.by.record(ctx, org.Tenant{}, action, mode+" "+id)
 }
 
-// drop removes the override that a new override contradicts, if it exists.
+// drop removes the override that a new override contradicts, if such an override exists.
 func (o CatalogOverrides) drop(ctx context.Context, mode string, override ledger.Override) error {
 	err := checkMode(mode)
 	if err == nil {

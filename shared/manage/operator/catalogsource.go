@@ -13,14 +13,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// CatalogSources changes and reads the published lists from which the catalogue is built.
+// CatalogSources reads and changes the published lists from which the catalogue is built.
 type CatalogSources struct {
 	rows   SourceRows
 	intake intake.Intake
 	by     Journal
 }
 
-// SourceRows stores sources.
+// SourceRows stores the catalogue's sources.
 type SourceRows interface {
 	intake.Rows
 	// RemoveSource removes a source. It returns fault.Conflict if the source changed since it was read.
@@ -33,13 +33,13 @@ type SourceLister interface {
 	Sources(ctx context.Context) ([]intake.Row, error)
 }
 
-// NewCatalogSources returns a CatalogSources. The intake lists must use the same rows.
+// NewCatalogSources returns a CatalogSources. lists must use the same rows.
 func NewCatalogSources(rows SourceRows, lists intake.Intake, by Journal) CatalogSources {
 	return CatalogSources{rows: rows, intake: lists, by: by}
 }
 
-// Set creates a source, or applies change to an existing one, whose imported content remains. It can fail with
-// fault.Invalid or fault.Conflict.
+// Set creates a source, or applies change to an existing source. The imported content of an existing source remains.
+// Set returns fault.Invalid or fault.Conflict on failure.
 func (o CatalogSources) Set(ctx context.Context, id string, change func(*intake.Source)) (intake.Row, error) {
 	row, err := o.rows.Source(ctx, id)
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -69,7 +69,7 @@ func (o CatalogSources) List(ctx context.Context, mode string) ([]intake.Row, er
 	return sourcesOf(ctx, o.rows, mode)
 }
 
-// Show reads a source. It returns fault.NotFound if there is none.
+// Show reads a source. It returns fault.NotFound if the source does not exist.
 func (o CatalogSources) Show(ctx context.Context, id string) (intake.Row, error) {
 	row, err := o.rows.Source(ctx, id)
 	if errors.Is(err, fault.NotFound) {
@@ -82,7 +82,7 @@ func (o CatalogSources) Show(ctx context.Context, id string) (intake.Row, error)
 }
 
 // Remove removes a source. The next publication drops the content that only this source supplied, and requires approval
-// if that is a large part. It can fail with fault.NotFound or fault.Conflict.
+// if that content is a large part of the catalogue. Remove returns fault.NotFound or fault.Conflict on failure.
 func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	row, err := o.Show(ctx, id)
 	if err != nil {
@@ -97,9 +97,9 @@ func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	return o.by.record(ctx, org.Tenant{}, "catalog.source_removed", id)
 }
 
-// Import imports a source now, from list or, if list is nil, from the source's URL. It can fail with fault.Invalid for
-// a source that has no URL, fault.NotFound or fault.Conflict. An unusable list is not an error; the returned row
-// reports it.
+// Import imports a source now. It reads the content from list or, if list is nil, from the source's URL. It returns
+// fault.Invalid for a source that has no URL, fault.NotFound or fault.Conflict. An unusable list is not an error; the
+// returned row reports it.
 func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (intake.Row, intake.Outcome, error) {
 	row, err := o.Show(ctx, id)
 	if err != nil {
@@ -120,8 +120,8 @@ func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (
 	return row, outcome, o.by.record(ctx, org.Tenant{}, "catalog.imported", id+" "+string(outcome))
 }
 
-// Approve accepts a source's content that waits for approval. It can fail with fault.NotFound if there is none, or
-// fault.Conflict.
+// Approve accepts a source's content that is waiting for approval. It returns fault.NotFound if no content is waiting,
+// or fault.Conflict.
 func (o CatalogSources) Approve(ctx context.Context, id string) (intake.Row, error) {
 	row, err := o.Show(ctx, id)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Clients creates and changes the credentials with which Recordbridge authenticates at health systems.
+// Clients creates and changes the client credentials with which Recordbridge authenticates with health systems.
 type Clients struct {
 	rows        ClientRows
 	connections ConnectionCheck
@@ -22,16 +22,17 @@ type Clients struct {
 	by          Journal
 }
 
-// ClientRows stores Recordbridge's client credentials. An owner is a tenant; clients of the zero tenant are shared by
-// all.
+// ClientRows stores Recordbridge's client credentials. An owner is a tenant. All tenants share the clients of the zero
+// tenant.
 type ClientRows interface {
 	OrganisationReader
 	TenantLister
 	RegistrationLister
-	// ClientAuthOf reads a client of exactly this owner. It returns fault.NotFound if there is none.
+	// ClientAuthOf reads a client that belongs to exactly this owner. It returns fault.NotFound if the client does not
+	// exist.
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
-	// SaveClientAuth creates a client if a.Rev is 0, and otherwise replaces that revision. It returns fault.Conflict if
-	// the stored revision differs.
+	// SaveClientAuth creates a client if a.Rev is 0, and otherwise replaces revision a.Rev. It returns fault.Conflict
+	// if the stored revision differs.
 	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 	// ClientAuths returns the clients of all owners.
 	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
@@ -46,14 +47,14 @@ type Sealer interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// NewClients returns a Clients.
+// NewClients returns a Clients with the given dependencies.
 func NewClients(rows ClientRows, connections ConnectionCheck, sealer Sealer, by Journal) Clients {
 	return Clients{rows: rows, connections: connections, sealer: sealer, by: by}
 }
 
-// Create stores a client's credentials for one organisation or, with a zero owner, for all. plain is the secret if the
-// method has one, and is empty otherwise; only its sealed form is stored. Create chooses and returns the client's ID.
-// It can fail with fault.Invalid or fault.NotFound.
+// Create stores a client's credentials for one organisation or, if owner is zero, for all organisations. plain is the
+// secret if the method has a secret, and is empty otherwise. Only the secret's sealed form is stored. Create chooses
+// and returns the client's ID. It returns fault.Invalid or fault.NotFound on failure.
 func (o Clients) Create(ctx context.Context, owner org.Tenant, made catalog.ClientAuth,
 	plain secret.Text,
 ) (string, error) {
@@ -83,14 +84,16 @@ func (o Clients) List(ctx context.Context) ([]catalog.OwnedClient, error) {
 	return all, nil
 }
 
-// Show returns a client of exactly this owner, with its secret sealed. It returns fault.NotFound if there is none.
+// Show returns a client that belongs to exactly this owner. The client's secret stays sealed. Show returns
+// fault.NotFound if the client does not exist.
 func (o Clients) Show(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	return o.own(ctx, owner, id)
 }
 
-// SetOrigins replaces the origins to which the secret of a client of exactly this owner may be sent. For a client with
-// keys it limits the destinations of its assertions, and an empty list removes the limit. It returns the origins as
-// stored. It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
+// SetOrigins replaces the origins to which a client's secret may be sent. The client must belong to exactly this owner.
+// For a client with keys, the origins limit the destinations of the client's assertions, and an empty list removes the
+// limit. SetOrigins returns the origins as stored. It returns fault.Invalid, fault.NotFound or fault.Conflict on
+// failure.
 func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, origins []string) ([]string, error) {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -105,15 +108,15 @@ func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, or
 	return found.Origins, o.by.record(ctx, owner, "client.origins_set", id)
 }
 
-// Rotation holds a client's new secret or key.
+// Rotation holds the new secret or key of a client.
 type Rotation struct {
-	Secret secret.Text // new secret; empty if there is none
-	KeyID  *string     // new key; nil if there is none, empty for the service's current key
+	Secret secret.Text // new secret; empty if the secret is not replaced
+	KeyID  *string     // new key; nil if not replaced, empty for the service's current key
 }
 
-// Rotate replaces the secret or key of a client of exactly this owner, whose ID stays the same. Connections that were
-// created with the client use the new one from their next refresh. It can fail with fault.Invalid, fault.NotFound or,
-// on a concurrent change, fault.Conflict.
+// Rotate replaces the secret or key of a client that belongs to exactly this owner. The client's ID stays the same.
+// Connections that were created with the client use the new secret or key from their next refresh. Rotate returns
+// fault.Invalid, fault.NotFound or, on a concurrent change, fault.Conflict.
 func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change Rotation) error {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -138,9 +141,10 @@ func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change
 	return o.by.record(ctx, owner, "client.rotated", id)
 }
 
-// Remove removes a client of exactly this owner, unless a registration names it. Connections refer to the client with
-// which they were created in their sealed tokens. Without the client, they could never be refreshed again. If there may
-// be such connections, the caller must confirm that (abandon). It can fail with fault.NotFound or fault.Conflict.
+// Remove removes a client that belongs to exactly this owner, unless a registration names the client. In their sealed
+// tokens, connections refer to the client with which they were created. Without the client, such connections could
+// never be refreshed again. If such connections may exist, the caller must confirm the removal (abandon). Remove
+// returns fault.NotFound or fault.Conflict on failure.
 func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abandon bool) error {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -191,7 +195,8 @@ func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 	return nil
 }
 
-// maxSecret is the maximum length of a client secret, in bytes. Health systems issue secrets of a few dozen bytes.
+// maxSecret is the maximum length of a client secret, in bytes. The secrets that health systems issue are a few dozen
+// bytes long.
 const maxSecret = 4096
 
 // checkOrigins requires at least one origin for a client with a secret, and returns the origins in canonical form.
@@ -221,7 +226,7 @@ func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]stri
 	return origins, nil
 }
 
-// own reads a client of exactly this owner.
+// own reads a client that belongs to exactly this owner.
 func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := o.rows.ClientAuthOf(ctx, owner, id)
 	if errors.Is(err, fault.NotFound) {
@@ -234,8 +239,8 @@ func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.
 	return found, nil
 }
 
-// save seals the secret, if there is one, and stores the client. It returns fault.Conflict if the client changed since
-// it was read.
+// save seals the secret, if any, and stores the client. It returns fault.Conflict if the client changed since it was
+// read.
 func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAuth, plain secret.Text) error {
 	if !plain.Empty() {
 		sealed, err := o.sealer.Seal(ctx, owner, a.SecretBinding(), []byte(plain.Reveal()))
@@ -250,7 +255,7 @@ func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAut
 	return nil
 }
 
-// checkClient rejects values that no authorization server accepts. Its errors never contain the secret.
+// checkClient rejects values that no authorization server accepts. The errors that it returns never contain the secret.
 func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 	switch a.Method {
 	case catalog.AuthSecretBasic, catalog.AuthSecretPost:
@@ -285,7 +290,8 @@ func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 	return nil
 }
 
-// visible reports whether text consists only of VSCHAR, as client IDs and secrets do (RFC 6749, appendix A).
+// visible reports whether text consists only of VSCHAR characters. Client IDs and secrets must have this form (RFC
+// 6749, appendix A).
 func visible(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -26,14 +26,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// fixture holds an operator, and a second one who makes a change just before the first one's next write.
+// fixture holds an operator and a second operator. The second operator makes a change just before the first operator's
+// next write.
 type fixture struct {
 	operator  *wiring.Operator
-	control   store.Control // store of the second operator
+	control   store.Control // the second operator's store
 	meanwhile func()
 	servers   fakeServers
 	log       audit.Log
-	audited   func() []string // actions and targets of the shared log, in order
+	audited   func() []string // actions and targets in the shared log, in order
 }
 
 func newFixture(t *testing.T) *fixture {

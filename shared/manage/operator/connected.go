@@ -10,10 +10,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ConnectionRows lists connections of any status. Its lists are read from an eventually consistent index.
+// ConnectionRows lists connections of any status. It reads the lists from an eventually consistent index.
 type ConnectionRows interface {
 	ConnectionLister
-	// ConnectionsOfBefore lists the connections with this keyed hash of an external ID.
+	// ConnectionsOfBefore lists the connections whose external ID has this keyed hash.
 	ConnectionsOfBefore(ctx context.Context, tenant org.Tenant, external secret.Mark, before string,
 		limit int) (found []string, more bool, err error)
 }
@@ -21,7 +21,7 @@ type ConnectionRows interface {
 // ConnectionLister lists and reads connections.
 type ConnectionLister interface {
 	ConnectionReader
-	// ConnectionsBefore returns the cursors of a tenant's connections, as ExportRows.TasksBefore does.
+	// ConnectionsBefore returns the cursors of a tenant's connections, in the same way as ExportRows.TasksBefore.
 	ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (
 		found []string, more bool, err error,
 	)
@@ -29,13 +29,13 @@ type ConnectionLister interface {
 
 // ConnectionReader reads connections.
 type ConnectionReader interface {
-	// InspectConnection returns the readable part of a connection and its damaged fields. It returns fault.NotFound if
-	// there is none.
+	// InspectConnection returns the readable part of a connection and the connection's damaged fields. It returns
+	// fault.NotFound if the connection does not exist.
 	InspectConnection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, []fault.Spot, error)
 }
 
-// listed returns the cursors of a tenant's connections. If externalID is not empty, it returns only connections with
-// that ID, and looks the ID up under every existing version of the hash key.
+// listed returns the cursors of a tenant's connections. If externalID is not empty, listed returns only connections
+// with that ID. It looks up the ID under every existing version of the hash key.
 func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID string) places {
 	rows := o.rows
 	if externalID == "" {
@@ -62,7 +62,7 @@ func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID s
 	}
 }
 
-// isOf reports whether a connection still has an external ID. The index may be out of date.
+// isOf reports whether a connection still has the given external ID. The index may be out of date.
 func (o Connections) isOf(c Connection, externalID string) bool {
 	return externalID == "" || o.hashing.Check(connection.ExternalText(c.Tenant, externalID), c.External)
 }

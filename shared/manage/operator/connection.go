@@ -16,7 +16,7 @@ import (
 )
 
 // Connections lists and disconnects connections, and requests their erasure. It reports the status of their tokens as
-// far as unencrypted fields reveal it, and never shows a token or the patient's identity.
+// far as unencrypted fields reveal the status. It never shows a token or the patient's identity.
 type Connections struct {
 	service connectionNames
 	rows    ConnectionRows
@@ -31,45 +31,45 @@ type connectionNames interface {
 	EndpointReader
 }
 
-// NewConnections returns a Connections. hashing holds the key for hashes of external IDs.
+// NewConnections returns a Connections. hashing holds the key used to hash external IDs.
 func NewConnections(
 	service connectionNames, rows ConnectionRows, tasks ExportTasks, hashing secret.Keyring, now func() time.Time,
 ) Connections {
 	return Connections{service: service, rows: rows, tasks: exportReader{tasks}, hashing: hashing, now: now}
 }
 
-// latestExports limits the number of exports shown with a connection.
+// latestExports limits the number of exports that are shown with a connection.
 const latestExports = 5
 
-// Connection holds a connection's details for an operator.
+// Connection holds the details of a connection for an operator.
 type Connection struct {
 	connection.Connection
 
-	Organisation string       // name of the organisation
-	Endpoint     string       // name of the endpoint; empty if unknown
-	Damaged      []fault.Spot // unreadable parts of the connection's row, omitted here
+	Organisation string       // the organisation's name
+	Endpoint     string       // the endpoint's name; empty if unknown
+	Damaged      []fault.Spot // unreadable parts of the connection's row, which are omitted here
 	Exports      []Export     // latest exports, newest first; set only by Show
-	Do           string       // recommended action, with its ctl command
+	Do           string       // recommended action, with the ctl command for it
 }
 
-// ConnectionQuery selects connections that match every given field.
+// ConnectionQuery selects the connections that match every field that is set.
 type ConnectionQuery struct {
 	Paging
 
-	ExternalID string // the organisation's own patient ID, from the latest authorisation
+	ExternalID string // organisation's own patient ID, from the latest authorisation
 	EndpointID string
 	Status     connection.Status
 }
 
-// ConnectionPage is a page of a list of connections. Next is the cursor of the next page, or "" if there are no more. A
-// page may be short, or even empty, although more connections follow, because the number of rows read for one page is
-// limited.
+// ConnectionPage is one page of a list of connections. Next is the cursor of the next page, or "" if there are no more
+// connections. A page may be short, or even empty, although more connections follow, because the number of rows read
+// for one page is limited.
 type ConnectionPage struct {
 	Connections []Connection
 	Next        string
 }
 
-// List returns a tenant's connections, newest first. It can fail with fault.Invalid or fault.NotFound.
+// List returns a tenant's connections, newest first. It returns fault.Invalid or fault.NotFound on failure.
 func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQuery) (ConnectionPage, error) {
 	p, err := q.checked()
 	if err != nil {
@@ -107,7 +107,7 @@ func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQu
 	return page, nil
 }
 
-// Show returns one connection with its latest exports. It returns fault.NotFound if there is none.
+// Show returns one connection with its latest exports. It returns fault.NotFound if the connection does not exist.
 func (o Connections) Show(ctx context.Context, tenant org.Tenant, id string) (Connection, error) {
 	owner, err := findOrganisation(ctx, o.service, tenant)
 	if err != nil {
@@ -126,7 +126,8 @@ func (o Connections) Show(ctx context.Context, tenant org.Tenant, id string) (Co
 	return c, nil
 }
 
-// findConnection reads a connection that a caller has named. It returns fault.NotFound if there is none.
+// findConnection reads the connection that a caller has named. It returns fault.NotFound if the connection does not
+// exist.
 func findConnection(
 	ctx context.Context, names EndpointReader, rows ConnectionReader, tenant org.Tenant, id string,
 ) (Connection, error) {
@@ -142,7 +143,8 @@ func findConnection(
 	return found, err
 }
 
-// readConnection reads a connection and its endpoint's name. It returns fault.NotFound if there is no connection.
+// readConnection reads a connection and the name of its endpoint. It returns fault.NotFound if the connection does not
+// exist.
 func readConnection(
 	ctx context.Context, names EndpointReader, rows ConnectionReader, tenant org.Tenant, id string,
 	endpoints map[string]string,
@@ -163,8 +165,8 @@ func readConnection(
 	return Connection{Connection: row, Endpoint: name, Damaged: damaged}, nil
 }
 
-// overdueAfter is the time that a connection may be due before it counts as overdue. The scheduler runs every few
-// minutes, and spreads its messages.
+// overdueAfter is how long a connection may be due before it counts as overdue. The scheduler runs every few minutes,
+// and spreads its messages over time.
 const overdueAfter = time.Hour
 
 // adviseConnection returns the recommended action for a connection at now, in one sentence.

@@ -34,7 +34,7 @@ var (
 	noon  = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 )
 
-// shelf holds an operator with the rows of a single organisation, without deliveries.
+// shelf holds an operator with the rows of a single organisation that has no deliveries.
 type shelf struct {
 	connections operator.Connections
 	exports     operator.Exports
@@ -43,7 +43,7 @@ type shelf struct {
 	work        store.Register
 	links       int
 	control     store.Control
-	external    secret.Mark // keyed hash of the next connection's external ID
+	external    secret.Mark // keyed hash of the external ID of the next connection
 }
 
 func newShelf(t *testing.T) *shelf {
@@ -72,7 +72,7 @@ func newShelf(t *testing.T) *shelf {
 	}
 }
 
-// connect stores a connection at an endpoint, a minute after the previous one.
+// connect stores a connection at an endpoint, one minute after the previous connection.
 func (s *shelf) connect(t *testing.T, endpoint string) connection.Connection {
 	t.Helper()
 	s.links++
@@ -100,7 +100,7 @@ func (s *shelf) connect(t *testing.T, endpoint string) connection.Connection {
 	return c
 }
 
-// export creates the connection's next export and makes it fail, so that another one can be created.
+// export creates the connection's next export and makes it fail, so that another export can be created.
 func (s *shelf) export(t *testing.T, c connection.Connection, previous string) string {
 	t.Helper()
 	s.links++
@@ -188,7 +188,7 @@ func TestConnectionsListFiltersAndPages(t *testing.T) {
 }
 
 // TestConnectionsListFindsExternalID checks that a connection is found by its external ID under every version of the
-// hash key, and only in its own organisation and mode.
+// hash key, but only in its own organisation and mode.
 func TestConnectionsListFindsExternalID(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -238,8 +238,8 @@ func TestConnectionsListFindsExternalID(t *testing.T) {
 	}
 }
 
-// TestConnectionsShowSurvivesDamagedExport checks that a damaged row hides only its damaged parts, and not the earlier
-// exports.
+// TestConnectionsShowSurvivesDamagedExport checks that a damaged row hides only its damaged parts, and does not hide
+// the earlier exports.
 func TestConnectionsShowSurvivesDamagedExport(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)

@@ -30,7 +30,7 @@ type Credentials struct {
 	within  org.Tenant // tenant whose credentials are visible; zero for all tenants
 }
 
-// NewCredentials returns a Credentials. Private keys are generated from random and hashed with hashing. It rejects
+// NewCredentials returns a Credentials. It generates private keys from random and hashes them with hashing. It rejects
 // credential URLs that point to one of the service's own URLs (own).
 func NewCredentials(
 	rows CredentialRows, notices Notices, hashing secret.Keyring, own weburl.Own, random io.Reader, by Journal,
@@ -46,7 +46,7 @@ func (o Credentials) As(actor string) Credentials {
 	return o
 }
 
-// Within returns a copy of o limited to one tenant's credentials.
+// Within returns a copy of o that is limited to one tenant's credentials.
 func (o Credentials) Within(tenant org.Tenant) Credentials {
 	o.within = tenant
 	return o
@@ -55,17 +55,17 @@ func (o Credentials) Within(tenant org.Tenant) Credentials {
 // CredentialRows stores organisations' credentials.
 type CredentialRows interface {
 	OrganisationReader
-	// CreateCredential stores a credential and makes its public ID resolvable.
+	// CreateCredential stores a credential and makes the credential's public ID resolvable.
 	CreateCredential(ctx context.Context, c org.Credential) error
 	// SaveCredential stores a changed credential. It returns fault.Conflict if the credential changed since it was read.
 	SaveCredential(ctx context.Context, c org.Credential) error
-	// TenantOf returns the tenant of a credential. Credential reads a credential. Both return fault.NotFound if there is
-	// none.
+	// TenantOf returns the tenant of a credential. Credential reads a credential. Both functions return fault.NotFound
+	// if the credential does not exist.
 	TenantOf(ctx context.Context, credentialID string) (org.Tenant, error)
 	Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error)
 	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
-	// KeyUses returns when each of a tenant's keys was last used, by key ID and to the hour.
+	// KeyUses returns the time of the last use of each of a tenant's keys, to the hour, by key ID.
 	KeyUses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error)
 	// RemoveCredential removes a credential and its public ID. It returns fault.Conflict if the credential changed since
 	// it was read.
@@ -80,9 +80,9 @@ type CredentialDraft struct {
 	Origins   []string
 }
 
-// Create creates a credential with its first private key, and notifies its organisation by email. Only this call
-// returns the key. It can fail with fault.Invalid, fault.NotFound, or fault.Forbidden for a live credential of an
-// organisation without live access.
+// Create creates a credential with its first private key, and notifies the credential's organisation by email. Only
+// this call returns the key. Create returns fault.Invalid, fault.NotFound, or fault.Forbidden for a live credential of
+// an organisation without live access.
 func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
 	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, "redirect")
 	origins, wrongOrigin := o.checkedOrigins(d.Origins, "origin")
@@ -115,7 +115,7 @@ func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credent
 	return credential, private, err
 }
 
-// List returns a tenant's credentials. It returns fault.NotFound if there is no such tenant.
+// List returns a tenant's credentials. It returns fault.NotFound if the tenant does not exist.
 func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credential, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credent
 	return all, nil
 }
 
-// Uses returns when each of a tenant's keys was last used, by key ID and to the hour. It omits unused keys.
+// Uses returns the time of the last use of each of a tenant's keys, to the hour, by key ID. It omits unused keys.
 func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error) {
 	uses, err := o.rows.KeyUses(ctx, tenant)
 	if err != nil {
@@ -136,14 +136,14 @@ func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]ti
 	return uses, nil
 }
 
-// Show returns a credential. It can fail with fault.Invalid or fault.NotFound.
+// Show returns a credential. It returns fault.Invalid or fault.NotFound on failure.
 func (o Credentials) Show(ctx context.Context, publicID string) (org.Credential, error) {
 	return o.credential(ctx, publicID)
 }
 
-// AddKey adds a second private key to a credential, for a rotation without downtime, and notifies its organisation by
-// email. It returns fault.Conflict if there are two live keys already, and fault.Forbidden in live mode without live
-// access.
+// AddKey adds a second private key to a credential, for a rotation without downtime, and notifies the credential's
+// organisation by email. It returns fault.Conflict if the credential already has two live keys, and fault.Forbidden in
+// live mode without live access.
 func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secret.Text, error) {
 	credential, err := o.credential(ctx, publicID)
 	if err != nil {
@@ -174,7 +174,7 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secr
 	return key, private, err
 }
 
-// RevokeKeys revokes a credential's oldest live key, or all of its live keys. Revoked keys stop working within 30
+// RevokeKeys revokes either a credential's oldest live key or all its live keys. Revoked keys stop working within 30
 // seconds.
 func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) error {
 	const none = "The credential has no live key to revoke."
@@ -185,15 +185,16 @@ func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) 
 	})
 }
 
-// RevokeKey revokes one live key of a credential. The key stops working within 30 seconds. It can fail with
-// fault.NotFound or fault.Conflict.
+// RevokeKey revokes one of a credential's live keys. The key stops working within 30 seconds. RevokeKey returns
+// fault.NotFound or fault.Conflict on failure.
 func (o Credentials) RevokeKey(ctx context.Context, publicID, keyID string) error {
 	const none = "The credential has no such live key."
 	return o.revoke(ctx, publicID, none, func(k org.Key) bool { return k.ID == keyID })
 }
 
 // Change adds and removes a credential's URLs, without changing its keys. A removed URL stops working within 30
-// seconds, except for sign-ins that have begun. It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
+// seconds, except for sign-ins that have already begun. Change returns fault.Invalid, fault.NotFound or fault.Conflict
+// on failure.
 func (o Credentials) Change(ctx context.Context, publicID string, change CredentialChange) (org.Credential, error) {
 	found, err := o.credential(ctx, publicID)
 	if err != nil {
@@ -208,9 +209,9 @@ func (o Credentials) Change(ctx context.Context, publicID string, change Credent
 	return found, o.by.record(ctx, found.Tenant, "credential.changed", found.ID)
 }
 
-// Remove removes a credential that has no live key, together with its public ID, which stops working in browsers within
-// 30 seconds. Sign-ins that have begun are not affected. It can fail with fault.Invalid, fault.NotFound or
-// fault.Conflict.
+// Remove removes a credential that has no live key, together with the credential's public ID. The public ID stops
+// working in browsers within 30 seconds. Sign-ins that have already begun are not affected. Remove returns
+// fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Credentials) Remove(ctx context.Context, publicID string) error {
 	found, err := o.credential(ctx, publicID)
 	if err != nil {
@@ -225,7 +226,7 @@ func (o Credentials) Remove(ctx context.Context, publicID string) error {
 	return o.by.record(ctx, found.Tenant, "credential.removed", found.ID)
 }
 
-// revoke revokes the live keys for which isChosen returns true.
+// revoke revokes those live keys for which isChosen returns true.
 func (o Credentials) revoke(ctx context.Context, publicID, none string, isChosen func(org.Key) bool) error {
 	credential, err := o.credential(ctx, publicID)
 	if err != nil {

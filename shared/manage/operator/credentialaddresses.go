@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// maxNote is the maximum length of a note on a credential or a webhook, in characters.
+// maxNote is the maximum length, in characters, of a note on a credential or a webhook.
 const maxNote = 200
 
-// checkNote requires the note to be a single line of text.
+// checkNote requires that the note be a single line of text.
 func checkNote(note string) error {
 	if utf8.RuneCountInString(note) > maxNote || !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl) {
 		return fault.BadRequest("A note must be one line of at most 200 characters.").About("note")
@@ -22,8 +22,8 @@ func checkNote(note string) error {
 	return nil
 }
 
-// CredentialChange describes a change to a credential. Zero fields change nothing. Lists that replace all URLs are
-// applied first, then additions and removals.
+// CredentialChange describes a change to a credential. Fields with a zero value change nothing. Lists that replace all
+// URLs are applied first, followed by additions and removals.
 type CredentialChange struct {
 	Note            *string
 	Redirects       []string // all redirect URIs; nil if unchanged
@@ -35,7 +35,8 @@ type CredentialChange struct {
 	AnyOrigin       bool // removes all origins, so that pages of any origin may use the public ID
 }
 
-// changedCredential returns a credential with a change applied. It does not validate unchanged URL lists again.
+// changedCredential returns a credential to which a change has been applied. It does not validate unchanged URL lists
+// again.
 func (o Credentials) changedCredential(found org.Credential, change CredentialChange) (org.Credential, error) {
 	if change.Note != nil {
 		found.Note = *change.Note
@@ -106,7 +107,7 @@ func (o Credentials) changedOrigins(before []string, change CredentialChange) ([
 	return list, nil
 }
 
-// edited returns list with items added and removed. Every removed item must be in the list.
+// edited returns list after adding and removing items. Every item to remove must be in the list.
 func edited(list, add, remove []string, field string) ([]string, error) {
 	list = slices.Clone(list)
 	for _, text := range remove {

@@ -25,7 +25,7 @@ type Deletions struct {
 // DeletionMembers lists and notifies an organisation's members (members.Service).
 type DeletionMembers interface {
 	List(ctx context.Context, orgID string) ([]members.Member, error)
-	// NotifyMembers sends a message by email to every member and to other addresses.
+	// NotifyMembers sends a message by email to every member and to the given other addresses.
 	NotifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) error
 }
 
@@ -36,11 +36,11 @@ type DeletionRequests interface {
 	// deletion.
 	Request(ctx context.Context, orgID, actor string, claims []string,
 		announce func(deletion.Deletion) error) (deletion.Deletion, error)
-	// Cancel cancels a deletion that has not begun. It can fail with fault.NotFound or fault.Conflict.
+	// Cancel cancels a deletion that has not begun. It returns fault.NotFound or fault.Conflict on failure.
 	Cancel(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
 
-// NewDeletions returns a Deletions.
+// NewDeletions returns a Deletions with the given dependencies.
 func NewDeletions(rows OrganisationReader, requests DeletionRequests, all DeletionMembers, by Journal) Deletions {
 	return Deletions{rows: rows, requests: requests, members: all, by: by}
 }
@@ -51,10 +51,10 @@ func (o Deletions) As(actor string) Deletions {
 	return o
 }
 
-// Request schedules the deletion of an organisation and all its data, or returns the deletion already scheduled or in
-// progress. Owners can cancel it for a week. name must repeat the organisation's name. Request notifies members and
-// verified notice addresses before storing the deletion. It can fail with fault.Invalid, fault.NotFound, fault.Conflict
-// or fault.Limited.
+// Request schedules the deletion of an organisation and all its data. If a deletion is already scheduled or in
+// progress, Request returns that deletion. Owners can cancel the deletion for one week. name must repeat the
+// organisation's name. Request notifies members and verified notice addresses before storing the deletion. It returns
+// fault.Invalid, fault.NotFound, fault.Conflict or fault.Limited on failure.
 func (o Deletions) Request(ctx context.Context, tenant org.Tenant, name string) (deletion.Deletion, error) {
 	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
@@ -75,8 +75,8 @@ func (o Deletions) Request(ctx context.Context, tenant org.Tenant, name string) 
 	})
 }
 
-// Cancel cancels the deletion of an organisation if it has not begun. It can fail with fault.NotFound or
-// fault.Conflict.
+// Cancel cancels the deletion of an organisation if the deletion has not begun. It returns fault.NotFound or
+// fault.Conflict on failure.
 func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
 	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
@@ -91,12 +91,13 @@ func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
 	return o.members.NotifyMembers(ctx, tenant.OrgID, found.VerifiedEmails, deletionCancelled(found.Name))
 }
 
-// Show returns an organisation's deletion, until 90 days after its end. It returns fault.NotFound if there is none.
+// Show returns an organisation's deletion, until 90 days after the deletion's end. It returns fault.NotFound if the
+// organisation has no deletion.
 func (o Deletions) Show(ctx context.Context, tenant org.Tenant) (deletion.Deletion, error) {
 	return o.requests.Show(ctx, tenant.OrgID)
 }
 
-// claims returns the mail domains that an organisation may have claimed, which are those of its members and notice
+// claims returns the mail domains that an organisation may have claimed: the domains of its members and notice
 // addresses.
 func (o Deletions) claims(ctx context.Context, of org.Organisation) ([]string, error) {
 	all, err := o.members.List(ctx, of.ID)

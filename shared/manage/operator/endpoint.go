@@ -25,41 +25,41 @@ type Endpoints struct {
 
 // EndpointReader reads institutions' endpoints.
 type EndpointReader interface {
-	// Endpoint reads an endpoint. It returns fault.NotFound if there is none.
+	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
 
 // EndpointConnections reports whether patients are connected to an endpoint.
 type EndpointConnections interface {
-	// HasConnectionsAt reports whether a tenant has, or ever had, a connection to an endpoint. It scans all the tenant's
-	// connections.
+	// HasConnectionsAt reports whether a tenant has, or ever had, a connection to an endpoint. It scans all of the
+	// tenant's connections.
 	HasConnectionsAt(ctx context.Context, tenant org.Tenant, endpointID string) (bool, error)
 }
 
-// EndpointRows stores endpoints, and the registrations created with them.
+// EndpointRows stores endpoints, and the registrations created with the endpoints.
 type EndpointRows interface {
 	EndpointReader
 	TenantLister
 	RegistrationLister
 	ClientReader
-	// RegistrationAt reads the registration of exactly this owner at exactly this place. It returns fault.NotFound if
-	// there is none.
+	// RegistrationAt reads the registration with exactly this owner at exactly this place. It returns fault.NotFound if
+	// the registration does not exist.
 	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
-	// SaveRegistration creates the registration at its place if r.Rev is 0, and otherwise replaces that revision. It
+	// SaveRegistration creates the registration at its place if r.Rev is 0, and otherwise replaces revision r.Rev. It
 	// returns fault.Conflict if the stored revision differs.
 	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
 	// Endpoints returns the IDs of all endpoints.
 	Endpoints(ctx context.Context) ([]string, error)
-	// SaveEndpoint creates an endpoint if e.Rev is 0, and otherwise replaces that revision. It returns fault.Conflict if
-	// the stored revision differs.
+	// SaveEndpoint creates an endpoint if e.Rev is 0, and otherwise replaces revision e.Rev. It returns fault.Conflict
+	// if the stored revision differs.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
 	// RemoveEndpoint removes an endpoint. It returns fault.Conflict if the endpoint changed since it was read.
 	RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error
 }
 
-// NewEndpoint describes an endpoint to create for an institution.
+// NewEndpoint describes an endpoint that is to be created for an institution.
 type NewEndpoint struct {
-	Endpoint     catalog.Endpoint // Create sets ID, Status and Pins, and PlatformType if it is empty
+	Endpoint     catalog.Endpoint // Create sets ID, Status and Pins, and also an empty PlatformType
 	Registration catalog.Registration
 	Access       string   // "rs" or "read": use the platform's scopes, not Registration.Scope
 	Approved     Approval // verified URLs outside the origins of the FHIR base URL and the vendor
@@ -70,13 +70,14 @@ type NewEndpoint struct {
 // MadeEndpoint is a newly created endpoint, with the reasons for its settings.
 type MadeEndpoint struct {
 	Endpoint catalog.Endpoint
-	Because  string // reason for the detected platform
-	Note     string // warning to check; empty if there is none
-	Callback string // URL to register at the health system; empty if the platform's registration is used
+	Because  string // reason for choosing the detected platform
+	Note     string // warning to check; empty if there is no warning
+	Callback string // URL to register with the health system; empty for the platform's registration
 }
 
-// EndpointID returns the ID of the endpoint with a FHIR base URL in a mode. It is derived from them, so that it is
-// known in advance and one URL can't become two endpoints by mistake. EndpointID returns an error if base is malformed.
+// EndpointID returns the ID of the endpoint with a FHIR base URL in a mode. The ID is derived from the URL and the
+// mode. It is therefore known in advance, and one URL can't become two endpoints by mistake. EndpointID returns an
+// error if base is malformed.
 func EndpointID(mode, base string) (string, error) {
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
@@ -95,10 +96,11 @@ func NewEndpoints(
 	return Endpoints{rows: rows, connections: connections, servers: servers, baseURL: baseURL, by: by}
 }
 
-// Create makes an institution's endpoint available to all organisations. It uses the given registration or, if that is
-// zero, the platform's, which must exist. It reads the server's discovery, pins its URLs, and detects its platform
-// (docs/operate/health-systems.md). Errors are fault.Invalid; fault.Conflict for a FHIR base URL that has an endpoint;
-// fault.Upstream and fault.Unavailable for a server that does not respond as it should.
+// Create makes an institution's endpoint available to all organisations. It uses the given registration or, if the
+// registration is zero, the platform's registration, which must exist. Create reads the server's discovery, pins the
+// server's URLs, and detects its platform (docs/operate/health-systems.md). Errors are fault.Invalid; fault.Conflict if
+// the FHIR base URL already has an endpoint; and fault.Upstream and fault.Unavailable for a server that does not
+// respond as it should.
 func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
 	e, r := wanted.Endpoint, wanted.Registration
 	err := o.checkNew(wanted)
@@ -144,14 +146,15 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 	return made, nil
 }
 
-// Add stores an endpoint and, unless it is zero, its registration, without changes. It requests, validates and pins
-// nothing. Use it for endpoints whose details are all known, such as the sandbox, and use Create for institutions.
+// Add stores an endpoint without changes. It also stores the endpoint's registration, unless the registration is zero.
+// Add requests, validates and pins nothing. Use Add for endpoints whose details are all known, such as the sandbox, and
+// use Create for institutions.
 func (o Endpoints) Add(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
 	_, err := o.add(ctx, e, r)
 	return err
 }
 
-// Show reads an endpoint. It returns fault.NotFound if there is none.
+// Show reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
 func (o Endpoints) Show(ctx context.Context, id string) (catalog.Endpoint, error) {
 	return findEndpoint(ctx, o.rows, id)
 }
@@ -173,7 +176,7 @@ func (o Endpoints) List(ctx context.Context) ([]catalog.Endpoint, error) {
 	return listed, nil
 }
 
-// checkNew rejects invalid input that can be detected without a request.
+// checkNew rejects invalid input that it can detect without sending a request.
 func (o Endpoints) checkNew(wanted NewEndpoint) error {
 	e := wanted.Endpoint
 	if _, ok := org.ParseMode(e.Mode); !ok {
@@ -212,8 +215,8 @@ func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (s
 			id)).About("fhir-base")
 }
 
-// pinsOf returns pins for a server's URLs, provided that each is at the FHIR base URL's origin, at the vendor's own, or
-// named by the operator. Without a survey there are no pins.
+// pinsOf returns pins for a server's URLs. Each URL must be at the FHIR base URL's origin, at one of the vendor's own
+// origins, or named by the operator. Without a survey, pinsOf returns no pins.
 func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Survey,
 	approved Approval,
 ) (catalog.Pins, error) {
@@ -226,7 +229,8 @@ func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Sur
 	return catalog.PinsOf(seen.Addresses), nil
 }
 
-// withAccess sets a registration's scope to the platform's scopes, if the operator has specified their access suffix.
+// withAccess sets a registration's scope to the platform's scopes if the operator has specified the access suffix of
+// the scopes.
 func withAccess(profile platform.Profile, r catalog.Registration, access string) (catalog.Registration, error) {
 	switch {
 	case access == "":
@@ -238,8 +242,8 @@ func withAccess(profile platform.Profile, r catalog.Registration, access string)
 	return r, nil
 }
 
-// usable checks the registration that a new endpoint uses. If r names a client, usable returns r in its stored form;
-// otherwise it checks the platform's registration.
+// usable checks the registration that a new endpoint uses. If r names a client, usable returns r in its stored form.
+// Otherwise it checks the platform's registration.
 func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Registration,
 	profile platform.Profile,
 ) (catalog.Registration, error) {
@@ -291,7 +295,7 @@ func (o Endpoints) add(ctx context.Context, e catalog.Endpoint, r catalog.Regist
 	return e, o.by.record(ctx, org.Tenant{}, "endpoint.created", e.ID)
 }
 
-// findEndpoint returns an endpoint that a caller has named. It returns fault.NotFound if there is none.
+// findEndpoint returns the endpoint that a caller has named. It returns fault.NotFound if the endpoint does not exist.
 func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.Endpoint, error) {
 	e, err := rows.Endpoint(ctx, id)
 	if errors.Is(err, fault.NotFound) {
@@ -303,8 +307,9 @@ func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.
 	return e, nil
 }
 
-// profileOf returns an endpoint's effective profile: its platform's, completed by discovery where the profile permits
-// it, with the endpoint's own overrides applied last. If the server does not respond now, its discovery is omitted.
+// profileOf returns an endpoint's effective profile. It starts with the platform's profile, adds discovery results
+// where the profile permits them, and finally applies the endpoint's own overrides. If the server does not respond now,
+// profileOf omits its discovery results.
 func profileOf(ctx context.Context, servers Servers, e catalog.Endpoint) (platform.Profile, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

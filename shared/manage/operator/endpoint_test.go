@@ -46,7 +46,7 @@ func TestCreateEndpointPinsDiscovery(t *testing.T) {
 	}
 }
 
-// same compares audit rows in any order, because all have the same time in these tests.
+// same compares audit rows regardless of order, because all rows have the same time in these tests.
 func same(got, want []string) bool {
 	slices.Sort(got)
 	slices.Sort(want)
@@ -201,9 +201,9 @@ func TestCreateEndpointDetectsPlatformUnlessNamed(t *testing.T) {
 	says(t, err, "there are athena")
 }
 
-// TestDisableAndEnableOverrideWithdrawnEndpoint checks that an operator's decision on an endpoint that a publication
-// has suspended persists. A disabled endpoint stays disabled when its list contains it again. An enabled one is active
-// although no list contains it.
+// TestDisableAndEnableOverrideWithdrawnEndpoint checks that an operator's decision persists for an endpoint that a
+// publication has suspended. A disabled endpoint stays disabled when its list contains it again. An enabled endpoint is
+// active although no list contains it.
 func TestDisableAndEnableOverrideWithdrawnEndpoint(t *testing.T) {
 	t.Parallel()
 	for status, say := range map[catalog.EndpointStatus]func(operator.Endpoints, context.Context, string) error{

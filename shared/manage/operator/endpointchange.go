@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Override replaces an endpoint's overrides of its platform's profile. An empty text removes them. It can fail with
-// fault.Invalid, fault.NotFound or fault.Conflict.
+// Override replaces an endpoint's overrides of its platform's profile. An empty text removes the overrides. Override
+// returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Endpoints) Override(ctx context.Context, id, overrides string) error {
 	_, err := o.save(ctx, id, "endpoint.overridden", func(e *catalog.Endpoint) error {
 		e.Overrides = overrides
@@ -21,8 +21,8 @@ func (o Endpoints) Override(ctx context.Context, id, overrides string) error {
 	return err
 }
 
-// Rename changes an endpoint's name, which patients see. It can fail with fault.Invalid, fault.NotFound or
-// fault.Conflict.
+// Rename changes the endpoint name that patients see. It returns fault.Invalid, fault.NotFound or fault.Conflict on
+// failure.
 func (o Endpoints) Rename(ctx context.Context, id, name string) (catalog.Endpoint, error) {
 	return o.save(ctx, id, "endpoint.renamed", func(e *catalog.Endpoint) error {
 		e.Name = name
@@ -30,20 +30,20 @@ func (o Endpoints) Rename(ctx context.Context, id, name string) (catalog.Endpoin
 	})
 }
 
-// Disable stops patients from starting to connect or reconnect at an endpoint. Sign-ins in progress can finish, and
-// existing connections continue to work. It can fail with fault.NotFound or fault.Conflict.
+// Disable prevents patients from starting to connect or reconnect at an endpoint. Sign-ins in progress can finish, and
+// existing connections continue to work. Disable returns fault.NotFound or fault.Conflict on failure.
 func (o Endpoints) Disable(ctx context.Context, id string) error {
 	return o.setStatus(ctx, id, catalog.EndpointSuspended, "endpoint.disabled")
 }
 
-// Enable lets patients connect at an endpoint again. It can fail with fault.NotFound or fault.Conflict.
+// Enable lets patients connect at an endpoint again. It returns fault.NotFound or fault.Conflict on failure.
 func (o Endpoints) Enable(ctx context.Context, id string) error {
 	return o.setStatus(ctx, id, catalog.EndpointActive, "endpoint.enabled")
 }
 
-// Remove removes a disabled endpoint that has neither its own registration nor any connection, whatever the
-// connection's status. It scans all connections of the endpoint's mode. It can fail with fault.NotFound or
-// fault.Conflict.
+// Remove removes a disabled endpoint that has neither its own registration nor any connection, regardless of the
+// connection's status. It scans all connections in the endpoint's mode. Remove returns fault.NotFound or fault.Conflict
+// on failure.
 func (o Endpoints) Remove(ctx context.Context, id string) error {
 	e, err := findEndpoint(ctx, o.rows, id)
 	if err != nil {

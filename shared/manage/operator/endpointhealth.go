@@ -23,67 +23,67 @@ type EndpointHealth struct {
 	endpoints EndpointReader
 }
 
-// HealthRows reads the health of endpoints.
+// HealthRows reads the health status of endpoints.
 type HealthRows interface {
 	Records(ctx context.Context, mode string) ([]health.Record, error)
 	DiscoveredURLs(ctx context.Context, mode string) ([]health.DiscoveredURLs, error)
 	Pointer(ctx context.Context, mode string) (health.Pointer, error)
 }
 
-// CatalogPointers reads the catalogue's live versions and its sources.
+// CatalogPointers reads the live versions and the sources of the catalogue.
 type CatalogPointers interface {
 	SourceLister
 	Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
 }
 
-// EndpointSnapshots reads the endpoints of a published version.
+// EndpointSnapshots reads the endpoints in a published version of the catalogue.
 type EndpointSnapshots interface {
 	Endpoints(ctx context.Context, mode string, v ledger.Version) (map[string]record.Endpoint, error)
 }
 
-// NewEndpointHealth returns an EndpointHealth.
+// NewEndpointHealth returns an EndpointHealth with the given dependencies.
 func NewEndpointHealth(
 	rows HealthRows, pointers CatalogPointers, snapshots EndpointSnapshots, endpoints EndpointReader,
 ) EndpointHealth {
 	return EndpointHealth{rows: rows, catalog: pointers, snapshots: snapshots, endpoints: endpoints}
 }
 
-// HealthReport holds the health of a mode's endpoints.
+// HealthReport holds the health of the endpoints in a mode.
 type HealthReport struct {
-	Summary    health.Pointer       // health summary that search uses
-	States     map[health.State]int // number of offered endpoints by state
-	Causes     map[string]int       // number of failing endpoints by cause
+	Summary    health.Pointer       // summary of endpoint health that search uses
+	States     map[health.State]int // number of offered endpoints, by state
+	Causes     map[string]int       // number of failing endpoints, by cause
 	Endpoints  []EndpointHealthRow  // selected endpoints, longest in their state first
 	Departures []EndpointDepartures
 	Bundles    []Bundle
 }
 
-// HealthQuestion selects the endpoints to list individually, in addition to the counts.
+// HealthQuestion selects the endpoints that a report lists individually, in addition to the counts.
 type HealthQuestion struct {
-	State      health.State // lists endpoints in this state; empty for none
+	State      health.State // lists endpoints in this state; empty for no list
 	Departures bool         // lists endpoints whose discovery names unapproved URLs
 	Bundles    bool         // lists the brand bundles that endpoints name
 }
 
-// EndpointHealthRow holds an endpoint and its health.
+// EndpointHealthRow holds one endpoint and its health.
 type EndpointHealthRow struct {
 	Endpoint record.Endpoint
 	Record   health.Record
 }
 
-// EndpointDepartures holds an endpoint whose discovery names unapproved URLs.
+// EndpointDepartures holds an endpoint whose discovery names URLs that are not approved.
 type EndpointDepartures struct {
 	Endpoint record.Endpoint
 	To       []catalog.Departure
 }
 
-// Bundle holds a list that institutions publish and that is not a source of the catalogue.
+// Bundle holds a list that institutions publish and that is not one of the catalogue's sources.
 type Bundle struct {
 	Address   string
-	Endpoints []record.Endpoint // endpoints that name the list, by ID
+	Endpoints []record.Endpoint // IDs of the endpoints that name the list
 }
 
-// Report returns the health of a mode's endpoints. It returns fault.Invalid for an invalid mode or question.
+// Report returns the health of the endpoints in a mode. It returns fault.Invalid for an invalid mode or question.
 func (o EndpointHealth) Report(ctx context.Context, mode string, q HealthQuestion) (HealthReport, error) {
 	if _, ok := org.ParseMode(mode); !ok {
 		return HealthReport{}, fault.BadRequest("mode must be test or live.").About("mode")
@@ -129,7 +129,7 @@ func (o EndpointHealth) Report(ctx context.Context, mode string, q HealthQuestio
 	return report, err
 }
 
-// add counts the endpoints and selects those in a state.
+// add counts the endpoints and selects the endpoints in the requested state.
 func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []health.Record, state health.State) {
 	known := make(map[string]health.Record, len(records))
 	for _, one := range records {
@@ -154,8 +154,8 @@ func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []healt
 	})
 }
 
-// departures returns the endpoints whose discovery names unapproved URLs, except those that an operator has pinned to
-// them.
+// departures returns the endpoints whose discovery names unapproved URLs. It omits endpoints for which an operator has
+// pinned these URLs.
 func (o EndpointHealth) departures(ctx context.Context, seen []health.DiscoveredURLs,
 	endpoints map[string]record.Endpoint,
 ) ([]EndpointDepartures, error) {
@@ -179,8 +179,8 @@ func (o EndpointHealth) departures(ctx context.Context, seen []health.Discovered
 	return found, nil
 }
 
-// bundles returns the lists that institutions publish and no source fetches. Lists named by the most endpoints come
-// first.
+// bundles returns the lists that institutions publish and that no source fetches. The lists named by the most endpoints
+// come first.
 func (o EndpointHealth) bundles(ctx context.Context, seen []health.DiscoveredURLs,
 	endpoints map[string]record.Endpoint,
 ) ([]Bundle, error) {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Erasures requests erasures of connections and reports their progress.
+// Erasures requests the erasure of connections and reports the progress of erasures.
 type Erasures struct {
 	requests ErasureRequests
 	by       Journal
@@ -15,14 +15,14 @@ type Erasures struct {
 
 // ErasureRequests stores erasure requests for connections (erase.Requests).
 type ErasureRequests interface {
-	// Request requests the erasure of a connection. isNew reports whether this is the first request. It returns
-	// fault.NotFound if there is no connection.
+	// Request requests the erasure of a connection. isNew reports whether this is the first request. Request returns
+	// fault.NotFound if the connection does not exist.
 	Request(ctx context.Context, tenant org.Tenant, connectionID, actor string) (e erase.Erasure, isNew bool, err error)
-	// Show returns a connection's erasure. It returns fault.NotFound if there is none.
+	// Show returns a connection's erasure. It returns fault.NotFound if the connection has no erasure.
 	Show(ctx context.Context, tenant org.Tenant, connectionID string) (erase.Erasure, error)
 }
 
-// NewErasures returns an Erasures.
+// NewErasures returns an Erasures with the given dependencies.
 func NewErasures(requests ErasureRequests, by Journal) Erasures {
 	return Erasures{requests: requests, by: by}
 }
@@ -33,8 +33,9 @@ func (o Erasures) As(actor string) Erasures {
 	return o
 }
 
-// Request requests the erasure of a connection with all its data, or returns the progress of an earlier request. An
-// erasure can't be undone. It returns fault.NotFound if there is no connection.
+// Request requests the erasure of a connection with all the connection's data. If the erasure was requested before,
+// Request returns the progress of the earlier request. An erasure can't be undone. Request returns fault.NotFound if
+// the connection does not exist.
 func (o Erasures) Request(ctx context.Context, tenant org.Tenant, id string) (erase.Erasure, error) {
 	e, isNew, err := o.requests.Request(ctx, tenant, id, o.by.actor)
 	if err != nil || !isNew {
@@ -43,8 +44,8 @@ func (o Erasures) Request(ctx context.Context, tenant org.Tenant, id string) (er
 	return e, o.by.record(ctx, tenant, "connection.erasure_requested", e.ConnectionID)
 }
 
-// Show returns the progress of a connection's erasure, until 90 days after its end. It returns fault.NotFound if there
-// is none.
+// Show returns the progress of a connection's erasure, until 90 days after the erasure's end. It returns fault.NotFound
+// if the connection has no erasure.
 func (o Erasures) Show(ctx context.Context, tenant org.Tenant, id string) (erase.Erasure, error) {
 	return o.requests.Show(ctx, tenant, id)
 }

@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Exports lists and shows the exports of connections. It changes nothing, and shows neither health records nor links.
+// Exports lists and shows the exports of connections. It changes nothing, and it shows neither health records nor
+// links.
 type Exports struct {
 	service     connectionNames
 	connections ConnectionReader
@@ -25,10 +26,11 @@ type Exports struct {
 	now         func() time.Time
 }
 
-// TaskLister lists export tasks. Its lists are read from an eventually consistent index.
+// TaskLister lists export tasks. It reads the lists from an eventually consistent index.
 type TaskLister interface {
-	// TasksBefore returns the cursors of a tenant's tasks after a cursor, newest first, and reports whether there are
-	// more. A cursor consists of a row's creation time, a # and its ID; an empty one starts at the newest task.
+	// TasksBefore returns the cursors of a tenant's tasks after a cursor, newest first, and reports whether more tasks
+	// follow. A cursor consists of a row's creation time, a # and the row's ID. An empty cursor starts at the newest
+	// task.
 	TasksBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
 }
 
@@ -38,30 +40,30 @@ type ExportRows interface {
 	ExportTasks
 }
 
-// ExportTasks reads the export tasks of connections.
+// ExportTasks reads connections' export tasks.
 type ExportTasks interface {
-	// InspectTask returns the readable part of a task, the time at which it is next processed, and its damaged fields. It
-	// returns fault.NotFound if there is none.
+	// InspectTask returns the readable part of a task, the time at which the task is next processed, and the task's
+	// damaged fields. It returns fault.NotFound if the task does not exist.
 	InspectTask(ctx context.Context, tenant org.Tenant, id string) (task export.Task, dueAt time.Time,
 		damaged []fault.Spot, err error)
-	// LatestTask returns the ID of a connection's latest task. It returns fault.NotFound if there is none.
+	// LatestTask returns the ID of a connection's latest task. It returns fault.NotFound if the connection has no task.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 }
 
-// Export holds an export's details for an operator.
+// Export holds the details of an export for an operator.
 type Export struct {
 	export.Task
 
 	NextAt time.Time // next start of a pending export that is neither queued nor running; else zero
-	// unreadable parts of its row, or of its webhooks' rows, omitted here
+	// unreadable parts of the export's row, or of its webhooks' rows, which are omitted here
 	Damaged    []fault.Spot
 	EventID    string // ID of the event that reported the export's end; empty while pending
 	Deliveries []deliverylog.Entry
-	Blame      Blame  // cause of the failure or gaps; like Deliveries, set only by Show
-	Do         string // recommended action, with its ctl command; set only by Show
+	Blame      Blame  // cause of the failure or gaps; set only by Show, like Deliveries
+	Do         string // recommended action and its ctl command; set only by Show
 }
 
-// ExportQuery selects exports that match every given field.
+// ExportQuery selects the exports that match every field that is set.
 type ExportQuery struct {
 	Paging
 
@@ -69,21 +71,21 @@ type ExportQuery struct {
 	Status       export.Status
 }
 
-// ExportPage is a page of a list of exports. Next is used as in ConnectionPage.
+// ExportPage is one page of a list of exports. Next is used in the same way as in ConnectionPage.
 type ExportPage struct {
 	Exports []Export
 	Next    string
 }
 
-// NewExports returns an Exports.
+// NewExports returns an Exports with the given dependencies.
 func NewExports(
 	service connectionNames, connections ConnectionReader, rows ExportRows, log DeliverySearch, now func() time.Time,
 ) Exports {
 	return Exports{service: service, connections: connections, rows: rows, tasks: exportReader{rows}, log: log, now: now}
 }
 
-// List returns a tenant's exports, newest first. For a single connection it follows the links between tasks. It can
-// fail with fault.Invalid or fault.NotFound.
+// List returns a tenant's exports, newest first. For a single connection, List follows the links between tasks. It
+// returns fault.Invalid or fault.NotFound on failure.
 func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (ExportPage, error) {
 	p, err := q.checked()
 	if err != nil {
@@ -121,7 +123,8 @@ func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (Ex
 	return page, nil
 }
 
-// Show returns one export with the deliveries that report its end. It returns fault.NotFound if there is none.
+// Show returns one export with the deliveries that report the export's end. It returns fault.NotFound if the export
+// does not exist.
 func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export, error) {
 	missing := fault.Missing(fmt.Sprintf("Export %q not found for %s.", id, ownerName(tenant))).About("task")
 	parsed, ok := ids.ParseTask(id)
@@ -152,7 +155,7 @@ func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export
 	return e, nil
 }
 
-// exportReader reads a connection's exports by following the links between its tasks.
+// exportReader reads a connection's exports by following the links between the connection's tasks.
 type exportReader struct{ rows ExportTasks }
 
 // latest returns a connection's latest exports, newest first.
@@ -169,7 +172,8 @@ func (r exportReader) latest(ctx context.Context, tenant org.Tenant, connectionI
 	return rows, nil
 }
 
-// before returns the cursor of the task that precedes the one at a cursor. The later task's row names it.
+// before returns the cursor of the task that precedes the task at a cursor. The later task's row names the earlier
+// task.
 func (r exportReader) before(
 	ctx context.Context, tenant org.Tenant, connectionID, place string,
 ) (found []string, more bool, err error) {
@@ -186,7 +190,7 @@ func (r exportReader) before(
 		return nil, false, err
 	}
 	task, _, _, err := r.rows.InspectTask(ctx, tenant, id)
-	if errors.Is(err, fault.NotFound) { // the task expired after 90 days, as did all earlier ones
+	if errors.Is(err, fault.NotFound) { // the task expired after 90 days, as did all earlier tasks
 		return nil, false, nil
 	}
 	return []string{placeOf(task.CreatedAt, id)}, task.Previous != "", err

@@ -13,22 +13,22 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// maxNamed is the maximum number of resource types named in a sentence.
+// maxNamed is the maximum number of resource types that a sentence names.
 const maxNamed = 12
 
-// untakenAfter is the time that a pending export may wait for its first worker. A lost message is resent within a
+// untakenAfter is how long a pending export may wait for its first worker. A lost message is sent again within a
 // minute.
 const untakenAfter = 5 * time.Minute
 
 // adviseExport returns the recommended action for an export at now, in one sentence. c is the export's connection, or
-// zero if it was removed.
+// zero if the connection was removed.
 func adviseExport(e Export, c Connection, now time.Time) string {
 	endpointID := c.EndpointID
 	of := fmt.Sprintf("-org %s -mode %s", e.Tenant.OrgID, e.Tenant.Mode)
 	probe := fmt.Sprintf("ctl endpoint test -id %s %s -token-request", endpointID, of)
 	link := fmt.Sprintf("ctl connection show %s -id %s", of, e.ConnectionID)
 	if endpointID == "" {
-		probe = link // probing the endpoint reveals the problem
+		probe = link // a probe of the endpoint reveals the problem
 	}
 	switch {
 	case len(e.Damaged) > 0:

@@ -8,19 +8,19 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Blame names the party that caused an export's failure, or the gaps in its record. It is empty if there are none, or
-// if the rows do not reveal the party.
+// Blame names the party that caused an export's failure, or the gaps in the export's record. It is empty if there is no
+// failure or gap, or if the rows do not reveal the party.
 type Blame string
 
-// Parties that can cause an export's failure or gaps.
+// Parties that can cause an export's failure or its gaps.
 const (
 	BlamePatient      Blame = "patient"      // the patient withheld or withdrew consent
 	BlamePortal       Blame = "portal"       // the portal refuses, fails, or omits required data
-	BlameRegistration Blame = "registration" // the client's registration at the portal, or the scopes requested there
+	BlameRegistration Blame = "registration" // client's registration at the portal, or the scopes requested there
 	BlameService      Blame = "service"      // Recordbridge itself
 )
 
-// blame determines the party from the rows of an export and its connection.
+// blame determines the responsible party from the rows of an export and its connection.
 func blame(e Export, c Connection) Blame {
 	switch {
 	case e.Status == export.Success:
@@ -36,7 +36,7 @@ func blame(e Export, c Connection) Blame {
 	case export.ResourcePatientFailure, export.ResourceInvalidContent:
 		return BlamePortal
 	case export.SuppressedPleaseContact:
-		if len(e.Outcome) == 0 { // the export reached no outcome in time
+		if len(e.Outcome) == 0 { // the export reached no outcome within its time limit
 			return BlameService
 		}
 		return BlamePortal
@@ -45,8 +45,8 @@ func blame(e Export, c Connection) Blame {
 	return ""
 }
 
-// blameForScope determines the party for an export whose token did not cover the Patient, or covered nothing else.
-// Platforms on which the scopes are chosen at registration request none.
+// blameForScope determines the responsible party for an export whose token did not cover the Patient, or covered
+// nothing else. If a platform's scopes are chosen at registration, the authorization request names no scopes.
 func blameForScope(e Export) Blame {
 	asked, granted := fhir.ParseScopes(e.Scope.Asked), fhir.ParseScopes(e.Scope.Granted)
 	switch {
@@ -80,8 +80,8 @@ func blameForTokens(c Connection) Blame {
 	return ""
 }
 
-// blameForGaps returns the party that caused most of a file's gaps. It checks Recordbridge's own part first, because
-// the operator can fix it.
+// blameForGaps returns the party that caused most of the gaps in a file. It checks Recordbridge's own part first,
+// because the operator can fix that part.
 func blameForGaps(e Export) Blame {
 	if e.Shortfall().Complete == nil {
 		return ""

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Inquiries lists and shows patients' inquiries, and sends replies. Patients' texts are personal data and never appear
-// in audit rows.
+// Inquiries lists and shows patients' inquiries, and sends replies. Texts from patients are personal data and never
+// appear in audit rows.
 type Inquiries struct {
 	service OrganisationLister
 	rows    InquiryRows
@@ -20,7 +20,7 @@ type Inquiries struct {
 	by      Journal
 }
 
-// NewInquiries returns an Inquiries. inbox must use the same rows.
+// NewInquiries returns an Inquiries. inbox must use the same rows as the returned Inquiries.
 func NewInquiries(service OrganisationLister, rows InquiryRows, inbox inquiry.Inbox, by Journal) Inquiries {
 	return Inquiries{service: service, rows: rows, inbox: inbox, by: by}
 }
@@ -33,12 +33,13 @@ func (o Inquiries) As(actor string) Inquiries {
 
 // InquiryRows lists inquiries.
 type InquiryRows interface {
-	// InquiriesBefore returns the cursors of a tenant's inquiries, as ExportRows.TasksBefore does for tasks.
+	// InquiriesBefore returns the cursors of a tenant's inquiries, in the same way as ExportRows.TasksBefore does for
+	// tasks.
 	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string,
 		more bool, err error)
 }
 
-// InquiryQuery selects inquiries that match every given field.
+// InquiryQuery selects the inquiries that match every field that is set.
 type InquiryQuery struct {
 	Paging
 
@@ -46,13 +47,13 @@ type InquiryQuery struct {
 	Kind   inquiry.Kind
 }
 
-// InquiryPage is a page of a list of inquiries. Next is used as in ConnectionPage.
+// InquiryPage is one page of a list of inquiries. Next is used in the same way as in ConnectionPage.
 type InquiryPage struct {
 	Inquiries []inquiry.Inquiry
 	Next      string
 }
 
-// List returns a tenant's inquiries, newest first. It can fail with fault.Invalid or fault.NotFound.
+// List returns a tenant's inquiries, newest first. It returns fault.Invalid or fault.NotFound on failure.
 func (o Inquiries) List(ctx context.Context, tenant org.Tenant, q InquiryQuery) (InquiryPage, error) {
 	p, err := q.checkedInquiries()
 	if err != nil {
@@ -64,14 +65,14 @@ func (o Inquiries) List(ctx context.Context, tenant org.Tenant, q InquiryQuery) 
 	return o.list(ctx, tenant, q, p)
 }
 
-// InquiryQueue holds the inquiries of all organisations.
+// InquiryQueue holds inquiries from all organisations.
 type InquiryQueue struct {
 	Inquiries []inquiry.Inquiry // inquiries, newest first
-	Cut       []org.Tenant      // tenants that have more inquiries than the limit
+	Cut       []org.Tenant      // tenants with more inquiries than the limit
 }
 
-// Queue returns the inquiries of every organisation in both modes, at most q's limit for each. It returns fault.Invalid
-// for an invalid query.
+// Queue returns the inquiries of every organisation in both modes. q's limit applies to each organisation and mode
+// separately. Queue returns fault.Invalid for an invalid query.
 func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, error) {
 	p, err := q.checkedInquiries()
 	if err != nil {
@@ -99,7 +100,7 @@ func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, err
 	return queue, nil
 }
 
-// checkedInquiries validates a query and returns its paging. It returns fault.Invalid for an invalid query.
+// checkedInquiries validates a query and returns the query's paging. It returns fault.Invalid for an invalid query.
 func (q InquiryQuery) checkedInquiries() (Paging, error) {
 	p, err := q.checked()
 	if err != nil {
@@ -114,12 +115,12 @@ func (q InquiryQuery) checkedInquiries() (Paging, error) {
 	return p, nil
 }
 
-// Show returns one inquiry with its replies. It returns fault.NotFound if there is none.
+// Show returns one inquiry with its replies. It returns fault.NotFound if the inquiry does not exist.
 func (o Inquiries) Show(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
 	return o.inbox.Show(ctx, tenant, id)
 }
 
-// Move changes the status of an inquiry. It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
+// Move changes an inquiry's status. It returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Inquiries) Move(ctx context.Context, tenant org.Tenant, id, status string) (inquiry.Inquiry, error) {
 	to, ok := inquiry.ParseStatus(status)
 	if !ok {
@@ -132,13 +133,13 @@ func (o Inquiries) Move(ctx context.Context, tenant org.Tenant, id, status strin
 	return i, o.by.record(ctx, tenant, "inquiry.moved", i.ID+" "+string(to))
 }
 
-// Answer replies to a patient by email. The same text is sent only once, even if it is submitted repeatedly. It returns
-// the errors of inquiry.Inbox.Answer.
+// Answer replies to a patient by email. The same text is sent only once, even if it is submitted repeatedly. Answer
+// returns the same errors as inquiry.Inbox.Answer.
 func (o Inquiries) Answer(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
 	return o.answer(ctx, tenant, id, text, false)
 }
 
-// AnswerAsOperator is like Answer, but replies in the name of the service's operator.
+// AnswerAsOperator is like Answer, but replies on behalf of the service's operator.
 func (o Inquiries) AnswerAsOperator(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
 	return o.answer(ctx, tenant, id, text, true)
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// KeySet is a JSON Web Key Set (RFC 7517, section 5) of public keys.
+// KeySet is a JSON Web Key Set of public keys (RFC 7517, section 5).
 type KeySet struct {
 	Keys []map[string]json.RawMessage `json:"keys"`
 }
@@ -27,8 +27,8 @@ func NewClientKeys(baseURL string, get func(ctx context.Context, address string)
 	return ClientKeys{baseURL: baseURL, get: get}
 }
 
-// PublicKeys returns the running service's public client keys, all or only the RSA ones, formatted for pasting into a
-// registration. It fails if the set is empty or if a key has a private member.
+// PublicKeys returns the running service's public client keys, formatted for pasting into a registration. It returns
+// either all keys or only the RSA keys. It fails if the set is empty or if a key has a private member.
 func (o ClientKeys) PublicKeys(ctx context.Context, onlyRSA bool) (KeySet, error) {
 	address, err := keysAddress(o.baseURL, onlyRSA)
 	if err != nil {
@@ -67,9 +67,9 @@ func loopback(u *url.URL) bool {
 	return u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
 }
 
-// checkPublic requires a public RSA or EC key with a kid, by which health systems select keys. It rejects any of the
-// members that hold private parts (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). Its errors name members but never contain
-// their values.
+// checkPublic requires a public RSA or EC key with a kid, by which health systems select keys. It rejects keys with any
+// member that holds private parts (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). The errors that it returns name members
+// but never contain their values.
 func checkPublic(key map[string]json.RawMessage, onlyRSA bool) error {
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
 		if _, found := key[name]; found {

@@ -13,31 +13,32 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Maximum lengths, in characters, of an organisation's stated purpose of live mode and of an operator's reason.
+// Maximum lengths, in characters, of the purpose of live mode that an organisation states and of an operator's reason.
 const (
 	minPurpose = 20
 	maxPurpose = 1000
 	maxReason  = 500
 )
 
-// LiveStep is a condition for requesting live mode (docs/openapi.yaml, LiveAccess).
+// LiveStep is a condition that an organisation must meet to request live mode (docs/openapi.yaml, LiveAccess).
 type LiveStep string
 
-// Conditions for requesting live mode. The request itself accepts the terms and states the purpose of live mode.
+// Conditions for requesting live mode. With the request itself, the organisation accepts the terms and states the
+// purpose of live mode.
 const (
 	LivePrivacyPolicy LiveStep = "privacy_policy"          // patients can read a privacy policy
 	LiveNoticeAddress LiveStep = "notice_address_verified" // at least one notice address is verified
 	LiveOwners        LiveStep = "owners_two_factor"       // every owner has a passkey or an authenticator app
-	LiveWebhook       LiveStep = "webhook_verified"        // a receiver accepted a delivery in test mode
+	LiveWebhook       LiveStep = "webhook_verified"        // a receiver has accepted a delivery in test mode
 )
 
-// LiveCheck holds a condition for live mode and whether it is met.
+// LiveCheck holds a condition for live mode and whether the organisation meets the condition.
 type LiveCheck struct {
 	Step LiveStep
 	Done bool
 }
 
-// LiveAccess requests live mode for organisations.
+// LiveAccess requests live mode on behalf of organisations.
 type LiveAccess struct {
 	orgEditor
 
@@ -45,13 +46,13 @@ type LiveAccess struct {
 	log    DeliverySearch
 }
 
-// OwnerCheck checks the owners of organisations (members.Service).
+// OwnerCheck checks organisations' owners (members.Service).
 type OwnerCheck interface {
 	// OwnersSecured reports whether every owner has a second factor.
 	OwnersSecured(ctx context.Context, orgID string) (bool, error)
 }
 
-// NewLiveAccess returns a LiveAccess.
+// NewLiveAccess returns a LiveAccess with the given dependencies.
 func NewLiveAccess(rows OrganisationSaver, owners OwnerCheck, log DeliverySearch, by Journal) LiveAccess {
 	return LiveAccess{orgEditor: orgEditor{saver: rows, by: by}, owners: owners, log: log}
 }
@@ -62,7 +63,7 @@ func (o LiveAccess) As(actor string) LiveAccess {
 	return o
 }
 
-// Checklist returns every condition for requesting live mode, and whether it is met.
+// Checklist returns every condition for requesting live mode, and whether the organisation meets each condition.
 func (o LiveAccess) Checklist(ctx context.Context, of org.Organisation) ([]LiveCheck, error) {
 	hasSecured, err := o.owners.OwnersSecured(ctx, of.ID)
 	if err != nil {
@@ -81,9 +82,9 @@ func (o LiveAccess) Checklist(ctx context.Context, of org.Organisation) ([]LiveC
 	}, nil
 }
 
-// Request requests live mode for an organisation that meets every condition. A request accepts the terms of live mode.
-// It can fail with fault.Invalid, fault.NotFound, or fault.Conflict if a condition is not met or the organisation has
-// live mode or a request already.
+// Request requests live mode for an organisation that meets every condition. By making the request, the organisation
+// accepts the terms of live mode. Request returns fault.Invalid, fault.NotFound, or fault.Conflict if a condition is
+// not met or the organisation has already been granted or has requested live mode.
 func (o LiveAccess) Request(
 	ctx context.Context, tenant org.Tenant, accountID, purpose string,
 ) (org.Organisation, error) {

@@ -12,23 +12,23 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Alike describes an organisation, or an institution of the catalogue, that looks like a given organisation.
+// Alike describes an organisation, or an institution in the catalogue, that looks like a given organisation.
 type Alike struct {
 	OrgID   string   // organisation's ID; empty for an institution
 	BrandID string   // institution's ID; empty for an organisation
-	Mode    org.Mode // mode of the catalogue; empty for an organisation
+	Mode    org.Mode // catalogue mode; empty for an organisation
 	Name    string
 	Ways    []string // similarities, as returned by lookalike.Comparer.Alike
 }
 
-// known holds a party with which an organisation is compared.
+// known holds a party that organisations are compared with.
 type known struct {
 	Alike
 
 	face lookalike.Face
 }
 
-// alike returns the parties that look like the organisation.
+// alike returns the parties that look like the given organisation.
 func alike(of org.Organisation, all []known) []Alike {
 	comparer := lookalike.NewComparer(faceOf(of))
 	found := []Alike{}
@@ -69,7 +69,7 @@ func (o LiveReviews) faces(ctx context.Context) ([]known, error) {
 	return all, nil
 }
 
-// brandFaces returns the published brands of a mode. It returns none before the first publication.
+// brandFaces returns a mode's published brands. It returns no brands before the first publication.
 func (o LiveReviews) brandFaces(ctx context.Context, mode org.Mode) ([]known, error) {
 	catalogue, err := o.catalog.published(ctx, string(mode))
 	if errors.Is(err, fault.NotFound) {

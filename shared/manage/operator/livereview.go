@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// LiveReviews approves, refuses and withdraws organisations' live mode.
+// LiveReviews approves, refuses and withdraws live mode for organisations.
 type LiveReviews struct {
 	orgEditor
 
@@ -27,21 +27,22 @@ type LiveReviewRows interface {
 	TenantLister
 }
 
-// NewLiveReviews returns a LiveReviews. It compares organisations with each other and with the institutions in catalog.
+// NewLiveReviews returns a LiveReviews, which compares organisations with each other and with the institutions in
+// catalog.
 func NewLiveReviews(rows LiveReviewRows, access LiveAccess, catalog Catalog, notices Notices, by Journal) LiveReviews {
 	return LiveReviews{
 		orgEditor: orgEditor{saver: rows, by: by}, rows: rows, access: access, catalog: catalog, notices: notices,
 	}
 }
 
-// LiveRequest holds an organisation that has requested live mode, with information for the decision.
+// LiveRequest holds an organisation that has requested live mode, with information for the operator's decision.
 type LiveRequest struct {
 	Organisation org.Organisation
-	Checks       []LiveCheck // current status of the conditions
+	Checks       []LiveCheck // the conditions' current status
 	Alike        []Alike
 }
 
-// List returns the organisations that are waiting for an operator's decision on live mode.
+// List returns the organisations that are waiting for an operator to decide on live mode.
 func (o LiveReviews) List(ctx context.Context) ([]LiveRequest, error) {
 	listed, err := listOrganisations(ctx, o.rows)
 	if err != nil {
@@ -67,9 +68,10 @@ func (o LiveReviews) List(ctx context.Context) ([]LiveRequest, error) {
 	return waiting, nil
 }
 
-// Approve grants live mode to an organisation, whether or not it was requested, and notifies it by email. If any detail
-// of the organisation looks like another organisation's or an institution's in the catalogue, isCompared must confirm
-// that the operator has compared them. It can fail with fault.NotFound or fault.Conflict.
+// Approve grants live mode to an organisation, whether or not the organisation requested live mode, and notifies the
+// organisation by email. If a detail of the organisation looks like a detail of another organisation or of a catalogue
+// institution, isCompared must confirm that the operator has compared the two. Approve returns fault.NotFound or
+// fault.Conflict on failure.
 func (o LiveReviews) Approve(ctx context.Context, tenant org.Tenant, isCompared bool) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
 		stage: org.LiveGranted, action: "live_access.approved", notice: notice.LiveApproved,
@@ -92,8 +94,8 @@ func (o LiveReviews) Approve(ctx context.Context, tenant org.Tenant, isCompared 
 	})
 }
 
-// Refuse refuses an organisation's request for live mode with a reason that its members can read, and notifies it by
-// email. It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
+// Refuse refuses an organisation's request for live mode and notifies the organisation by email. The organisation's
+// members can read the reason. Refuse returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o LiveReviews) Refuse(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
 		stage: org.LiveNone, reason: &reason, action: "live_access.refused", notice: notice.LiveRefused,
@@ -106,9 +108,10 @@ func (o LiveReviews) Refuse(ctx context.Context, tenant org.Tenant, reason strin
 	})
 }
 
-// Withdraw removes an organisation's live mode within 30 seconds, with a reason that its members can read, and notifies
-// it by email. Operations in progress finish as for a suspended organisation (docs/operate/organisations.md, "Live
-// mode"). It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
+// Withdraw removes an organisation's live mode within 30 seconds and notifies the organisation by email. The
+// organisation's members can read the reason. Operations in progress finish in the same way as for a suspended
+// organisation (docs/operate/organisations.md, "Live mode"). Withdraw returns fault.Invalid, fault.NotFound or
+// fault.Conflict on failure.
 func (o LiveReviews) Withdraw(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
 		stage: org.LiveWithdrawn, reason: &reason, action: "live_access.withdrawn", notice: notice.LiveWithdrawn,
@@ -121,10 +124,10 @@ func (o LiveReviews) Withdraw(ctx context.Context, tenant org.Tenant, reason str
 	})
 }
 
-// decision holds an operator's decision on an organisation's live mode.
+// decision holds an operator's decision about an organisation's live mode.
 type decision struct {
 	stage  org.LiveAccess
-	reason *string // reason for the decision; nil if none is needed
+	reason *string // reason for the decision; nil if no reason is needed
 	action string
 	notice func(org.Organisation, time.Time) notice.Notice
 	check  func(org.Organisation) error

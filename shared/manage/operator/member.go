@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Members invites owners and recovers their accounts. Its Membership writes the audit rows.
+// Members invites owners and recovers their accounts. The embedded Membership writes the audit rows.
 type Members struct {
 	rows       OrganisationReader
 	membership Membership
@@ -20,10 +20,10 @@ type Members struct {
 // Membership changes an organisation's members and writes audit rows for the changes (members.Service).
 type Membership interface {
 	Invite(ctx context.Context, by members.By, orgID, email string, role account.Role) (account.Invitation, error)
-	// Recover starts the recovery of an owner's account. StopRecovery stops it.
+	// Recover starts the recovery of an owner's account, and StopRecovery stops the recovery.
 	Recover(ctx context.Context, by members.By, orgID, email, reason string) (account.Recovery, error)
 	StopRecovery(ctx context.Context, by members.By, orgID, accountID string) error
-	// List returns an organisation's members.
+	// List returns all members of an organisation.
 	List(ctx context.Context, orgID string) ([]members.Member, error)
 }
 
@@ -32,8 +32,8 @@ func NewMembers(rows OrganisationReader, membership Membership, actor string) Me
 	return Members{rows: rows, membership: membership, actor: actor}
 }
 
-// InviteOwner invites an owner to an organisation by email. Only the email contains the invitation's secret. It can
-// fail with fault.Invalid, fault.NotFound, fault.Conflict or fault.Unavailable.
+// InviteOwner invites an owner to an organisation by email. The invitation's secret appears only in the email.
+// InviteOwner returns fault.Invalid, fault.NotFound, fault.Conflict or fault.Unavailable on failure.
 func (o Members) InviteOwner(ctx context.Context, tenant org.Tenant, email string) (account.Invitation, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return account.Invitation{}, err
@@ -41,9 +41,9 @@ func (o Members) InviteOwner(ctx context.Context, tenant org.Tenant, email strin
 	return o.membership.Invite(ctx, members.Operator(o.actor), tenant.OrgID, email, account.Owner)
 }
 
-// Recover starts the recovery of an owner's account that has lost its second factors. They are removed three days
-// later, unless the account or another owner stops the recovery. It can fail with fault.Invalid, fault.NotFound or
-// fault.Conflict.
+// Recover starts the recovery of the account of an owner who has lost the second factors. The factors are removed three
+// days later, unless the account or another owner stops the recovery. Recover returns fault.Invalid, fault.NotFound or
+// fault.Conflict on failure.
 func (o Members) Recover(ctx context.Context, tenant org.Tenant, email, reason string) (account.Recovery, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return account.Recovery{}, err
@@ -51,7 +51,7 @@ func (o Members) Recover(ctx context.Context, tenant org.Tenant, email, reason s
 	return o.membership.Recover(ctx, members.Operator(o.actor), tenant.OrgID, email, reason)
 }
 
-// StopRecovery stops the recovery of an owner's account. It can fail with fault.NotFound or fault.Conflict.
+// StopRecovery stops the recovery of an owner's account. It returns fault.NotFound or fault.Conflict on failure.
 func (o Members) StopRecovery(ctx context.Context, tenant org.Tenant, email string) error {
 	all, err := o.membership.List(ctx, tenant.OrgID)
 	if err != nil {

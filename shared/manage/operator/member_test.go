@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// recovering records the stopped recovery of an organisation's only member.
+// recovering records that the recovery of an organisation's only member was stopped.
 type recovering struct {
 	operator.Membership
 

@@ -22,7 +22,7 @@ type NoticeAddresses struct {
 	proofs  verification.Proofs
 }
 
-// NewNoticeAddresses returns a NoticeAddresses.
+// NewNoticeAddresses returns a NoticeAddresses with the given dependencies.
 func NewNoticeAddresses(
 	rows OrganisationSaver, sender verification.Sender, checker verification.Checker, proofs verification.Proofs,
 	by Journal,
@@ -40,15 +40,16 @@ func (o NoticeAddresses) As(actor string) NoticeAddresses {
 type NoticeCode struct {
 	Email     string
 	AccountID string // account of the requesting member
-	Network   string // network from which the request comes
+	Network   string // network from which the request was sent
 }
 
-// codesOf returns the tenant under which the codes of an organisation's notice addresses are stored, separate from all
-// other codes.
+// codesOf returns the tenant under which the codes for an organisation's notice addresses are stored. This tenant
+// separates these codes from all other codes.
 func codesOf(orgID string) org.Tenant { return org.Tenant{Mode: "notices", OrgID: orgID} }
 
-// Send sends a code to an unverified notice address. It can fail with fault.Invalid, fault.NotFound if the address is
-// not one of the organisation's, fault.Conflict if it is already verified, fault.Limited or fault.Unavailable.
+// Send sends a code to an unverified notice address. It returns fault.Invalid, fault.NotFound if the address is not one
+// of the organisation's addresses, fault.Conflict if the address is already verified, fault.Limited or
+// fault.Unavailable.
 func (o NoticeAddresses) Send(ctx context.Context, tenant org.Tenant, asked NoticeCode) (verification.Sent, error) {
 	found, err := findOrganisation(ctx, o.saver, tenant)
 	if err != nil {
@@ -69,7 +70,8 @@ func (o NoticeAddresses) Send(ctx context.Context, tenant org.Tenant, asked Noti
 	return sent, o.by.record(ctx, tenant, "organisation.email_code_sent", tenant.OrgID)
 }
 
-// Verify marks a notice address as verified, given the code that was sent to it. It returns the errors of Send.
+// Verify marks a notice address as verified, given the code that was sent to the address. It returns the same errors as
+// Send.
 func (o NoticeAddresses) Verify(
 	ctx context.Context, tenant org.Tenant, asked, id, digits string,
 ) (org.Organisation, error) {
@@ -117,8 +119,8 @@ func unverified(o org.Organisation, email string) (string, error) {
 	return o.Emails[at], nil
 }
 
-// setEmails replaces an organisation's notice addresses. Verified addresses stay verified. own, the address of the
-// account that makes the change, counts as verified. setEmails returns fault.Invalid for an invalid address.
+// setEmails replaces an organisation's notice addresses. Verified addresses stay verified. own is the address of the
+// account that makes the change, and counts as verified. setEmails returns fault.Invalid for an invalid address.
 func setEmails(o *org.Organisation, emails []string, own string) error {
 	if err := checkEmails(emails, o.Emails); err != nil {
 		return err
@@ -130,8 +132,8 @@ func setEmails(o *org.Organisation, emails []string, own string) error {
 	return nil
 }
 
-// checkEmails limits the number of addresses to the recipients that one email can have, and requires new addresses to
-// be valid.
+// checkEmails limits the number of addresses to the number of recipients that one email can have, and requires new
+// addresses to be valid.
 func checkEmails(emails, known []string) error {
 	if len(emails) > maxEmails {
 		return fault.BadRequest(fmt.Sprintf("An organisation can have at most %d e-mail addresses.",

@@ -1,8 +1,8 @@
 // Package operator implements the changes that an operator or a member makes to a stack: organisations, credentials and
 // their keys, webhooks, institutions, and Recordbridge's client registrations. Each noun is a separate type, and its
-// constructor takes exactly its dependencies. The package does not depend on AWS or a transport, and writes through the
-// stores that the functions read. Every change leaves an audit row, in its organisation's log or in the shared log. The
-// command line (infra/ctl/wiring) and the dashboard's functions call it.
+// constructor takes exactly the type's dependencies. The package does not depend on AWS or a transport, and writes
+// through the stores that the functions read. Every change leaves an audit row, either in the log of its organisation
+// or in the shared log. The command line (infra/ctl/wiring) and the dashboard's functions call the package.
 package operator
 
 import (
@@ -17,11 +17,11 @@ import (
 
 // Audit appends rows to the audit logs.
 type Audit interface {
-	// Append adds a row to a tenant's log or, with a zero tenant, to the shared log.
+	// Append adds a row to a tenant's log or, if tenant is zero, to the shared log.
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
 
-// Journal supplies the times and IDs of changes, and writes their audit rows in the name of one actor.
+// Journal supplies the times and IDs of changes, and writes audit rows for the changes on behalf of one actor.
 type Journal struct {
 	audit Audit
 	now   func() time.Time
@@ -40,7 +40,7 @@ func (j Journal) As(actor string) Journal {
 	return j
 }
 
-// record writes the audit row of a completed change to a tenant's log or, with a zero tenant, to the shared log.
+// record writes the audit row of a completed change to a tenant's log or, if tenant is zero, to the shared log.
 func (j Journal) record(ctx context.Context, tenant org.Tenant, action, target string) error {
 	if err := j.audit.Append(ctx, tenant, j.now(), j.newID(), j.actor, action, target); err != nil {
 		return fmt.Errorf("audit %s: %w", action, err)
@@ -53,7 +53,7 @@ type Notices interface {
 	Notify(ctx context.Context, n notice.Notice) error
 }
 
-// notify notifies an organisation by email if it has a verified address.
+// notify notifies an organisation by email if the organisation has a verified address.
 func notify(ctx context.Context, notices Notices, owner org.Organisation, n notice.Notice) error {
 	if len(owner.VerifiedEmails) == 0 {
 		return nil

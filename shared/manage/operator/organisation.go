@@ -22,17 +22,17 @@ type Organisations struct {
 	own  weburl.Own
 }
 
-// OrganisationRows stores organisations, identically in both modes.
+// OrganisationRows stores the same organisations in both modes.
 type OrganisationRows interface {
 	OrganisationSaver
 	TenantLister
-	// CreateOrganisation stores an organisation in both modes. It returns fault.Conflict if the organisation exists
-	// already.
+	// CreateOrganisation stores an organisation in both modes. It returns fault.Conflict if the organisation already
+	// exists.
 	CreateOrganisation(ctx context.Context, o org.Organisation) error
 }
 
-// NewOrganisations returns an Organisations. It rejects organisation URLs that point to one of the service's own URLs
-// (own).
+// NewOrganisations returns an Organisations, which rejects organisation URLs that point to one of the service's own
+// URLs (own).
 func NewOrganisations(rows OrganisationRows, own weburl.Own, by Journal) Organisations {
 	return Organisations{orgEditor: orgEditor{saver: rows, by: by}, rows: rows, own: own}
 }
@@ -43,8 +43,8 @@ func (o Organisations) As(actor string) Organisations {
 	return o
 }
 
-// Create creates an active organisation in both modes and chooses its ID. The stage that the operator sets determines
-// whether the organisation has live mode. Create returns fault.Invalid for invalid fields.
+// Create creates an active organisation in both modes and chooses the organisation's ID. The stage that the operator
+// sets determines whether the organisation has live mode. Create returns fault.Invalid for invalid fields.
 func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.Organisation, error) {
 	var err error
 	if made.Name, err = org.ParseName(made.Name); err != nil {
@@ -60,7 +60,7 @@ func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.O
 	if err := checkEmails(made.Emails, nil); err != nil {
 		return org.Organisation{}, err
 	}
-	made.VerifiedEmails = made.Emails // an operator vouches for the addresses
+	made.VerifiedEmails = made.Emails // an operator vouches for the email addresses
 	made.ID, made.Status, made.CreatedAt = o.by.newID(), org.Active, o.by.now()
 	made.LiveAccess = cmp.Or(made.LiveAccess, org.LiveNone)
 	if made.LiveAccess == org.LiveGranted {
@@ -72,7 +72,7 @@ func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.O
 	return made, o.by.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID)
 }
 
-// Listed holds one organisation in one mode.
+// Listed holds one organisation in one of its modes.
 type Listed struct {
 	Tenant       org.Tenant
 	Organisation org.Organisation
@@ -83,16 +83,16 @@ func (o Organisations) List(ctx context.Context) ([]Listed, error) {
 	return listOrganisations(ctx, o.rows)
 }
 
-// Show returns an organisation. It returns fault.NotFound if there is none.
+// Show returns an organisation. It returns fault.NotFound if the organisation does not exist.
 func (o Organisations) Show(ctx context.Context, tenant org.Tenant) (org.Organisation, error) {
 	return findOrganisation(ctx, o.rows, tenant)
 }
 
-// OrganisationChange describes a change to an organisation. Nil fields are left unchanged.
+// OrganisationChange describes a change to an organisation. Fields that are nil leave the organisation unchanged.
 type OrganisationChange struct {
 	Name    *string
 	Plan    *string
-	Website *string // empty removes the website; likewise the following fields
+	Website *string // empty removes the website; likewise for the following fields
 	Privacy *string
 	Terms   *string
 	Logo    *string
@@ -102,23 +102,23 @@ type OrganisationChange struct {
 	Font        *string
 	ColorScheme *string
 	Emails      []string // notice addresses; nil if unchanged
-	// OwnAddress is the email address of the account that makes the change, proven by its sign-in. It is empty for an
-	// operator.
+	// OwnAddress is the email address of the account that makes the change. The account's sign-in proves the address.
+	// OwnAddress is empty for an operator.
 	OwnAddress string
 
-	own bool // the change is made by a member (ChangeOwn)
+	own bool // whether a member makes the change (ChangeOwn)
 }
 
-// Change changes the given fields of an organisation, in both modes. It can fail with fault.Invalid, fault.NotFound or
-// fault.Conflict.
+// Change changes the given fields of an organisation, in both modes. It returns fault.Invalid, fault.NotFound or
+// fault.Conflict on failure.
 func (o Organisations) Change(ctx context.Context, tenant org.Tenant,
 	change OrganisationChange,
 ) (org.Organisation, error) {
 	return o.change(ctx, tenant, change)
 }
 
-// SetEmails replaces an organisation's notice addresses for an operator, who vouches for them. It can fail with
-// fault.Invalid, fault.NotFound or fault.Conflict.
+// SetEmails replaces an organisation's notice addresses for an operator, who vouches for the new addresses. It returns
+// fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails []string) error {
 	_, err := o.save(ctx, tenant, "organisation.emails_changed", func(found *org.Organisation) error {
 		err := checkEmails(emails, found.Emails)
@@ -128,9 +128,9 @@ func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails 
 	return err
 }
 
-// ChangeOwn is like Change, but for members of the organisation. Once live mode is requested, they can't change the
-// fields that an operator reviews: the name, the logo and the website. They can change the privacy policy, but not
-// remove it. It returns the errors of Change.
+// ChangeOwn is like Change, but for members of the organisation. Once live mode is requested, members can't change the
+// fields that an operator reviews: the name, the logo and the website. Members can change the privacy policy, but can't
+// remove it. ChangeOwn returns the same errors as Change.
 func (o Organisations) ChangeOwn(
 	ctx context.Context, tenant org.Tenant, change OrganisationChange,
 ) (org.Organisation, error) {
@@ -155,7 +155,7 @@ func (o Organisations) change(
 	})
 }
 
-// apply sets the organisation's changed fields in their normal form. It returns fault.Invalid for an invalid field.
+// apply sets the organisation's changed fields in normalised form. It returns fault.Invalid for an invalid field.
 func (c OrganisationChange) apply(found *org.Organisation, own weburl.Own) error {
 	if c.Name != nil {
 		name, err := org.ParseName(*c.Name)
@@ -188,7 +188,7 @@ type OrganisationSaver interface {
 	SaveOrganisation(ctx context.Context, o org.Organisation) error
 }
 
-// orgEditor changes organisations for the types that embed it.
+// orgEditor changes organisations on behalf of the types that embed it.
 type orgEditor struct {
 	saver OrganisationSaver
 	by    Journal
@@ -251,7 +251,7 @@ func listOrganisations(ctx context.Context, rows OrganisationLister) ([]Listed, 
 	return listed, nil
 }
 
-// checkReviewed rejects a member's change to a field that an operator has reviewed or is about to review.
+// checkReviewed rejects a member's change to a field that an operator has reviewed or will review.
 func checkReviewed(was, is org.Organisation) error {
 	if was.LiveAccess != org.LiveGranted && was.LiveAccess != org.LiveRequested {
 		return nil

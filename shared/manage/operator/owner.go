@@ -11,16 +11,17 @@ import (
 
 // OrganisationReader reads organisations.
 type OrganisationReader interface {
-	// Organisation reads an organisation. It returns fault.NotFound if there is none.
+	// Organisation reads an organisation. It returns fault.NotFound if the organisation does not exist.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }
 
-// TenantLister lists every organisation's tenants.
+// TenantLister lists the tenants of every organisation.
 type TenantLister interface {
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }
 
-// findOrganisation returns an organisation that a caller has named. It returns fault.NotFound if there is none.
+// findOrganisation returns the organisation that a caller has named. It returns fault.NotFound if the organisation does
+// not exist.
 func findOrganisation(ctx context.Context, rows OrganisationReader, tenant org.Tenant) (org.Organisation, error) {
 	found, err := rows.Organisation(ctx, tenant)
 	if errors.Is(err, fault.NotFound) {
@@ -41,7 +42,7 @@ func checkOwner(ctx context.Context, rows OrganisationReader, owner org.Tenant) 
 	return err
 }
 
-// ownerKey returns the string that identifies an owner in catalog.CallbackOf.
+// ownerKey returns the string by which catalog.CallbackOf identifies an owner.
 func ownerKey(owner org.Tenant) string {
 	if owner == (org.Tenant{}) {
 		return "*"
@@ -56,7 +57,7 @@ func ownerName(owner org.Tenant) string {
 	return fmt.Sprintf("organisation %s in %s mode", owner.OrgID, owner.Mode)
 }
 
-// changed replaces a conflict of a compare-and-swap with an error that explains it to the caller.
+// changed replaces a compare-and-swap conflict with an error that explains the conflict to the caller.
 func changed(what string, err error) error {
 	if errors.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict, fault.CodeUnavailable,

@@ -15,18 +15,18 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Survey holds the current metadata of a health system's server. None of it is trusted.
+// Survey holds the current metadata of a health system's server. All of this metadata is untrusted.
 type Survey struct {
 	Addresses  catalog.Addresses
 	Methods    []string // client authentication methods that discovery lists
 	Algorithms []string
-	Software   string // software's name; empty if there is no CapabilityStatement
+	Software   string // software name; empty if there is no CapabilityStatement
 }
 
-// Servers reads the metadata of health systems' servers (survey.Servers).
+// Servers reads metadata from health systems' servers (survey.Servers).
 type Servers interface {
-	// Survey reads the discovery of the server with this FHIR base URL, and the name of its software. It fails if
-	// discovery fails. It can fail with fault.Upstream or fault.Unavailable.
+	// Survey reads the discovery of the server with this FHIR base URL, and the name of the server's software. It
+	// returns fault.Upstream or fault.Unavailable if discovery fails.
 	Survey(ctx context.Context, base string) (Survey, error)
 }
 
@@ -40,7 +40,7 @@ func (Offline) Survey(context.Context, string) (Survey, error) {
 	)
 }
 
-// look reads a server's discovery. It returns the errors of Servers.Survey.
+// look reads the discovery of a server. It returns the same errors as Servers.Survey.
 func look(ctx context.Context, servers Servers, base string) (Survey, error) {
 	seen, err := servers.Survey(ctx, base)
 	if err != nil {
@@ -49,8 +49,8 @@ func look(ctx context.Context, servers Servers, base string) (Survey, error) {
 	return seen, nil
 }
 
-// platformOf returns the platform named by the operator or, if none is named, the detected one. because is the reason,
-// and note is set if the named and the detected platform differ.
+// platformOf returns the platform that the operator named or, if the operator named no platform, the detected platform.
+// because is the reason for the result. note is set if the named platform differs from the detected platform.
 func platformOf(base, named string, seen Survey) (profile platform.Profile, because, note string, err error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -116,13 +116,13 @@ func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) err
 	return nil
 }
 
-// Approval names the URLs from a discovery that an operator has verified.
+// Approval names those URLs from a discovery that an operator has verified.
 type Approval struct {
 	Origins []string // origins in the form of catalog.Origin, or any URL at the origin
-	Issuer  *string  // exact issuer; nil if none was named, empty for a server that should have none
+	Issuer  *string  // exact issuer; nil if not named, empty for a server that should have no issuer
 }
 
-// check rejects malformed origins, which would otherwise have no effect.
+// check rejects malformed origins, because they would otherwise have no effect.
 func (a Approval) check() error {
 	for _, named := range a.Origins {
 		if catalog.Origin(named) == "" {
@@ -133,8 +133,8 @@ func (a Approval) check() error {
 	return nil
 }
 
-// unnamed returns the departures that the operator has not named. An issuer that is pinned for the first time may also
-// be named by its origin; one that replaces another may not.
+// unnamed returns the departures that the operator has not named. The operator may name an issuer by its origin if the
+// issuer is pinned for the first time, but not if the issuer replaces another.
 func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 	return slices.DeleteFunc(slices.Clone(all), func(d catalog.Departure) bool {
 		if d.Role == "issuer" && (d.From != "" || d.To == "") {
@@ -148,14 +148,15 @@ func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 	})
 }
 
-// unapproved returns the error for departures that the operator has not named. It states the ctl flags that name them.
+// unapproved returns the error for departures that the operator has not named. The error states the ctl flags that name
+// the departures.
 func unapproved(all []catalog.Departure) error {
 	return fault.BadRequest("Discovery names URLs that have not been approved.").Because(fmt.Errorf(
 		"nothing was stored: discovery names origins that are not the FHIR base's, the vendor's or approved:%s\nask "+
 			"the institution whether they are its own, then repeat the command with: %s", listed(all), flags(all)))
 }
 
-// flags returns the ctl flags that name the departures.
+// flags returns the ctl flags with which an operator names the departures.
 func flags(all []catalog.Departure) string {
 	var words []string
 	for _, d := range all {
@@ -170,7 +171,7 @@ func flags(all []catalog.Departure) string {
 	return strings.Join(words, " ")
 }
 
-// listed returns one line for each departure.
+// listed returns one line of text for each departure.
 func listed(all []catalog.Departure) string {
 	var text strings.Builder
 	for _, d := range all {

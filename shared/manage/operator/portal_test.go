@@ -20,7 +20,7 @@ const (
 	us    = "https://ctl-api.execute-api.us-east-1.amazonaws.com/v1"
 )
 
-// fakeServers simulates a network. It maps URLs to documents.
+// fakeServers simulates a network by mapping URLs to documents.
 type fakeServers map[string]string
 
 // Do implements smart.Doer.
@@ -35,7 +35,7 @@ func (f fakeServers) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// at adds a server with a software name and a discovery, in which changes replaces some fields.
+// at adds a server with a software name and a discovery. changes replaces some of the discovery's fields.
 func (f fakeServers) at(t *testing.T, base, software string, changes map[string]any) {
 	t.Helper()
 	document := map[string]any{
@@ -56,7 +56,7 @@ func (f fakeServers) at(t *testing.T, base, software string, changes map[string]
 	f[base+"/.well-known/smart-configuration"], f[base+"/metadata"] = string(discovery), string(statement)
 }
 
-// elsewhere returns changes that move a discovery's authorization server to origin.
+// elsewhere returns changes that move the authorization server in a discovery to origin.
 func elsewhere(origin string) map[string]any {
 	return map[string]any{
 		"issuer": origin + "/i", "authorization_endpoint": origin + "/authorize",
@@ -64,7 +64,7 @@ func elsewhere(origin string) map[string]any {
 	}
 }
 
-// institution returns an operator's request for a test-mode endpoint with a public client.
+// institution returns an operator's request for a test-mode endpoint that uses a public client.
 func institution(at string) operator.NewEndpoint {
 	return operator.NewEndpoint{
 		Endpoint:     catalog.Endpoint{FHIRBase: at, Mode: "test", Name: "Maple Hospital"},

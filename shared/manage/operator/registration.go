@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// publicMethod is the name, in profiles, of the method of clients without authentication.
+// publicMethod is the name that profiles use for the method of clients without authentication.
 const publicMethod = "public"
 
 // Registrations manages Recordbridge's client registrations.
@@ -27,20 +27,20 @@ type Registrations struct {
 	by      Journal
 }
 
-// RegistrationRows stores Recordbridge's client registrations. An owner is a tenant; registrations of the zero tenant
-// are shared by all.
+// RegistrationRows stores Recordbridge's client registrations. An owner is a tenant. All tenants share the
+// registrations of the zero tenant.
 type RegistrationRows interface {
 	OrganisationReader
 	EndpointReader
 	ClientReader
 	RegistrationLister
-	// Registration returns the registration that a tenant's connections to an endpoint use. It returns fault.NotFound if
-	// there is none.
+	// Registration returns the registration that a tenant's connections to an endpoint use. It returns fault.NotFound
+	// if no registration applies.
 	Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error)
-	// RegistrationAt reads the registration of exactly this owner at exactly this place. It returns fault.NotFound if
-	// there is none.
+	// RegistrationAt reads the registration with exactly this owner at exactly this place. It returns fault.NotFound if
+	// the registration does not exist.
 	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
-	// SaveRegistration creates the registration at its place if r.Rev is 0, and otherwise replaces that revision. It
+	// SaveRegistration creates the registration at its place if r.Rev is 0, and otherwise replaces revision r.Rev. It
 	// returns fault.Conflict if the stored revision differs.
 	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
 	// RemoveRegistration removes a registration. It returns fault.Conflict if the registration changed since it was read.
@@ -55,8 +55,8 @@ type RegistrationLister interface {
 
 // ClientReader reads Recordbridge's client credentials.
 type ClientReader interface {
-	// ClientAuth reads the client that a tenant's connections use: the tenant's own, or else the shared one. It returns
-	// fault.NotFound if there is none.
+	// ClientAuth reads the client that a tenant's connections use: the tenant's own client, or else the shared client.
+	// It returns fault.NotFound if neither client exists.
 	ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error)
 }
 
@@ -65,16 +65,16 @@ func NewRegistrations(rows RegistrationRows, servers Servers, baseURL string, by
 	return Registrations{rows: rows, servers: servers, baseURL: baseURL, by: by}
 }
 
-// Registered holds a registration with its resolved owner, client and callback.
+// Registered holds a registration with its owner, client and callback resolved.
 type Registered struct {
 	Registration catalog.Registration
-	Owner        org.Tenant         // owner; zero if the registration is shared
+	Owner        org.Tenant         // owner; zero if all owners share the registration
 	Auth         catalog.ClientAuth // client authentication; zero for a public client
-	// CallbackAddress is the redirect URI to register at the health system.
+	// CallbackAddress is the redirect URI to register with the health system.
 	CallbackAddress string
 }
 
-// Method returns the client authentication method, or "public" if there is none.
+// Method returns the client authentication method, or "public" if there is no authentication.
 func (r Registered) Method() string {
 	if r.Registration.AuthID == "" {
 		return publicMethod
@@ -82,18 +82,19 @@ func (r Registered) Method() string {
 	return string(r.Auth.Method)
 }
 
-// Change describes a change to a registration. Nil fields are unchanged, or empty in a new registration.
+// Change describes a change to a registration. A nil field leaves the registration unchanged, or is empty in a new
+// registration.
 type Change struct {
 	ClientID *string
 	AuthID   *string // client authentication; empty for a public client
 	Scope    *string // scope; empty for the default of the platform and its discovery
-	// OwnCallback assigns the registration its own redirect URI, which must be registered at the health system.
+	// OwnCallback assigns the registration its own redirect URI, which must be registered with the health system.
 	OwnCallback bool
 }
 
-// Set creates or changes a client registration at a place, for one organisation or, with a zero owner, for all. If
-// place names an endpoint, Place.Mode must be the endpoint's mode. Existing connections keep the client with which they
-// were created. It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
+// Set creates or changes a client registration at a place, for one organisation or, if owner is zero, for all
+// organisations. If place names an endpoint, Place.Mode must be the endpoint's mode. Existing connections keep the
+// client with which they were created. Set returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.Place,
 	change Change,
 ) (Registered, error) {
@@ -127,7 +128,7 @@ func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.
 	return set, o.by.record(ctx, owner, "registration.set", cmp.Or(at.ID, at.PlatformType))
 }
 
-// of returns the registration with the change applied.
+// of returns the registration after applying the change.
 func (c Change) of(r catalog.Registration) catalog.Registration {
 	for to, said := range map[*string]*string{&r.ClientID: c.ClientID, &r.AuthID: c.AuthID, &r.Scope: c.Scope} {
 		if said != nil {
@@ -137,9 +138,9 @@ func (c Change) of(r catalog.Registration) catalog.Registration {
 	return r
 }
 
-// Callback returns the redirect URI of a registration of exactly this owner at a place. The registration need not exist
-// yet, because health systems require the URI before they issue a client ID; registered reports whether it exists. It
-// can fail with fault.Invalid or fault.NotFound.
+// Callback returns the redirect URI of the registration with exactly this owner at a place. The registration need not
+// exist yet, because health systems require the URI before they issue a client ID. registered reports whether the
+// registration exists. Callback returns fault.Invalid or fault.NotFound on failure.
 func (o Registrations) Callback(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (address string, registered bool, err error) {
@@ -169,7 +170,7 @@ func (o Registrations) Callback(ctx context.Context, owner org.Tenant,
 	return callbackAddress(o.baseURL, found.Callback), true, nil
 }
 
-// callbackAddress returns a registration's redirect URI. It is the shared one if callback is empty.
+// callbackAddress returns a registration's redirect URI. If callback is empty, it returns the shared redirect URI.
 func callbackAddress(baseURL, callback string) string {
 	address := strings.TrimRight(baseURL, "/") + flow.CallbackPath
 	if callback == "" {
@@ -178,9 +179,9 @@ func callbackAddress(baseURL, callback string) string {
 	return address + "/" + callback
 }
 
-// InEffect returns the registration that an organisation's connections at a place use, regardless of its owner and
-// place. With a zero tenant, it returns the one for organisations without their own registration. It can fail with
-// fault.Invalid or fault.NotFound.
+// InEffect returns the registration that an organisation's connections at a place use, regardless of the registration's
+// owner and place. With a zero tenant, InEffect returns the registration for organisations that have none of their own.
+// It returns fault.Invalid or fault.NotFound on failure.
 func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (Registered, error) {
 	at, err := o.locate(ctx, tenant, place)
 	if err != nil {
@@ -196,7 +197,7 @@ func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place ca
 		return Registered{}, fmt.Errorf("read registration: %w", err)
 	}
 	used.CallbackAddress = callbackAddress(o.baseURL, used.Registration.Callback)
-	// An organisation's own registration at this place takes precedence over the shared one.
+	// An organisation's own registration at this place takes precedence over the shared registration.
 	_, err = o.rows.RegistrationAt(ctx, tenant, used.Registration.Place)
 	if errors.Is(err, fault.NotFound) {
 		used.Owner = org.Tenant{}
@@ -220,9 +221,9 @@ func (o Registrations) List(ctx context.Context) ([]catalog.OwnedRegistration, e
 	return all, nil
 }
 
-// Remove removes the registration of exactly this owner at exactly this place, and returns it. Patients then connect
-// with the next applicable registration, if any. Sign-ins in progress and existing connections keep their client. It
-// can fail with fault.Invalid, fault.NotFound or fault.Conflict.
+// Remove removes the registration with exactly this owner at exactly this place, and returns the removed registration.
+// Patients then connect with the next applicable registration, if any. Sign-ins in progress and existing connections
+// keep their client. Remove returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Registrations) Remove(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (catalog.Registration, error) {
@@ -258,8 +259,8 @@ func errOnePlace() error {
 		"A registration is for an endpoint or a platform. Set either -endpoint or -platform.").About("endpoint")
 }
 
-// locate resolves an owner's place to its endpoint or, for a platform, to the properties common to all the platform's
-// endpoints.
+// locate resolves an owner's place to the place's endpoint. For a platform, locate returns the properties common to all
+// of the platform's endpoints.
 func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Endpoint, error) {
 	if (place.EndpointID == "") == (place.PlatformType == "") {
 		return catalog.Endpoint{}, errOnePlace()
@@ -285,7 +286,7 @@ func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catal
 	return found, err
 }
 
-// storedPlace returns the registration key for an endpoint returned by locate.
+// storedPlace returns the registration key for an endpoint that locate returned.
 func storedPlace(at catalog.Endpoint) catalog.Place {
 	if at.ID != "" {
 		return catalog.Place{EndpointID: at.ID}
@@ -293,9 +294,9 @@ func storedPlace(at catalog.Endpoint) catalog.Place {
 	return catalog.Place{Mode: at.Mode, PlatformType: at.PlatformType}
 }
 
-// checkMethod validates a registration's client authentication. It must be available to the owner and accepted by the
-// endpoint, or by the platform if the endpoint has no ID. Its secret, if any, must be permitted to be sent there. An
-// empty ID stands for a public client.
+// checkMethod validates a registration's client authentication. The client must be available to the owner, and the
+// endpoint must accept it. If the endpoint has no ID, the platform must accept the client. The client's secret, if any,
+// must be permitted to be sent to the endpoint. An empty ID stands for a public client.
 func checkMethod(
 	ctx context.Context, rows ClientReader, owner org.Tenant, profile platform.Profile, at catalog.Endpoint, authID string,
 ) (catalog.ClientAuth, error) {
@@ -329,8 +330,8 @@ func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 	return nil
 }
 
-// CheckSecretOrigins returns fault.Invalid for a client whose secret could never be sent, because its list lacks the
-// endpoint's origin. The error names the origin to add.
+// CheckSecretOrigins returns fault.Invalid for a client whose secret could never be sent because the client's list
+// lacks the endpoint's origin. The error names the missing origin.
 func CheckSecretOrigins(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
 	if hasSecret && len(auth.Origins) == 0 {
@@ -348,7 +349,8 @@ func CheckSecretOrigins(auth catalog.ClientAuth, at catalog.Endpoint) error {
 		token)).About("client-auth")
 }
 
-// findClient returns the client that a tenant's connection would use: the tenant's own, or else the shared one.
+// findClient returns the client that a tenant's connection would use: the tenant's own client, or else the shared
+// client.
 func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := rows.ClientAuth(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {

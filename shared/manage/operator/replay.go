@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Deliveries replays webhook deliveries, and sends test events.
+// Deliveries replays webhook deliveries and sends test events.
 type Deliveries struct {
 	rows   WebhookReader
 	work   DeliveryRows
@@ -23,7 +23,7 @@ type Deliveries struct {
 	by     Journal
 }
 
-// DeliveryRows stores events with their deliveries.
+// DeliveryRows stores events together with their deliveries.
 type DeliveryRows interface {
 	webhook.Replays
 	// CreateEvent stores an event for fan-out.
@@ -32,13 +32,13 @@ type DeliveryRows interface {
 	CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error
 }
 
-// DeliveryQueue queues stored rows for a worker. The sweeper makes up for lost messages.
+// DeliveryQueue queues stored rows for a worker. If a message is lost, the sweeper queues the row later.
 type DeliveryQueue interface {
 	webhook.Queue
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// NewDeliveries returns a Deliveries. It derives the data of test events from random.
+// NewDeliveries returns a Deliveries, which derives the data of test events from random.
 func NewDeliveries(
 	rows WebhookReader, work DeliveryRows, queue DeliveryQueue, random io.Reader, by Journal,
 ) Deliveries {
@@ -51,8 +51,8 @@ func (o Deliveries) As(actor string) Deliveries {
 	return o
 }
 
-// Replay sends a delivery again, whatever its status. It can fail with fault.NotFound, or fault.Conflict while the
-// delivery is in progress or its webhook is disabled.
+// Replay sends a delivery again, regardless of the delivery's status. It returns fault.NotFound, or fault.Conflict
+// while the delivery is in progress or its webhook is disabled.
 func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := o.work.Delivery(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -70,25 +70,25 @@ func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) er
 	return o.by.record(ctx, tenant, "delivery.replayed", id)
 }
 
-// ReplayFailed resends a webhook's failed and held deliveries that were created since a time, and returns their number.
-// It can fail with fault.NotFound, or fault.Conflict for a disabled webhook.
+// ReplayFailed resends a webhook's failed and held deliveries that were created since a given time, and returns the
+// number of deliveries. It returns fault.NotFound, or fault.Conflict for a disabled webhook.
 func (o Deliveries) ReplayFailed(ctx context.Context, tenant org.Tenant, id string, since time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, since, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().FailedSince(ctx, tenant, id, from)
 	})
 }
 
-// ReplayRange resends all of a webhook's deliveries created from one time up to, but not including, another, whether or
-// not they succeeded. It returns their number, and the errors of ReplayFailed.
+// ReplayRange resends all of a webhook's deliveries created from one time up to, but not including, another time,
+// whether or not the deliveries succeeded. It returns the number of deliveries, and the same errors as ReplayFailed.
 func (o Deliveries) ReplayRange(ctx context.Context, tenant org.Tenant, id string, from, to time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, from, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().Range(ctx, tenant, id, from, to)
 	})
 }
 
-// Simulate sends an event with synthetic data to the webhook with this ID or, if id is empty, to all of a tenant's
-// webhooks that receive its type. It returns the event's ID. It can fail with fault.NotFound, or fault.Conflict if no
-// enabled webhook receives the type.
+// Simulate sends an event with synthetic data to the webhook with this ID. If id is empty, Simulate sends the event to
+// all of a tenant's webhooks that receive its type. Simulate returns the event's ID. It returns fault.NotFound, or
+// fault.Conflict if no enabled webhook receives the type.
 func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, t webhook.Type) (string, error) {
 	now, data := o.by.now(), webhook.Example(t)
 	if t == webhook.TestEvent {
@@ -136,7 +136,7 @@ func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, 
 }
 
 // SendTest sends a webhook.test event to every webhook of a tenant and returns the event's ID. It returns
-// fault.NotFound if there is no such tenant.
+// fault.NotFound if the tenant does not exist.
 func (o Deliveries) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return "", err
@@ -155,7 +155,7 @@ func (o Deliveries) SendTest(ctx context.Context, tenant org.Tenant) (string, er
 	return event.ID, o.by.record(ctx, tenant, "webhook.tested", event.ID)
 }
 
-// replay repeats a replay step until all deliveries are resent.
+// replay repeats a replay step until all deliveries have been resent.
 func (o Deliveries) replay(
 	ctx context.Context, tenant org.Tenant, id string, from time.Time, step func(from time.Time) (webhook.Replayed, error),
 ) (int, error) {
@@ -189,7 +189,7 @@ func (o Deliveries) replayer() webhook.Replayer {
 	return webhook.Replayer{Store: o.work, Queue: o.queue, Now: o.by.now}
 }
 
-// emit stores an event that belongs to no other change, and queues it for delivery.
+// emit stores an event that belongs to no other change, and queues the event for delivery.
 func (o Deliveries) emit(ctx context.Context, event webhook.Event) error {
 	if err := o.work.CreateEvent(ctx, event); err != nil {
 		return fmt.Errorf("store event: %w", err)
@@ -200,8 +200,8 @@ func (o Deliveries) emit(ctx context.Context, event webhook.Event) error {
 	return nil
 }
 
-// working returns one of a tenant's webhooks. It returns fault.NotFound if there is none, and fault.Conflict if the
-// webhook is disabled.
+// working returns one of a tenant's webhooks. It returns fault.NotFound if the webhook does not exist, and
+// fault.Conflict if the webhook is disabled.
 func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -214,7 +214,7 @@ func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (
 	return sub, nil
 }
 
-// testData returns the data of a test event, which differs each time.
+// testData returns the data for a test event. The data differs each time.
 func (o Deliveries) testData() (webhook.Test, error) {
 	random := make([]byte, 16)
 	if _, err := io.ReadFull(o.random, random); err != nil {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Reseals reseals stored secrets, so that none depends on an old version of SecretsKey.
+// Reseals reseals stored secrets, so that no secret depends on an old version of SecretsKey.
 type Reseals struct {
 	rows   ResealRows
 	editor webhook.Editor
@@ -37,16 +37,17 @@ func NewReseals(rows ResealRows, editor webhook.Editor, sealer Sealer, by Journa
 	return Reseals{rows: rows, editor: editor, sealer: sealer, by: by}
 }
 
-// Resealed holds the numbers of resealed rows.
+// Resealed holds the numbers of rows that were resealed.
 type Resealed struct {
-	Webhooks int `json:"webhooks"` // webhooks with their secrets, signing key and headers
-	Clients  int `json:"clients"`  // number of client secrets
-	// Changed lists the IDs of rows that changed concurrently. The concurrent change or the next run reseals them.
+	Webhooks int `json:"webhooks"` // number of webhooks resealed with secrets, signing key and headers
+	Clients  int `json:"clients"`  // number of resealed client secrets
+	// Changed lists the IDs of rows that changed concurrently. The concurrent change or the next run reseals these
+	// rows.
 	Changed []string `json:"changed"`
 }
 
-// All reseals every secret. It is idempotent, and replaces a row only if the row is unchanged since it was read. An
-// error names the failed row; the rows before it are resealed.
+// All reseals every secret. It is idempotent, and replaces a row only if the row has not changed since it was read. An
+// error names the row that failed. The rows before the failed row are resealed.
 func (o Reseals) All(ctx context.Context) (Resealed, error) {
 	done := Resealed{Changed: []string{}}
 	tenants, err := o.rows.Tenants(ctx)

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Setup reads the progress of a tenant's setup.
+// Setup reads the progress of setting up a tenant.
 type Setup struct {
 	rows        SetupRows
 	connections ConnectionCheck
@@ -17,7 +17,7 @@ type Setup struct {
 	log         DeliverySearch
 }
 
-// SetupRows lists a tenant's credentials and webhooks.
+// SetupRows lists the credentials and webhooks of a tenant.
 type SetupRows interface {
 	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
@@ -25,7 +25,7 @@ type SetupRows interface {
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
-// Progress holds the progress of a tenant's setup.
+// Progress holds the progress of setting up a tenant.
 type Progress struct {
 	Credentials  []org.Credential
 	Webhooks     []webhook.Subscription
@@ -34,12 +34,12 @@ type Progress struct {
 	HasExported  bool // an export was requested
 }
 
-// NewSetup returns a Setup.
+// NewSetup returns a Setup with the given dependencies.
 func NewSetup(rows SetupRows, connections ConnectionCheck, exports TaskLister, log DeliverySearch) Setup {
 	return Setup{rows: rows, connections: connections, exports: exports, log: log}
 }
 
-// Show returns the progress of a tenant's setup.
+// Show returns the progress of setting up a tenant.
 func (o Setup) Show(ctx context.Context, tenant org.Tenant) (Progress, error) {
 	var p Progress
 	var err error

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Suspensions suspends and resumes organisations, and removes suspended ones.
+// Suspensions suspends and resumes organisations, and removes suspended organisations.
 type Suspensions struct {
 	orgEditor
 
@@ -22,7 +22,7 @@ type Suspensions struct {
 	deletions   DeletionReader
 }
 
-// SuspensionRows stores organisations and the rows that operators create for them.
+// SuspensionRows stores organisations and the rows that operators create for organisations.
 type SuspensionRows interface {
 	OrganisationSaver
 	// RemoveOrganisation removes the revision that was read, in both modes. It returns fault.Conflict if the stored
@@ -46,11 +46,11 @@ type ConnectionCheck interface {
 
 // DeletionReader reads the deletions of organisations (deletion.Requests).
 type DeletionReader interface {
-	// Show returns an organisation's deletion. It returns fault.NotFound if there is none.
+	// Show returns an organisation's deletion. It returns fault.NotFound if the organisation has no deletion.
 	Show(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
 
-// NewSuspensions returns a Suspensions.
+// NewSuspensions returns a Suspensions with the given dependencies.
 func NewSuspensions(
 	rows SuspensionRows, connections ConnectionCheck, deletions DeletionReader, by Journal,
 ) Suspensions {
@@ -59,14 +59,15 @@ func NewSuspensions(
 	}
 }
 
-// Suspend suspends an organisation in both modes, within 30 seconds: requests with its keys and public IDs are rejected
-// as if they did not exist. Operations in progress finish, connections are maintained, and events are delivered
-// (docs/operate/ctl.md, "Stop and remove"). It can fail with fault.NotFound or fault.Conflict.
+// Suspend suspends an organisation in both modes within 30 seconds. Requests with the organisation's keys and public
+// IDs are rejected as if the keys and IDs did not exist. Operations in progress finish, connections are maintained, and
+// events are delivered (docs/operate/ctl.md, "Stop and remove"). Suspend returns fault.NotFound or fault.Conflict on
+// failure.
 func (o Suspensions) Suspend(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Inactive, "organisation.suspended")
 }
 
-// Resume reactivates a suspended organisation. It can fail with fault.NotFound or fault.Conflict.
+// Resume reactivates a suspended organisation. It returns fault.NotFound or fault.Conflict on failure.
 func (o Suspensions) Resume(ctx context.Context, tenant org.Tenant) error {
 	deleting, err := o.isDeleting(ctx, tenant.OrgID)
 	if err != nil {
@@ -78,8 +79,8 @@ func (o Suspensions) Resume(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Active, "organisation.resumed")
 }
 
-// Remove removes a suspended organisation that owns nothing in either mode. It can fail with fault.NotFound, or
-// fault.Conflict, which lists the remaining kinds of items.
+// Remove removes a suspended organisation that owns nothing in either mode. It returns fault.NotFound, or a
+// fault.Conflict that lists the remaining kinds of items.
 func (o Suspensions) Remove(ctx context.Context, tenant org.Tenant) error {
 	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {

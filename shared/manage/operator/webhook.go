@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxSubscriptions is the maximum number of a tenant's webhooks, so that an event's deliveries fit one transaction.
+// maxSubscriptions is the maximum number of webhooks per tenant. It ensures that an event's deliveries fit in one
+// transaction.
 const maxSubscriptions = 25
 
 // Webhooks creates, changes and tests webhooks.
@@ -30,11 +31,11 @@ type Webhooks struct {
 // WebhookReader reads webhooks.
 type WebhookReader interface {
 	OrganisationReader
-	// Subscriptions returns a tenant's webhooks and their health with a consistent read.
+	// Subscriptions returns a tenant's webhooks and their health, with a consistent read.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
-// WebhookRows stores webhooks.
+// WebhookRows stores the webhooks of tenants.
 type WebhookRows interface {
 	WebhookReader
 	// CreateSubscription stores a new webhook.
@@ -44,14 +45,15 @@ type WebhookRows interface {
 	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
 	DisableSubscription(ctx context.Context, tenant org.Tenant, id string, reason webhook.Reason, at time.Time) error
 	EnableSubscription(ctx context.Context, sub webhook.Subscription) error
-	// MoveSubscription is like SaveSubscription, but for a webhook with a new URL. It also resets the webhook's health.
+	// MoveSubscription is like SaveSubscription, but for a webhook with a new URL. MoveSubscription also resets the
+	// webhook's health.
 	MoveSubscription(ctx context.Context, sub webhook.Subscription) error
-	// RemoveSubscription removes a disabled webhook and its health. It returns fault.Conflict if the webhook changed since
-	// it was read.
+	// RemoveSubscription removes a disabled webhook and the webhook's health. It returns fault.Conflict if the webhook
+	// changed since it was read.
 	RemoveSubscription(ctx context.Context, sub webhook.Subscription) error
 }
 
-// NewWebhooks returns a Webhooks.
+// NewWebhooks returns a Webhooks with the given dependencies.
 func NewWebhooks(rows WebhookRows, editor webhook.Editor, notices Notices, log DeliverySearch, by Journal) Webhooks {
 	return Webhooks{rows: rows, editor: editor, notices: notices, log: log, by: by}
 }
@@ -62,8 +64,9 @@ func (o Webhooks) As(actor string) Webhooks {
 	return o
 }
 
-// Create creates a webhook, chooses its ID, and notifies its organisation by email. Only this call returns the signing
-// secret. It can fail with fault.Invalid, fault.Conflict if there are too many webhooks, or fault.NotFound.
+// Create creates a webhook, chooses the webhook's ID, and notifies its organisation by email. Only this call returns
+// the signing secret. Create returns fault.Invalid, fault.Conflict if the tenant has too many webhooks, or
+// fault.NotFound.
 func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscription, secret.Text, error) {
 	if err := checkNote(d.Note); err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
@@ -94,14 +97,14 @@ func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscrip
 	return sub, signing, err
 }
 
-// List returns a tenant's webhooks with their health. It returns fault.NotFound if there is no such tenant.
+// List returns a tenant's webhooks with their health. It returns fault.NotFound if the tenant does not exist.
 func (o Webhooks) List(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error) {
 	return listWebhooks(ctx, o.rows, tenant)
 }
 
-// Rotate replaces a webhook's signing secret and notifies its organisation by email. Only this call returns the new
-// secret. The former secret signs for another 24 hours or, with atOnce, stops signing now. It can fail with
-// fault.NotFound or fault.Conflict.
+// Rotate replaces a webhook's signing secret and notifies the webhook's organisation by email. Only this call returns
+// the new secret. The former secret signs for another 24 hours or, if atOnce is set, stops signing now. Rotate returns
+// fault.NotFound or fault.Conflict on failure.
 func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string,
 	atOnce bool,
 ) (webhook.Subscription, secret.Text, error) {
@@ -125,8 +128,8 @@ func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string,
 	)
 }
 
-// SetTypes limits a webhook to the required event types and those in optional. It can fail with fault.NotFound or
-// fault.Conflict.
+// SetTypes limits a webhook to the required event types and the event types in optional. It returns fault.NotFound or
+// fault.Conflict on failure.
 func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
 	optional []webhook.Type,
 ) (webhook.Subscription, error) {
@@ -141,18 +144,19 @@ func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
 	return sub, o.by.record(ctx, tenant, "webhook.types_changed", id)
 }
 
-// SetURL changes a webhook's URL as Change does. It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
+// SetURL changes a webhook's URL in the same way as Change. It returns fault.Invalid, fault.NotFound or fault.Conflict
+// on failure.
 func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address string) (webhook.Subscription, error) {
 	return o.Change(ctx, tenant, id, WebhookChange{URL: &address})
 }
 
-// Show returns a webhook. It returns fault.NotFound if there is none.
+// Show returns a webhook. It returns fault.NotFound if the webhook does not exist.
 func (o Webhooks) Show(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	return findWebhook(ctx, o.rows, tenant, id)
 }
 
-// Disable stops all deliveries to a webhook, and notifies its organisation by email. Deliveries are then held. It can
-// fail with fault.NotFound, or fault.Conflict if the webhook is already disabled.
+// Disable stops all deliveries to a webhook, and notifies the webhook's organisation by email. Later deliveries are
+// held. Disable returns fault.NotFound, or fault.Conflict if the webhook is already disabled.
 func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -174,9 +178,9 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 	)
 }
 
-// Enable enables a disabled webhook. It returns the webhook's former state and the time since which it has missed
-// events, at most 15 days ago. Failed and held deliveries are sent only by a replay. It can fail with fault.NotFound or
-// fault.Conflict.
+// Enable enables a disabled webhook. It returns the webhook's former state and the time since which the webhook has
+// missed events, at most 15 days ago. Failed and held deliveries are sent only by a replay. Enable returns
+// fault.NotFound or fault.Conflict on failure.
 func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	id string,
 ) (was webhook.Subscription, missedSince time.Time, err error) {
@@ -187,7 +191,8 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	if !sub.Disabled {
 		return webhook.Subscription{}, time.Time{}, refused("The webhook is not disabled.")
 	}
-	// missedSince is determined before the change, so that a caller can repeat the request if this fails.
+	// missedSince is determined before the change, so that a caller can repeat the request if determining missedSince
+	// fails.
 	if missedSince, err = o.missedSince(ctx, sub); err != nil {
 		return webhook.Subscription{}, time.Time{}, err
 	}
@@ -197,8 +202,8 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id)
 }
 
-// Remove removes a disabled webhook. Its held deliveries stay in the delivery log until they expire, and can't be sent.
-// It can fail with fault.NotFound, or fault.Conflict if the webhook is not disabled.
+// Remove removes a disabled webhook. The webhook's held deliveries stay in the delivery log until they expire, and
+// can't be sent. Remove returns fault.NotFound, or fault.Conflict if the webhook is not disabled.
 func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -213,8 +218,8 @@ func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) erro
 	return o.by.record(ctx, tenant, "webhook.removed", id)
 }
 
-// missedSince returns the creation time of the oldest failed or held delivery, because a replay selects by creation
-// time. If there is none yet, it returns the time at which the webhook was disabled.
+// missedSince returns the creation time of the oldest failed or held delivery, because a replay selects deliveries by
+// creation time. If no such delivery exists yet, missedSince returns the time at which the webhook was disabled.
 func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (time.Time, error) {
 	since := sub.DisabledAt
 	for _, status := range []webhook.DeliveryStatus{webhook.Exhausted, webhook.Held} {
@@ -238,7 +243,7 @@ func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (ti
 	return since, nil
 }
 
-// listWebhooks returns a tenant's webhooks. It returns fault.NotFound if there is no such tenant.
+// listWebhooks returns a tenant's webhooks. It returns fault.NotFound if the tenant does not exist.
 func listWebhooks(ctx context.Context, rows WebhookReader, tenant org.Tenant) ([]webhook.Subscription, error) {
 	if err := checkOwner(ctx, rows, tenant); err != nil {
 		return nil, err
@@ -250,7 +255,7 @@ func listWebhooks(ctx context.Context, rows WebhookReader, tenant org.Tenant) ([
 	return all, nil
 }
 
-// findWebhook returns one of a tenant's webhooks. It returns fault.NotFound if there is none.
+// findWebhook returns one of a tenant's webhooks. It returns fault.NotFound if the webhook does not exist.
 func findWebhook(ctx context.Context, rows WebhookReader, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	all, err := listWebhooks(ctx, rows, tenant)
 	if err != nil {

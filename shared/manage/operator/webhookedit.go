@@ -10,16 +10,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// WebhookChange describes a change to a webhook. Nil fields are left unchanged.
+// WebhookChange describes a change to a webhook. Fields that are nil leave the webhook unchanged.
 type WebhookChange struct {
 	URL      *string
-	Optional []webhook.Type // event types to receive besides the required ones
+	Optional []webhook.Type // event types to receive, in addition to the required types
 	Edit     webhook.Edit
 }
 
 // Change applies change to a webhook in one write. If the URL changes, the organisation is notified by email, and due
 // attempts are sent to the new URL. If the origin changes, the webhook keeps only the headers in change, because the
-// former ones were meant for the former receiver. It can fail with fault.Invalid, fault.NotFound or fault.Conflict.
+// former headers were meant for the former receiver. Change returns fault.Invalid, fault.NotFound or fault.Conflict on
+// failure.
 func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	change WebhookChange,
 ) (webhook.Subscription, error) {
@@ -58,19 +59,19 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	if err = o.rows.MoveSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, changed("webhook", err)
 	}
-	sub.Health = webhook.Health{} // the health was that of the former URL
+	sub.Health = webhook.Health{} // the health described the former URL
 	told := notice.WebhookMoved(sub, o.by.now())
 	return sub, errors.Join(notify(ctx, o.notices, owner, told), o.by.record(ctx, tenant, "webhook.moved", id))
 }
 
-// Reveal returns a webhook's signing secrets that are in use, newest first. It returns fault.NotFound if there is no
-// webhook.
+// Reveal returns those signing secrets of a webhook that are in use, newest first. It returns fault.NotFound if the
+// webhook does not exist.
 func (o Webhooks) Reveal(ctx context.Context, tenant org.Tenant, id string) ([]webhook.Revealed, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return nil, err
 	}
-	// The audit row is written first, so that no secret is revealed without one.
+	// The audit row is written first, so that no secret is revealed without an audit row.
 	if err = o.by.record(ctx, tenant, "webhook.secret_revealed", id); err != nil {
 		return nil, err
 	}

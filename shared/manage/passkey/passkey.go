@@ -1,6 +1,6 @@
 // Package passkey implements the registration and authentication ceremonies of passkeys (W3C WebAuthn level 3) for one
-// relying party. It creates the options for the browser and verifies the response. It stores nothing: the caller stores
-// the state that finishes a ceremony, and ensures that it is used only once.
+// relying party. It creates the options for the browser and verifies the browser's response. It stores nothing: the
+// caller stores the state that finishes a ceremony, and ensures that this state is used only once.
 package passkey
 
 import (
@@ -19,13 +19,13 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Party is a relying party, the dashboard's host. Its passkeys work for no other host.
+// Party is a relying party, which is the dashboard's host. The host's passkeys work for no other host.
 type Party struct {
-	rules *webauthn.WebAuthn // nil if the host can't have passkeys
+	rules *webauthn.WebAuthn // nil if the host does not support passkeys
 }
 
-// New returns the relying party for the dashboard's URL. An IP address can't have passkeys (section 5.1.2), so the
-// Party then supports none.
+// New returns the relying party for the dashboard's URL. An IP address can't have passkeys (section 5.1.2), so a Party
+// for an IP address supports no passkeys.
 func New(dashboard, name string) (Party, error) {
 	at, err := url.Parse(dashboard)
 	if err != nil || at.Hostname() == "" {
@@ -49,7 +49,7 @@ func New(dashboard, name string) (Party, error) {
 	return Party{rules: rules}, nil
 }
 
-// Register begins an account's registration of a passkey. The browser excludes the account's existing passkeys.
+// Register begins registering a passkey for an account. The browser excludes the account's existing passkeys.
 func (p Party) Register(a account.Account) (account.Begun, error) {
 	if p.rules == nil {
 		return account.Begun{}, unavailable()
@@ -66,8 +66,8 @@ func (p Party) Register(a account.Account) (account.Begun, error) {
 	return begun(options.Response, state)
 }
 
-// Registered returns the passkey created by a response to Register. It returns fault.Invalid if the response does not
-// verify.
+// Registered returns the passkey that a response to Register created. It returns fault.Invalid if the response can't be
+// verified.
 func (p Party) Registered(a account.Account, state, answer []byte) (account.Passkey, error) {
 	data, err := p.stateOf(state)
 	if err != nil {
@@ -92,7 +92,7 @@ func (p Party) Registered(a account.Account, state, answer []byte) (account.Pass
 	return stored(made)
 }
 
-// Ask begins an authentication, for which the browser lets the user choose an account.
+// Ask begins an authentication in which the browser lets the user choose an account.
 func (p Party) Ask() (account.Begun, error) {
 	if p.rules == nil {
 		return account.Begun{}, unavailable()
@@ -125,9 +125,9 @@ func (Party) Claim(answer []byte) (account.Claim, error) {
 	return account.Claim{Challenge: client.Challenge, AccountID: string(said.Response.UserHandle)}, nil
 }
 
-// Prove verifies a response to Ask against the account that the response names, and returns the passkey updated for its
-// next use. It returns fault.Invalid if the response does not verify, or if the passkey's counter decreased, which
-// indicates a copy (section 6.1.1).
+// Prove verifies a response to Ask against the account that the response names, and returns the passkey, updated for
+// its next use. It returns fault.Invalid if the response can't be verified, or if the passkey's counter decreased,
+// which indicates a copy of the passkey (section 6.1.1).
 func (p Party) Prove(a account.Account, state, answer []byte) (account.Passkey, error) {
 	data, err := p.stateOf(state)
 	if err != nil {
@@ -156,7 +156,7 @@ func (p Party) Prove(a account.Account, state, answer []byte) (account.Passkey, 
 	return stored(used)
 }
 
-// person adapts an account to the WebAuthn library.
+// person adapts an account for the WebAuthn library.
 type person struct {
 	account account.Account
 	keys    []webauthn.Credential
@@ -202,7 +202,7 @@ func (p Party) stateOf(kept []byte) (webauthn.SessionData, error) {
 	return state, nil
 }
 
-// stored returns the data needed to verify a passkey's next use. It omits attestations, which are long and unused.
+// stored returns the data needed to verify the next use of a passkey. It omits attestations, which are long and unused.
 func stored(key *webauthn.Credential) (account.Passkey, error) {
 	key.Attestation = webauthn.CredentialAttestation{}
 	body, err := json.Marshal(key)

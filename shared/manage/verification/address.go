@@ -13,14 +13,14 @@ const (
 	maxLabel   = 63  // limit from RFC 1035 section 2.3.4
 )
 
-// Address is an email address that is safe to send to. It is one mailbox in ASCII, without a display name, quotes or
-// comments, so that no part of it can be a second recipient or a header.
+// Address is an email address to which sending is safe. It is one mailbox in ASCII, without a display name, quotes or
+// comments. No part of the address can therefore be a second recipient or a header.
 type Address struct {
-	local  string // local part as entered, because only its own server can tell whether case matters
+	local  string // local part as entered, because only its server knows if case matters
 	domain string // domain in lower case
 }
 
-// ParseAddress parses an email address typed by a patient. It returns fault.Invalid for an invalid address; the error
+// ParseAddress parses an email address that a patient typed. It returns fault.Invalid for an invalid address. The error
 // does not contain the address.
 func ParseAddress(text string) (Address, error) {
 	text = strings.TrimSpace(text)
@@ -39,12 +39,12 @@ func (a Address) String() string { return a.local + "@" + a.domain }
 // Domain returns the part after the @, in lower case.
 func (a Address) Domain() string { return a.domain }
 
-// same returns a form that is equal for two spellings of one email address.
+// same returns a form of an email address that is equal for two spellings of the same address.
 func (a Address) same() string { return strings.ToLower(a.String()) }
 
 func (a Address) mailbox() string { return maillimit.Mailbox(a.String()) }
 
-// isLocal reports whether text is a dot-atom (RFC 5322 section 3.2.3). It rejects the quoted form, which is not used in
+// isLocal reports whether text is a dot-atom (RFC 5322 section 3.2.3). It rejects quoted strings, which are not used in
 // practice.
 func isLocal(text string) bool {
 	if len(text) > maxLocal {
@@ -59,8 +59,8 @@ func isLocal(text string) bool {
 	return true
 }
 
-// isDomain reports whether text is a host name of at least two labels, the last of which is not a number. It rejects IP
-// addresses.
+// isDomain reports whether text is a host name with at least two labels, the last of which is not a number. It rejects
+// IP addresses.
 func isDomain(text string) bool {
 	labels := strings.Split(text, ".")
 	for _, label := range labels {

@@ -18,7 +18,7 @@ func TestParseAddressAcceptsSingleMailbox(t *testing.T) {
 		"ada@example.com":                  "ada@example.com",
 		pasted:                             "ada@example.com",
 		"Ada.O'Maple+tag@Mail.EXAMPLE.com": "Ada.O'Maple+tag@mail.example.com",
-		// internationalised domain as it appears in email
+		// internationalised domain in the form used in email
 		"a_b-c=d@xn--mnchen-3ya.example": "a_b-c=d@xn--mnchen-3ya.example",
 		long:                             long,
 	} {

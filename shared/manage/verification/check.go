@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Checker verifies codes sent by email. Every field is required.
+// Checker verifies codes that were sent by email. Every field is required.
 type Checker struct {
 	Store  CheckStore
 	Keys   secret.Keyring
@@ -23,19 +23,19 @@ type Checker struct {
 	Now    func() time.Time
 }
 
-// Verified holds the result of a correct code.
+// Verified holds the result of entering a correct code.
 type Verified struct {
 	Token     secret.Text // token of 43 characters
 	ExpiresAt time.Time
 }
 
-// Check verifies the digits that a patient has typed. It returns fault.Invalid if they are wrong and another try
-// remains. It returns fault.NotFound if a new code is needed, whether the code was used, has expired, was tried too
-// often, belongs to another tenant or was never sent.
+// Check verifies the digits that a patient has typed. It returns fault.Invalid if the digits are wrong and another try
+// remains. It returns fault.NotFound if a new code is needed. In that case the code was used, has expired, was tried
+// too often, belongs to another tenant or was never sent.
 func (c Checker) Check(ctx context.Context, tenant org.Tenant, asked, typed string) (Verified, error) {
 	digits := strings.Join(strings.Fields(typed), "")
 	if len(digits) != 6 || strings.ContainsFunc(digits, func(r rune) bool { return !isDigit(r) }) {
-		// This does not count as a try, because the input can't be a correct code.
+		// Such input does not count as a try, because it can't be a correct code.
 		return Verified{}, fault.BadRequest("code must have six digits.").About("code")
 	}
 	id, ok := ids.ParseUUID(asked)
@@ -65,7 +65,7 @@ func (c Checker) Check(ctx context.Context, tenant org.Tenant, asked, typed stri
 	return v, nil
 }
 
-// spent returns fault.NotFound if err means that a code no longer works. It wraps any other error as an internal one.
+// spent returns fault.NotFound if err means that a code no longer works. It wraps any other error as an internal error.
 func spent(err error) error {
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("use code: %w", err)

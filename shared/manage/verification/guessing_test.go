@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestMailboxGetsFiveCodesPerHour checks that a caller that requests code after code in order to guess gets only a few,
-// even with other spellings of the address, from other networks, and concurrently.
+// TestMailboxGetsFiveCodesPerHour covers a caller that requests many codes in order to guess one. The caller gets only
+// a few codes, even with other spellings of the address, from other networks, and concurrently.
 func TestMailboxGetsFiveCodesPerHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestMailboxGetsFiveCodesPerHour(t *testing.T) {
 		_, err := o.ask(alder, address)
 		wantWait(t, "a second code at once", err, 30*time.Second)
 		_, err = o.ask(birch, address)
-		expect.NoError(t, err) // organisations do not affect one another's limits
+		expect.NoError(t, err) // the limits of different organisations are independent
 		for _, spelling := range []string{"ada.maple@example.com", "Ada.Maple+1@example.com", "ADA.MAPLE+2@Example.Com"} {
 			<-time.After(30 * time.Second)
 			o.send(spelling)
@@ -60,7 +60,7 @@ func wantWait(t *testing.T, what string, err error, want time.Duration) {
 }
 
 // TestLaterCodesOfDayAllowOneTry checks that a patient can get ten codes a day from one network. After ten codes from
-// any network, each further code allows a single try until the first code is a day old.
+// any network, each further code allows a single try until the first code is one day old.
 func TestLaterCodesOfDayAllowOneTry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestLaterCodesOfDayAllowOneTry(t *testing.T) {
 		expect.NoError(t, err)
 		<-time.After(time.Until(began.Add(24 * time.Hour)))
 		o.network = ""
-		if got := o.tries(o.send(address)); got != 1 { // eleven codes since then
+		if got := o.tries(o.send(address)); got != 1 { // eleven codes within the last day
 			t.Errorf("the next code of the first network has %d tries", got)
 		}
 		<-time.After(3 * time.Hour)
@@ -94,7 +94,7 @@ func TestLaterCodesOfDayAllowOneTry(t *testing.T) {
 	})
 }
 
-// tries guesses at a code until no tries remain, and returns the number of guesses.
+// tries guesses a code until no tries remain, and returns the number of guesses.
 func (o *office) tries(sent verification.Sent, code string) int {
 	o.t.Helper()
 	for n := 1; ; n++ {
@@ -106,8 +106,8 @@ func (o *office) tries(sent verification.Sent, code string) int {
 	}
 }
 
-// TestStrangerCannotLockPatientOut checks that a stranger with one network who guesses for a day, up to the limits,
-// does not lock out the patient. The patient requests a code every three hours and enters it correctly.
+// TestStrangerCannotLockPatientOut checks that a patient is not locked out by a stranger who guesses from one network
+// for a day, up to the limits. The patient requests a code every three hours and enters it correctly.
 func TestStrangerCannotLockPatientOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestStrangerCannotLockPatientOut(t *testing.T) {
 	})
 }
 
-// TestDailyGuessesAreLimited simulates a stranger who guesses for a day, with a new network for every code.
+// TestDailyGuessesAreLimited simulates a stranger who guesses codes for a day, using a new network for every code.
 func TestDailyGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -149,7 +149,8 @@ func TestDailyGuessesAreLimited(t *testing.T) {
 	})
 }
 
-// TestSendingsAreStoredForOneDay checks that daily counts are stored for a day, so that waiting does not reset them.
+// TestSendingsAreStoredForOneDay checks that daily counts are stored for one day, so that waiting does not reset the
+// counts.
 func TestSendingsAreStoredForOneDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -166,7 +167,7 @@ func TestSendingsAreStoredForOneDay(t *testing.T) {
 	})
 }
 
-// guess requests a code, uses up its tries, and returns the number of guesses.
+// guess requests a code, uses up the code's tries, and returns the number of guesses.
 func (o *office) guess() int {
 	o.t.Helper()
 	sent, err := o.ask(alder, address)

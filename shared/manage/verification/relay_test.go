@@ -16,16 +16,16 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Limits from docs/adr/0042-mail-is-not-a-relay.md.
+// The limits are from docs/adr/0042-mail-is-not-a-relay.md.
 const (
 	patientCodesPerSender  = 200
-	patientCodesPerMailbox = 10 // limit of one sender
+	patientCodesPerMailbox = 10 // limit for one sender
 	noticeCodesPerSender   = 20
-	noticeCodesPerMailbox  = 3 // limit of one sender
+	noticeCodesPerMailbox  = 3 // limit for one sender
 )
 
-// noSendings is a store in which each code is the first to its mailbox, so that only the limits across all tenants
-// apply.
+// noSendings is a store in which each code is the first code sent to its mailbox, so that only the limits across all
+// tenants apply.
 type noSendings struct{}
 
 func (noSendings) Sendings(context.Context, org.Tenant, string) (verification.Sendings, error) {
@@ -36,7 +36,7 @@ func (noSendings) CreateCode(context.Context, verification.Code, verification.Se
 	return nil
 }
 
-// attempt requests a code and reports whether it was sent. Errors other than fault.Limited fail the test.
+// attempt requests a code and reports whether the code was sent. An error other than fault.Limited fails the test.
 func (o *office) attempt(r verification.Request) bool {
 	o.t.Helper()
 	before := len(o.post.sent)
@@ -50,7 +50,7 @@ func (o *office) attempt(r verification.Request) bool {
 	return err == nil
 }
 
-// hostile sends 10,000 requests for one account, half of them for one mailbox.
+// hostile sends 10,000 requests on behalf of one account. Half of the requests are for one mailbox.
 func (o *office) hostile(occasion verification.Occasion, account string) (sent int) {
 	o.t.Helper()
 	for n := range 10_000 {
@@ -118,8 +118,8 @@ func TestNoticeAddressCodesWorkDespiteHostileAccount(t *testing.T) {
 	})
 }
 
-// TestRefusedCodeUsesNoMailboxBudget checks that codes refused by an organisation's own limits do not count towards the
-// limits across all organisations.
+// TestRefusedCodeUsesNoMailboxBudget checks that a code that an organisation's own limits refuse does not count towards
+// the limits across all organisations.
 func TestRefusedCodeUsesNoMailboxBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

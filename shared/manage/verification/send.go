@@ -26,12 +26,12 @@ const (
 )
 
 // Mailer sends an email in text and HTML to a single address (mail.Sender). It returns fault.Invalid if the address
-// can't receive mail.
+// can't receive email.
 type Mailer interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }
 
-// Limits counts emails across all tenants, and returns fault.Limited above the limits (maillimit.Limiter).
+// Limits counts emails across all tenants. It returns fault.Limited if a limit is exceeded (maillimit.Limiter).
 type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
@@ -51,40 +51,40 @@ type Sender struct {
 // Request holds a request to send a code.
 type Request struct {
 	Tenant org.Tenant
-	// Organisation is the name shown in the patient's email. It is empty for an organisation that is not approved for live
-	// mode: its emails name the service, and their limits are lower.
+	// Organisation is the name shown in the patient's email. It is empty for an organisation that is not approved for
+	// live mode. Such an organisation's emails name the service, and lower limits apply to them.
 	Organisation string
 	From         maillimit.From // party for which the code is sent
 	Email        string
-	Language     string // BCP 47 tag; English if there are no texts in the language
-	Network      string // network from which the request comes
+	Language     string // BCP 47 tag; English if no texts exist in the language
+	Network      string // network from which the request was sent
 	Occasion     Occasion
-	// Device identifies a known browser of the mailbox's owner. Its codes are counted separately, so that strangers can't
-	// exhaust the owner's limit. It is empty for an unknown browser.
+	// Device identifies a known browser of the mailbox's owner. Codes for this browser are counted separately, so
+	// strangers can't exhaust the owner's limit. Device is empty for an unknown browser.
 	Device string
 }
 
-// Occasion is the purpose of a code.
+// Occasion is the purpose for which a code is sent.
 type Occasion string
 
 // Occasions for sending a code.
 const (
-	Form          Occasion = "" // form on one of the service's pages, filled in by a patient
+	Form          Occasion = "" // form on one of the service's pages that a patient filled in
 	SignIn        Occasion = "sign_in"
 	NewAddress    Occasion = "new_address"
 	NoticeAddress Occasion = "notice_address" // verification of an organisation's notice address
 )
 
-// Sent describes a code that was sent.
+// Sent describes one code that was sent.
 type Sent struct {
 	ID          string
 	ExpiresAt   time.Time
 	ResendAfter time.Time
 }
 
-// Send sends a code by email. The response is the same regardless of the owner of the address. It returns fault.Limited
-// if too many codes were sent, and fault.Unavailable if the email can't be sent. The code then still counts as sent,
-// because it may have been.
+// Send sends a code by email. Its response does not depend on who owns the address. Send returns fault.Limited if too
+// many codes were sent, and fault.Unavailable if the email can't be sent. A code whose email can't be sent still counts
+// as sent, because it may have arrived.
 func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	to, err := ParseAddress(r.Email)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 		return Sent{}, err
 	}
 	l := write(r, digits)
-	ctx, cancel := context.WithTimeout(ctx, mailTime) // leaves time to report a failure
+	ctx, cancel := context.WithTimeout(ctx, mailTime) // leaves time to report a failed sending
 	defer cancel()
 	if err := s.Mailer.Send(ctx, []string{to.String()}, l.Subject, l.Text(), l.HTML()); err != nil {
 		return Sent{}, unsent(err)
@@ -115,7 +115,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	return Sent{ID: code.ID, ExpiresAt: code.ExpiresAt, ResendAfter: now.Add(resendAfter)}, nil
 }
 
-// digits returns six random digits. All codes are equally likely.
+// digits returns six random digits. All possible codes are equally likely.
 func (s Sender) digits() (string, error) {
 	n, err := rand.Int(s.Random, big.NewInt(codes))
 	if err != nil {
@@ -124,7 +124,8 @@ func (s Sender) digits() (string, error) {
 	return fmt.Sprintf("%06d", n), nil
 }
 
-// store stores the code, unless too many codes were sent to its mailbox. Codes that are sent concurrently also count.
+// store stores the code, unless too many codes were sent to the code's mailbox. Codes that are sent concurrently also
+// count.
 func (s Sender) store(ctx context.Context, code Code, r Request, to Address) error {
 	mailbox, now := hex.EncodeToString(s.Keys.Sign(mailboxText(r.Tenant, to, r.Device)).Sum), s.Now()
 	isCounted := false
@@ -156,8 +157,8 @@ func (s Sender) store(ctx context.Context, code Code, r Request, to Address) err
 	})
 }
 
-// count counts a code against the limits across all tenants. Sign-in codes are exempt, because they share one tenant,
-// whose own limits cover all of them.
+// count counts a code against the limits across all tenants. Sign-in codes are exempt, because all sign-in codes share
+// one tenant, whose own limits cover them.
 func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	m := maillimit.Mail{Purpose: maillimit.PatientCode, From: r.From, To: to.String()}
 	switch {
@@ -176,13 +177,13 @@ func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	return nil
 }
 
-// perDay returns the daily number of codes to one mailbox that allow every try, and of codes that one network may
-// request. It limits guesses without letting strangers lock out the owner. Strangers use up tries, but the owner needs
-// only one (docs/develop/threat-model.md, "Guessing codes").
+// perDay returns a daily limit with two uses: the number of codes to one mailbox that allow every try, and the number
+// of codes that one network may request. It limits guesses without letting strangers lock out the owner. Strangers use
+// up tries, but the owner needs only one try (docs/develop/threat-model.md, "Guessing codes").
 func (s Sender) perDay() int { return 2 * s.PerHour }
 
-// wait returns the time until another code may be sent to a mailbox, given the codes already sent. It reserves one of
-// an hour's codes for other networks.
+// wait returns the time until another code may be sent to a mailbox, given the codes already sent. It reserves one code
+// per hour for other networks.
 func (s Sender) wait(sent []Sending, next Sending) time.Duration {
 	own := slices.DeleteFunc(slices.Clone(sent), func(one Sending) bool { return one.Network != next.Network })
 	return max(
@@ -201,7 +202,7 @@ func until(sent []Sending, n int, window time.Duration, now time.Time) time.Dura
 	return max(0, sent[len(sent)-n].At.Add(window).Sub(now))
 }
 
-// unsent returns the error shown to the patient if an email could not be sent.
+// unsent returns the error that the patient sees if an email could not be sent.
 func unsent(err error) error {
 	if errors.Is(err, fault.Invalid) {
 		return fault.BadRequest("We can't send e-mail to this address. Check it for typos.").About("email").Because(err)

@@ -9,11 +9,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// service is the name in an email that shows no organisation's name.
+// service is the name shown in an email that names no organisation.
 const service = "Recordbridge"
 
-// wording holds the sentences of an email in one language. Each %s is the organisation's name. An email with a code
-// contains no link, so that users do not learn to follow links.
+// wording holds the sentences of an email in one language. Each %s is replaced with the organisation's name. An email
+// with a code contains no link, so that users do not learn to follow links.
 type wording struct {
 	lang    string
 	subject string
@@ -60,7 +60,7 @@ func in(language string) wording {
 }
 
 // signIn returns the wording for signing in to the dashboard. newAddress returns the wording for changing an account's
-// email address. Both are in English, like the dashboard.
+// email address. Both wordings are in English, like the dashboard.
 func signIn() wording {
 	return wording{
 		lang:    "en",
@@ -73,8 +73,8 @@ func signIn() wording {
 	}
 }
 
-// noticeAddress returns the wording for verifying an organisation's notice address. It contains no text written by that
-// organisation.
+// noticeAddress returns the wording for verifying an organisation's notice address. The wording contains no text
+// written by that organisation.
 func noticeAddress() wording {
 	w := signIn()
 	w.subject = "Confirm this address for notices from %s"

@@ -1,6 +1,6 @@
-// Package verification proves that a patient owns an email address. Six digits are sent to the address; entering them
-// returns a token, which proves ownership for an hour, to one organisation in one mode. The package stores only keyed
-// hashes of addresses and codes. It does not depend on HTTP or AWS.
+// Package verification proves that a patient owns an email address. The package sends six digits to the address.
+// Entering the digits returns a token that proves ownership for one hour, to one organisation in one mode. The package
+// stores only keyed hashes of addresses and codes. It does not depend on HTTP or AWS.
 package verification
 
 import (
@@ -21,21 +21,21 @@ const (
 	codeLife  = 5 * time.Minute
 	tokenLife = time.Hour
 	tries     = 5
-	// resendAfter is the minimum time between two codes, because the first may still be in transit.
+	// resendAfter is the minimum time between two codes, because the first code may still be in transit.
 	resendAfter = 30 * time.Second
 )
 
 // Code is a code that was sent and has not been used.
 type Code struct {
-	ID        string // UUID, known to the page that requested the code
+	ID        string // UUID that the page which requested the code knows
 	Tenant    org.Tenant
 	Mark      secret.Mark // keyed hash of the digits
-	Address   secret.Mark // keyed hash of the recipient
+	Address   secret.Mark // keyed hash of the recipient's address
 	Tries     int         // number of tries that were made or are not allowed
 	ExpiresAt time.Time
 }
 
-// Sendings holds the codes sent to one mailbox within the last day, oldest first.
+// Sendings holds the codes that were sent to one mailbox within the last day, oldest first.
 type Sendings struct {
 	Tenant  org.Tenant
 	Mailbox string // keyed hash of the mailbox
@@ -43,10 +43,10 @@ type Sendings struct {
 	Rev     int64 // revision for compare-and-swap writes; 0 before the first code
 }
 
-// Sending records one code sent to a mailbox.
+// Sending records one code that was sent to a mailbox.
 type Sending struct {
 	At      time.Time
-	Network string // keyed hash of the requesting network
+	Network string // keyed hash of the network that requested the code
 }
 
 // Token records a proof of ownership of an email address.
@@ -57,19 +57,19 @@ type Token struct {
 	ExpiresAt time.Time
 }
 
-// SendStore stores codes to be sent (store.Flow).
+// SendStore stores the codes that are to be sent (store.Flow).
 type SendStore interface {
-	// Sendings reads the codes sent to a mailbox. It returns empty Sendings if there are none.
+	// Sendings reads the codes that were sent to a mailbox. It returns empty Sendings if no codes were sent.
 	Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (Sendings, error)
 	// CreateCode stores a code together with its sending. It returns fault.Conflict if the sendings changed since they
 	// were read.
 	CreateCode(ctx context.Context, c Code, s Sendings) error
 }
 
-// CheckStore counts tries of codes, and exchanges codes for tokens (store.Flow).
+// CheckStore counts the tries of codes, and exchanges codes for tokens (store.Flow).
 type CheckStore interface {
-	// TryCode counts a try and returns the code with the try included. It returns fault.Conflict if there is no such code,
-	// it has expired, or all tries are used.
+	// TryCode counts one try of a code and returns the code with the try included. It returns fault.Conflict if the
+	// code does not exist, has expired, or has no tries left.
 	TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time, most int) (Code, error)
 	// ExchangeCode replaces a code with a token. It returns fault.Conflict if the code was already exchanged.
 	ExchangeCode(ctx context.Context, c Code, t Token) error
@@ -77,7 +77,7 @@ type CheckStore interface {
 
 // TokenStore reads tokens (store.Flow).
 type TokenStore interface {
-	// EmailToken reads one of the tenant's tokens. It returns fault.NotFound if there is none.
+	// EmailToken reads one of the tenant's tokens. It returns fault.NotFound if the token does not exist.
 	EmailToken(ctx context.Context, tenant org.Tenant, hash string) (Token, error)
 }
 
@@ -88,8 +88,8 @@ type Proofs struct {
 	Now   func() time.Time
 }
 
-// Check returns fault.Invalid if the token does not prove ownership of the email address to this tenant: it is unknown,
-// expired, or belongs to another tenant or address.
+// Check returns fault.Invalid if the token does not prove to this tenant that the patient owns the email address. The
+// token may be unknown or expired, or may belong to another tenant or address.
 func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text, a Address) error {
 	found, err := p.Store.EmailToken(ctx, tenant, hash(token.Reveal()))
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -103,8 +103,8 @@ func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text,
 	return nil
 }
 
-// The hashed text contains its purpose and its tenant, so that equal values of different tenants or purposes have
-// different hashes.
+// The hashed text contains its purpose and its tenant, so that equal values have different hashes if their tenants or
+// purposes differ.
 func addressText(t org.Tenant, a Address) []byte { return text("address", t, a.same()) }
 
 func networkText(s Sendings, network string) []byte {
@@ -126,7 +126,7 @@ func text(purpose string, t org.Tenant, parts ...string) []byte {
 	return []byte("email\x00" + purpose + "\x00" + t.Key() + "\x00" + strings.Join(parts, "\x00"))
 }
 
-// hash returns the form in which a token is stored. A plain hash is enough because tokens can't be guessed.
+// hash returns the form in which a token is stored. A plain hash suffices because tokens can't be guessed.
 func hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

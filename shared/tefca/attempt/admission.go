@@ -14,8 +14,8 @@ type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// Setting is the configuration of a mode: its identity providers, and whether its network and all records there are
-// simulated.
+// Setting is the configuration of a mode: its identity providers, and whether the mode's network and all of the
+// network's records are simulated.
 type Setting struct {
 	Providers []identity.Provider
 	Simulated bool

@@ -25,7 +25,7 @@ type document struct {
 	ExpiresAt time.Time    `json:"expires_at"`
 }
 
-// sealAssertion encrypts an assertion and binds it to its attempt. If it is copied to another attempt, it can't be
+// sealAssertion encrypts an assertion and binds it to its attempt. An assertion copied to another attempt can't be
 // decrypted.
 func sealAssertion(ctx context.Context, sealer tokens.Sealer, a Attempt, who tefca.Assertion) ([]byte, error) {
 	plain, err := json.Marshal(document{
@@ -58,7 +58,7 @@ func openAssertion(ctx context.Context, sealer tokens.Sealer, a Attempt) (tefca.
 	}, nil
 }
 
-// sealLocal encrypts the facility's identifiers of the person.
+// sealLocal encrypts the facility's identifiers for the person.
 func sealLocal(ctx context.Context, sealer tokens.Sealer, a Attempt, f tefca.Facility) ([]byte, error) {
 	if f.Local.Empty() {
 		return nil, nil
@@ -70,7 +70,7 @@ func sealLocal(ctx context.Context, sealer tokens.Sealer, a Attempt, f tefca.Fac
 	return sealed, nil
 }
 
-// located decrypts f's identifiers of the person and returns the facility in the form that its network reported.
+// located decrypts f's identifiers for the person and returns the facility in the form that its network reported.
 func located(ctx context.Context, sealer tokens.Sealer, a Attempt, f Facility) (tefca.Facility, error) {
 	var local []byte
 	if len(f.Local) > 0 {

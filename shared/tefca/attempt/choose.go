@@ -13,14 +13,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxChosen limits how many facilities can be chosen in one request, because they are stored in a single transaction.
+// maxChosen limits how many facilities can be chosen in one request, because a choice is stored in a single
+// transaction.
 const maxChosen = 50
 
 // ChoiceStore stores a person's choice of facilities.
 type ChoiceStore interface {
 	Facilities
 	// Choose replaces the given revisions of an attempt and of the chosen facilities in one transaction. It returns
-	// fault.Conflict if any of them has changed.
+	// fault.Conflict if the attempt or a facility has changed.
 	Choose(ctx context.Context, a Attempt, chosen []Facility) error
 }
 
@@ -33,7 +34,7 @@ type Chooser struct {
 }
 
 // Choose starts connecting the chosen facilities and returns the attempt's progress. It is idempotent: facilities
-// already connected or being connected are unchanged. It returns fault.Invalid for facilities that can't be chosen,
+// already connected or being connected are unchanged. Choose returns fault.Invalid for facilities that can't be chosen,
 // fault.Conflict if nothing has been located yet or the identity has expired, or an error from Watcher.Progress.
 func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
@@ -50,7 +51,7 @@ func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, to
 	return c.Progress(ctx, tenant, asked, token)
 }
 
-// choose makes one try of Choose.
+// choose tries Choose once.
 func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
 ) error {

@@ -68,7 +68,7 @@ func TestChooseAcceptsOnlyFoundFacilities(t *testing.T) {
 }
 
 // TestChooseIsIdempotent checks that facilities already connected or being connected are unchanged, and that failed
-// ones are started again.
+// facilities are started again.
 func TestChooseIsIdempotent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

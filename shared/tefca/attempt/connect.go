@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	// facilityTime is the time that a facility has to return a record. keepTime is the time to convert, encrypt and store
-	// the record. facilityLease covers both: if storing took longer than the lease, the record would be read over and
-	// over.
+	// facilityTime is how long a facility has to return a record. keepTime is the time to convert, encrypt and store
+	// the record. facilityLease covers both periods. If storing took longer than the lease, workers would read the
+	// record over and over.
 	facilityTime  = 2 * time.Minute
 	keepTime      = time.Minute
 	facilityLease = facilityTime + keepTime
@@ -65,14 +65,14 @@ func (w Worker) authorize(ctx context.Context, a Attempt) error {
 	return errors.Join(append(failures, w.reschedule(ctx, a.Tenant, a.ID))...)
 }
 
-// isLate reports whether too little time remains to begin with another facility.
+// isLate reports whether too little time remains to start reading another facility.
 func (w Worker) isLate(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && deadline.Sub(w.Now()) < facilityLease
 }
 
-// connect reads a facility's record and creates a connection from it, unless another worker holds the facility's lease.
-// An error is an internal failure; the person sees that the facility failed.
+// connect reads a facility's record and creates a connection from the record, unless another worker holds the
+// facility's lease. An error is an internal failure; the person sees that the facility failed.
 func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	began := w.Now()
 	f.LeaseUntil = began.Add(facilityLease)
@@ -114,12 +114,12 @@ func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	return err
 }
 
-// source is the result of reading a facility: either a record to store, or tokens to read the record with.
+// source is the result of reading a facility: either a record to store, or tokens with which to read the record.
 type source struct {
 	records.Content
 
 	who tefca.Assertion
-	set tokens.Set // has no expiry if there is a record
+	set tokens.Set // does not expire if there is a record
 }
 
 // read fetches a facility's record. If the facility refuses, read stores the reason in f.
@@ -185,7 +185,7 @@ func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from sourc
 	})
 }
 
-// concludeOnce makes one try of conclude.
+// concludeOnce tries conclude once.
 func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from source) error {
 	vault := vaultKey(from.who, a.ExternalID)
 	known, erased, err := w.Store.Known(ctx, a.Tenant, vault, f.ID)
@@ -250,7 +250,7 @@ func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 	return conn, version, nil
 }
 
-// keep creates a connection's token set and stores the record that it gives access to.
+// keep creates a connection's token set and stores the record to which the token set gives access.
 func (w Worker) keep(ctx context.Context, conn connection.Connection,
 	from source,
 ) (tokens.Set, *tokens.Records, error) {

@@ -58,7 +58,7 @@ func TestConnectionExpiresWithCachedRecord(t *testing.T) {
 		t.Errorf("with nothing to do it becomes %+v", again)
 	}
 	w.look(t, "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32") // message about a deleted attempt
-	w.pass(-time.Second)                              // covers a function whose clock is slow
+	w.pass(-time.Second)                              // for a function whose clock is slow
 	_, err = w.chooser().Choose(t.Context(), tenant, attemptID, pageToken(), []string{"a"})
 	refused(t, "a choice without an identity", err, fault.Conflict, "attempt_id")
 }

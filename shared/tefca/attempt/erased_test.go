@@ -24,8 +24,8 @@ func (w *world) erase(t *testing.T, id string) {
 	expect.NoError(t, erasures.RemoveConnection(t.Context(), tenant, id, w.time()))
 }
 
-// TestConcludeDoesNotRestoreErasedConnection covers an erasure before the worker runs and one while the worker stores
-// the record.
+// TestConcludeDoesNotRestoreErasedConnection covers an erasure before the worker runs and an erasure while the worker
+// stores the record.
 func TestConcludeDoesNotRestoreErasedConnection(t *testing.T) {
 	t.Parallel()
 	for name, isLate := range map[string]bool{"before": false, "while": true} {

@@ -59,8 +59,8 @@ func TestSilentProviderNetworkAndFacilityTimeOut(t *testing.T) {
 	})
 }
 
-// TestWorkerSkipsFacilityWhenTimeIsShort checks that a run near its deadline skips facilities. They would be cut off,
-// and their leases would then block other runs.
+// TestWorkerSkipsFacilityWhenTimeIsShort checks that a run near its deadline skips facilities. Reading these facilities
+// would be cut off, and their leases would then block other runs.
 func TestWorkerSkipsFacilityWhenTimeIsShort(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,8 +98,8 @@ func TestWorkerReadsFourFacilitiesConcurrently(t *testing.T) {
 	})
 }
 
-// TestWorkerReadsSlowRecordOnce checks that other workers, such as the one started by the next sweep, skip the facility
-// meanwhile.
+// TestWorkerReadsSlowRecordOnce checks that other workers, such as the worker started by the next sweep, skip the
+// facility while its record is being read.
 func TestWorkerReadsSlowRecordOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// locateTime is the time that the network has to report facilities. Facilities that have not responded by then are
+	// locateTime is how long the network has to report facilities. Facilities that have not responded by then are
 	// displayed as unanswered.
 	locateTime = 75 * time.Second
 	// locateLease is the duration of the lease for querying the network. It exceeds locateTime.
@@ -23,7 +23,7 @@ const (
 	maxFacilityID = 256
 )
 
-// locating is the state of one query of the network.
+// locating is the state of one network query.
 type locating struct {
 	worker  Worker
 	attempt Attempt
@@ -31,16 +31,16 @@ type locating struct {
 	failure error // an internal failure
 }
 
-// locate queries the network for facilities with records, and stores each one as soon as it is reported.
+// locate queries the network for facilities with records, and stores each facility as soon as it is reported.
 func (w Worker) locate(ctx context.Context, a Attempt) error {
 	now := w.Now()
 	if now.Before(a.LeaseUntil) {
-		return nil // another worker holds the lease; the sweeper returns when it expires
+		return nil // another worker holds the lease; the sweeper retries when the lease expires
 	}
 	a.LeaseUntil, a.DueAt = now.Add(locateLease), now.Add(locateLease)
 	if err := w.Store.SaveAttempt(ctx, a); err != nil {
 		if errors.Is(err, fault.Conflict) {
-			return nil // another worker was first
+			return nil // another worker took the lease first
 		}
 		return fmt.Errorf("claim attempt: %w", err)
 	}
@@ -109,8 +109,8 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	return failed(causeNetwork, err), nil
 }
 
-// found stores a facility reported by the network. A later report replaces an earlier one, except that a facility that
-// has responded is not changed back to unanswered.
+// found stores a facility reported by the network. A later report replaces an earlier report, except that a facility
+// that has responded is not changed back to unanswered.
 func (l *locating) found(ctx context.Context, f tefca.Facility) error {
 	was, isKnown := l.known[f.ID]
 	if isKnown && f.Match == tefca.Unanswered {

@@ -31,7 +31,7 @@ func TestStepsAreLoggedWithAttemptID(t *testing.T) {
 	for _, step := range []struct {
 		name  string
 		act   func(ctx context.Context) error
-		lines []string // expected parts of the line, apart from the attempt and its owner
+		lines []string // expected parts of the log line, apart from the attempt and its owner
 	}{
 		{"create", func(ctx context.Context) (err error) {
 			made,

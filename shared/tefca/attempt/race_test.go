@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// failing is a store in which a number of writes of one kind fail.
+// failing is a store in which a given number of writes of one kind fail.
 type failing struct {
 	attempt.WorkStore
 
@@ -182,7 +182,7 @@ func TestWorkerRetriesOrStopsAfterLostRace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.located(t, attemptID, "x", "a", "b") // b is not chosen and does not compete
+			w.located(t, attemptID, "x", "a", "b") // facility b is not chosen and does not compete
 			w.choose(t, attemptID, "a")
 			if c.refused {
 				w.read["a"] = func() (records.Content, error) { return records.Content{}, tefca.ErrRefused }
@@ -235,7 +235,7 @@ func TestConcurrentRunsQueryNetworkOnce(t *testing.T) {
 				stopped != (c.broken.write == "facility") || a.Status != attempt.Locating {
 				t.Errorf("the run ends with %v; the network was asked: %t; the attempt is %s", err, asked, a.Status)
 			}
-			w.pass(90 * time.Second) // the sweeper completes it afterwards
+			w.pass(90 * time.Second) // the sweeper completes the run afterwards
 			w.look(t, attemptID)
 			if a := w.attempt(t, attemptID); a.Status != attempt.Located || !a.LeaseUntil.IsZero() ||
 				len(w.facilities(t, attemptID)) != 1 {
@@ -246,7 +246,7 @@ func TestConcurrentRunsQueryNetworkOnce(t *testing.T) {
 }
 
 // TestEncryptedDataDecryptsOnlyInItsRow checks that encrypted data moved to another row causes an internal failure, and
-// that its location is logged.
+// that the data's location is logged.
 func TestEncryptedDataDecryptsOnlyInItsRow(t *testing.T) {
 	t.Parallel()
 	const other = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32"

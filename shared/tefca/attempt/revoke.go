@@ -14,7 +14,7 @@ import (
 
 // Persons looks up a person's connections (store.Connections).
 type Persons interface {
-	// PersonsConnections returns the IDs of all connections with the given PersonKey, active or not.
+	// PersonsConnections returns the IDs of all connections with the given PersonKey, both active and ended.
 	PersonsConnections(ctx context.Context, tenant org.Tenant, person string) ([]string, error)
 	// Connection returns a connection, using a consistent read. It returns fault.NotFound if the connection does not
 	// exist.
@@ -33,9 +33,9 @@ type Revoker struct {
 	Issuer       string // issuer of the simulated identity provider
 }
 
-// Revoke ends all of a tenant's active connections for the synthetic patient with the given e-mail address, regardless
-// of external ID, and returns their sorted IDs. It returns fault.Forbidden in live mode, and fault.Invalid if no
-// synthetic patient has the address.
+// Revoke ends all of a tenant's active connections for the synthetic patient with the given email address, regardless
+// of external ID, and returns the sorted IDs of the ended connections. It returns fault.Forbidden in live mode, and
+// fault.Invalid if no synthetic patient has the address.
 func (r Revoker) Revoke(ctx context.Context, tenant org.Tenant, email string) ([]string, error) {
 	if tenant.Mode != org.Test {
 		return nil, fault.New(fault.Forbidden, fault.CodeForbiddenMode, "This works only with test credentials.")

@@ -24,7 +24,7 @@ type ending struct {
 // PersonsConnections implements attempt.Persons.
 func (e *ending) PersonsConnections(ctx context.Context, of org.Tenant, person string) ([]string, error) {
 	all, err := e.w.conns.PersonsConnections(ctx, of, person)
-	slices.Reverse(all) // their order must not matter
+	slices.Reverse(all) // the order of IDs must not matter
 	return append(e.more, all...), err
 }
 

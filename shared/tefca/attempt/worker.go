@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxConcurrent is the number of an attempt's facilities that are read concurrently.
+// maxConcurrent is the maximum number of an attempt's facilities that are read concurrently.
 const maxConcurrent = 4
 
 // WorkStore stores the worker's results.
@@ -26,11 +26,11 @@ type WorkStore interface {
 	Facilities
 	Saver
 
-	// SaveFacility creates an attempt's facility or replaces revision f.Rev of it. It returns fault.Conflict if the
-	// facility already exists or has changed.
+	// SaveFacility creates an attempt's facility or replaces the facility's revision f.Rev. It returns fault.Conflict
+	// if the facility already exists or has changed.
 	SaveFacility(ctx context.Context, tenant org.Tenant, attemptID string, f Facility) error
-	// Known returns the ID of the connection stored for a vault key and a facility, or "" if there is none. If such a
-	// connection was erased within the last attempt lifetime, erased is the time of the erasure.
+	// Known returns the ID of the connection stored for a vault key and a facility, or "" if no connection is stored.
+	// If such a connection was erased within the last attempt lifetime, erased is the time of the erasure.
 	Known(ctx context.Context, tenant org.Tenant, vaultKey, facilityID string) (connectionID string,
 		erased time.Time, err error)
 	// Connection returns a connection, using a consistent read. It returns fault.NotFound if the connection does not
@@ -39,8 +39,8 @@ type WorkStore interface {
 	// TokenVersion returns the version of a connection's token set, using a consistent read, even if the connection has
 	// ended. It returns 0 if the connection never had tokens.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// Conclude stores a conclusion in one transaction. It returns fault.Conflict if one of the rows has changed since it
-	// was read, or if the person has been connected at the facility since.
+	// Conclude stores a conclusion in one transaction. It returns fault.Conflict if one of the rows has changed since
+	// it was read, or if the person has since been connected at the facility.
 	Conclude(ctx context.Context, c Conclusion) error
 }
 
@@ -72,7 +72,7 @@ type Worker struct {
 	Reader   Reader
 	Cache    Cache
 	Remover  Remover
-	Fixtures map[string]records.Feed // synthetic records to add to those in test mode, by name
+	Fixtures map[string]records.Feed // synthetic records to add to test mode's records, by name
 	Sealer   tokens.Sealer           // uses AssertionPurpose
 	Vault    tokens.Vault
 	Hashing  secret.Keyring // hashes external IDs
@@ -82,8 +82,8 @@ type Worker struct {
 }
 
 // Process advances an attempt if it is due. It queries the network for facilities with records, reads the chosen
-// facilities' records, and deletes the identity once it has expired. It may be called concurrently by any number of
-// workers. An error is an internal failure and never contains data about the person.
+// facilities' records, and deletes the identity once the identity has expired. Any number of workers may call Process
+// concurrently. An error is an internal failure and never contains data about the person.
 func (w Worker) Process(ctx context.Context, tenant org.Tenant, id string) error {
 	a, err := w.Store.Attempt(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -104,8 +104,8 @@ func (w Worker) Process(ctx context.Context, tenant org.Tenant, id string) error
 	return nil
 }
 
-// reschedule stores when an attempt is next due: when the first lease on a chosen facility expires, or otherwise when
-// the identity expires. If the identity has expired, reschedule deletes it. The sweeper runs every minute.
+// reschedule stores when an attempt is next due: when the first lease on a chosen facility expires, or, without a
+// lease, when the identity expires. If the identity has expired, reschedule deletes it. The sweeper runs every minute.
 func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) error {
 	return retry.OnConflict(ctx, retry.Tries, func() error {
 		a, err := w.Store.Attempt(ctx, tenant, id)
@@ -140,7 +140,7 @@ func dueAt(a Attempt, known []Facility, now time.Time) time.Time {
 	return at
 }
 
-// deleteLocals deletes the facilities' identifiers of the person.
+// deleteLocals deletes the facilities' identifiers for the person.
 func (w Worker) deleteLocals(ctx context.Context, a Attempt, known []Facility) error {
 	for _, f := range known {
 		if len(f.Local) == 0 {

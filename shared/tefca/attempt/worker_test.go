@@ -81,13 +81,13 @@ func TestLocateFailsAttemptWhenNetworkFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err    error
-		told   bool // whether a facility has been reported already
+		told   bool // whether a facility has already been reported
 		passes time.Duration
 		gone   bool // whether the network has been removed from the configuration
 		status attempt.Status
 		cause  string
 		code   fault.Code
-		action string // the suggested action or a part of it
+		action string // the suggested action, or part of it
 	}{
 		"it does not answer": {
 			err: tefca.ErrUnavailable, status: attempt.Failed, cause: "network_unavailable",
@@ -187,7 +187,7 @@ func TestFailedFacilityStoresReason(t *testing.T) {
 	}
 }
 
-// TestWorkerStoresNothingWhenLeaseIsLost covers a facility that another worker has leased meanwhile.
+// TestWorkerStoresNothingWhenLeaseIsLost covers a facility that another worker has leased in the meantime.
 func TestWorkerStoresNothingWhenLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -283,7 +283,7 @@ func TestReadContinuesAfterIdentityExpires(t *testing.T) {
 	}
 }
 
-// TestFixturesAreStoredOnlyInTestMode also checks that nothing is read in a mode without a network.
+// TestFixturesAreStoredOnlyInTestMode also checks that a worker reads nothing in a mode without a network.
 func TestFixturesAreStoredOnlyInTestMode(t *testing.T) {
 	t.Parallel()
 	w, live := newWorld(t), org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/tefca/facilitated/udap"
 )
 
-// maxMetadataAge is the maximum time for which a facility's metadata is trusted, unless it expires sooner. It limits
-// how long a facility whose keys were stolen is still queried.
+// maxMetadataAge is the maximum time for which a facility's metadata is trusted, unless the metadata expires sooner. It
+// limits how long the service still queries a facility whose keys were stolen.
 const maxMetadataAge = time.Hour
 
 // Scopes in the syntax of SMART App Launch 1 and 2. Locating a person requires access only to the Patient resource.
@@ -31,11 +31,11 @@ var errScopes = fmt.Errorf("facilitated: no scope of a patient's record: %w", te
 type facility struct {
 	place Place
 
-	turn  chan struct{} // has capacity one; whoever fills it may access known
+	turn  chan struct{} // has capacity one; the goroutine that fills it may access known
 	known registration
 }
 
-// registration is the service's client registration at a facility's authorization server, along with the server's
+// registration is the service's client registration at a facility's authorization server, together with the server's
 // metadata.
 type registration struct {
 	server   udap.Server
@@ -43,7 +43,7 @@ type registration struct {
 	until    time.Time
 }
 
-// registered returns the client registration at a facility. It registers the service if there is no valid registration.
+// registered returns the client registration at a facility. It registers the service if no registration is valid.
 // refused is a registration that the facility has just rejected.
 func (n *Network) registered(ctx context.Context, f *facility, refused registration) (registration, error) {
 	select {
@@ -108,9 +108,9 @@ func (n *Network) token(ctx context.Context, f *facility, who tefca.Assertion,
 	}
 }
 
-// scopes returns the scopes to request from a server, given those it supports. It requests wildcards only if they are
-// supported (the guide, "Scope negotiation"). If the server lists no scopes, it returns those that TEFCA mode grants.
-// whole is empty if the server supports no usable scope.
+// scopes returns the scopes to request from a server, given the scopes that the server supports. It requests wildcards
+// only if the server supports them (the guide, "Scope negotiation"). If the server lists no scopes, the result is the
+// scopes that TEFCA mode grants. whole is empty if the server supports no usable scope.
 func scopes(known []string) (whole, patient string) {
 	switch {
 	case len(known) == 0, slices.Contains(known, wholeRecord):

@@ -11,8 +11,8 @@ import (
 
 // Supported authorization extensions, with their purposes of use.
 const (
-	extensionB2B = "hl7-b2b"   // see the guide, "B2B Authorization Extension Object"
-	extensionIAS = "tefca_ias" // see RCE, SOP "Facilitated FHIR Implementation" 2.0 (draft), table 4
+	extensionB2B = "hl7-b2b"   // specified in the guide, "B2B Authorization Extension Object"
+	extensionIAS = "tefca_ias" // specified in RCE, SOP "Facilitated FHIR Implementation" 2.0 (draft), table 4
 	purpose      = "urn:oid:2.16.840.1.113883.3.7204.1.5.2.1#T-IAS"
 	purposeIAS   = "T-IAS" // the only value that tefca_ias allows
 )
@@ -23,8 +23,8 @@ const (
 	sop2 = "2.0"
 )
 
-// errExtensions means that a facility either does not support tefca_ias, so no identity may be sent to it, or requires
-// an unsupported extension.
+// errExtensions means that a facility either does not support tefca_ias, so no identity may be sent to the facility, or
+// requires an unsupported extension.
 var errExtensions = fmt.Errorf("facilitated: not the authorization extensions that can be given: %w", tefca.ErrRefused)
 
 // satisfies reports whether the network supports all extensions that a server requires.
@@ -43,7 +43,7 @@ type b2b struct {
 }
 
 // ias is the tefca_ias extension. It omits the optional consent_reference, because the service has no URL at which
-// others could read a consent.
+// other parties could read a consent.
 type ias struct {
 	Version       string        `json:"version"`
 	Purpose       string        `json:"purpose_of_use,omitempty"` // only in version 1.0 of the SOP
@@ -54,7 +54,7 @@ type ias struct {
 }
 
 // extensions returns the authorization extensions for a token request: the identity as signed by its provider, and the
-// same person as a FHIR resource. It omits hl7-b2b only if the server does not support it.
+// same person as a FHIR resource. It omits hl7-b2b only if the server does not support that extension.
 func (n *Network) extensions(at Place, server udap.Server, who tefca.Assertion) map[string]any {
 	stated := ""
 	if at.SOP == sop1 {

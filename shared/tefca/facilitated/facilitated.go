@@ -5,10 +5,10 @@
 //
 // UDAP is a standard (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). The extension
 // tefca_ias is a draft (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026). No standard defines
-// how a facility reports that it found no matching person or several; Locate documents this package's interpretation.
-// There is also no standard for querying a record locator for FHIR endpoints: the operation $rls of networks aligned
-// with CMS has no agreed format. The facilities are therefore listed in the configuration. None of this has been tested
-// with a real facility.
+// how a facility reports that it found no matching person or several matching persons; Locate documents this package's
+// interpretation. No standard covers querying a record locator for FHIR endpoints either: the operation $rls of
+// networks aligned with CMS has no agreed format. The facilities are therefore listed in the configuration. The package
+// has not been tested with a real facility.
 package facilitated
 
 import (
@@ -30,9 +30,9 @@ import (
 
 // Config is the operator's configuration of the network.
 type Config struct {
-	ClientURI        string   `json:"client_uri"` // URI contained in the certificate; for TEFCA it ends in #T-IAS
+	ClientURI        string   `json:"client_uri"` // URI contained in the certificate; for TEFCA, the URI ends in #T-IAS
 	ClientName       string   `json:"client_name"`
-	Contacts         []string `json:"contacts"`          // URIs, including a mailto
+	Contacts         []string `json:"contacts"`          // URIs, including a mailto URI
 	OrganizationID   string   `json:"organization_id"`   // a URI: the service's home community ID
 	OrganizationName string   `json:"organization_name"` // displayed to facilities
 	ConsentPolicy    []string `json:"consent_policy"`    // URIs of the policies that state the level of assurance
@@ -48,7 +48,7 @@ type Place struct {
 	City     string   `json:"city"`
 	State    string   `json:"state"`
 	FHIRBase string   `json:"fhir_base"` // base URL, spelled exactly as in the facility's certificate
-	Origins  []string `json:"origins"`   // origins of its authorization server, if different from the base URL's
+	Origins  []string `json:"origins"`   // origins of the authorization server, if not the base URL's
 	SOP      string   `json:"sop"`       // version of the SOP "Facilitated FHIR Implementation": 1.0 or 2.0 (default)
 }
 
@@ -65,7 +65,7 @@ type Network struct {
 	config  Config
 	portals source.Portals
 	client  udap.Client
-	known   map[string]*facility // by facility ID
+	known   map[string]*facility // facilities by facility ID
 	now     func() time.Time
 }
 
@@ -133,7 +133,7 @@ func (*Network) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]t
 	return nil, errNoDocument
 }
 
-// Retrieve implements tefca.Network. It always fails, because there are no documents.
+// Retrieve implements tefca.Network. It always returns an error, because a FHIR network has no documents.
 func (*Network) Retrieve(context.Context, tefca.Assertion, tefca.Facility, tefca.Document, int64) ([]byte, error) {
 	return nil, errNoDocument
 }

@@ -159,8 +159,8 @@ func TestNetworkRegistersAgainWhenClientIsUnknown(t *testing.T) {
 	})
 }
 
-// TestOpenFailsOnUntrustedMetadata pairs each misbehaviour of a facility with the resulting error. No identity may be
-// sent to a server that has not proven to be the facility.
+// TestOpenFailsOnUntrustedMetadata pairs each misbehaviour of a facility with the resulting error. The service must not
+// send an identity to a server that has not proven that it is the facility.
 func TestOpenFailsOnUntrustedMetadata(t *testing.T) {
 	t.Parallel()
 	for switches, c := range map[string]struct {
@@ -205,7 +205,7 @@ func TestErrorsAndLogsOmitPersonalData(t *testing.T) {
 		who := identityProvider().assertion(t, maple(t))
 		w := newWorld(t, "udap:slow", "udap:other-patient", "udap:redirect", "udap:refuses", "udap:wrong-san", "",
 			"no-patient")
-		secretive := func(out http.ResponseWriter, r *http.Request) { // echoes everything that it receives
+		secretive := func(out http.ResponseWriter, r *http.Request) { // echoes every request that the handler receives
 			_ = r.ParseForm()
 			out.WriteHeader(http.StatusBadRequest)
 			_ = json.NewEncoder(out).Encode(map[string]any{

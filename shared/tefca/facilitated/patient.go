@@ -24,7 +24,7 @@ type patient struct {
 	Identifier []identifier `json:"identifier"`
 }
 
-// relatedPerson is the user as a RelatedPerson resource. The user is also the patient.
+// relatedPerson is the user as a RelatedPerson resource. The user and the patient are the same person.
 type relatedPerson struct {
 	demographics
 

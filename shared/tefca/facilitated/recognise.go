@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxPatient is the maximum size in bytes of a Patient resource or a page of them.
+// maxPatient is the maximum size, in bytes, of a Patient resource or of a page of Patient resources.
 const maxPatient = 1 << 20
 
 var (
@@ -26,9 +26,9 @@ var (
 	errRecord  = fmt.Errorf("facilitated: the Patient cannot be read: %w", tefca.ErrContent)
 )
 
-// verifiedPatient returns the ID of the patient whose record a token gives access to. Before anything else is read, it
-// compares the patient with the requested person (tefca.Person.Is). It returns an error if there are several patients
-// or if the patient is a different person, because a facility's mistake would otherwise disclose another person's
+// verifiedPatient returns the ID of the patient to whose record a token gives access. Before anything else is read, it
+// compares the patient with the requested person (tefca.Person.Is). It returns an error if the token gives access to
+// several patients or to a different person, because a facility's mistake would otherwise disclose another person's
 // record.
 func (n *Network) verifiedPatient(ctx context.Context, base string, granted udap.Granted,
 	who tefca.Person,
@@ -47,7 +47,7 @@ func (n *Network) verifiedPatient(ctx context.Context, base string, granted udap
 	return id, fault.Spot{Step: fault.StepPatient, Host: fault.HostOf(base)}.Failed(err)
 }
 
-// onlyPatient looks up the patient that a token gives access to, for token responses that do not name it.
+// onlyPatient looks up the patient to whom a token gives access, for token responses that do not name the patient.
 func onlyPatient(ctx context.Context, server source.Server) (id string, err error) {
 	page, err := server.Search(ctx, "Patient", nil, maxPatient)
 	if err != nil {
@@ -99,8 +99,9 @@ func isPerson(ctx context.Context, server source.Server, id string, who tefca.Pe
 	return errOther
 }
 
-// unread returns the error for a Patient resource that could not be read: tefca.ErrUnavailable for network and server
-// errors, and errRecord otherwise, because the token response named a patient that the server then refused to return.
+// unread returns the error for a Patient resource that could not be read. It returns tefca.ErrUnavailable for network
+// and server errors, and errRecord otherwise, because the token response named a patient that the server then refused
+// to return.
 func unread(err error) error {
 	failed, ok := errors.AsType[*fhir.RequestError](err)
 	switch {

@@ -167,7 +167,7 @@ func (w *wire) count(end string) int {
 	return n
 }
 
-// hosts returns the hosts that received a bearer token and those that received an identity.
+// hosts returns the hosts that received a bearer token and the hosts that received an identity.
 func (w *wire) hosts() (bearer, identity []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

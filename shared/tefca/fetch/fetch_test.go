@@ -209,8 +209,8 @@ func TestReaderPrefersNewestDocuments(t *testing.T) {
 	}
 }
 
-// crowded takes a second for each document, and records the limits of documents in transit and the size of those
-// retrieved.
+// crowded takes a second for each document. It records the limits of documents in transit and the size of retrieved
+// documents.
 type crowded struct {
 	network
 
@@ -269,7 +269,7 @@ func TestReaderReservesMemoryForDocumentsInTransit(t *testing.T) {
 	}
 }
 
-// TestSimulatedDocumentsAreAboutRequestedPerson checks that no simulated document is lost for belonging to another
+// TestSimulatedDocumentsAreAboutRequestedPerson checks that no simulated document is lost because it belongs to another
 // person.
 func TestSimulatedDocumentsAreAboutRequestedPerson(t *testing.T) {
 	t.Parallel()

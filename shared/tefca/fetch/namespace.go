@@ -8,13 +8,13 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// names maps the converter's IDs and references to facility-specific IDs. Within a resource, each occurs only as a
-// complete JSON string.
+// names maps the converter's IDs and references to facility-specific IDs. Within a resource, each ID or reference
+// occurs only as a complete JSON string.
 type names map[string]string
 
 // namesIn derives facility-specific IDs for resources, each given as "Type/id". Facilities may state the same fact
-// about a patient with the same identifiers, and an organisation stores their exports side by side. The same documents
-// from a facility always yield the same IDs.
+// about a patient with the same identifiers, and an organisation stores these facilities' exports side by side. The
+// same documents from a facility always yield the same IDs.
 func namesIn(facility string, resources iter.Seq[string]) names {
 	own := names{}
 	for reference := range resources {
@@ -33,7 +33,7 @@ func (own names) replace(resource []byte) {
 			return
 		}
 		if id, known := own[string(rest[:end])]; known {
-			copy(rest[end-len(id):end], id) // both are UUIDs, so their lengths are equal
+			copy(rest[end-len(id):end], id) // both IDs are UUIDs, so their lengths are equal
 		}
 		rest = rest[end+1:]
 	}

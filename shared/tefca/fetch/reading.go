@@ -34,8 +34,8 @@ func newReading(who tefca.Person, facility string) *reading {
 	return r
 }
 
-// convertible returns the documents that the list declares as CDA, and counts the others. Lists also contain scans and
-// pictures, and retrieving such a document may cause the facility to generate it.
+// convertible returns the documents that the list declares as CDA, and counts all other documents. Lists also contain
+// scans and pictures, and retrieving such a document may cause the facility to generate it.
 func (r *reading) convertible(listed []tefca.Document) []tefca.Document {
 	return slices.DeleteFunc(listed, func(d tefca.Document) bool {
 		kind := strings.ToLower(d.Type)
@@ -48,7 +48,7 @@ func (r *reading) convertible(listed []tefca.Document) []tefca.Document {
 }
 
 // reserve waits until there is room for a document of the listed size and returns the maximum size to retrieve. If the
-// document can't fit, it is counted as a loss and reserve returns 0.
+// document can't fit, reserve counts it as a loss and returns 0.
 func (r *reading) reserve(listed int64) (room int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +80,7 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 	defer r.mu.Unlock()
 	r.asked -= room
 	r.room.Broadcast()
-	// The document exceeds the room left by the others, not the limit for a single document.
+	// The document exceeds the room left by other documents, not the limit for a single document.
 	if errors.Is(err, tefca.ErrTooLarge) && room < atMost(document.Size) {
 		r.lost["limit"]++
 		return
@@ -96,8 +96,9 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 	r.taken++
 }
 
-// loseListed counts the entries missing from the facility's list. Without a tefca.ListError, their number is unknown.
-// It logs the faulty attribute, which the facility must correct, but no document or patient ID.
+// loseListed counts the entries missing from the facility's list. Without a tefca.ListError, the number of missing
+// entries is unknown. loseListed logs the faulty attribute, which the facility must correct, but does not log a
+// document or patient ID.
 func (r *reading) loseListed(ctx context.Context, err error) {
 	list, ok := errors.AsType[*tefca.ListError](err)
 	if !ok {
@@ -107,7 +108,7 @@ func (r *reading) loseListed(ctx context.Context, err error) {
 	r.last = err
 	for _, l := range list.Lost {
 		r.lost[lossOf(l.Err)] += l.Count
-		if !errors.Is(l.Err, tefca.ErrOtherPerson) { // logOtherPersons logs these
+		if !errors.Is(l.Err, tefca.ErrOtherPerson) { // logOtherPersons logs these documents
 			r.tell(ctx, l)
 		}
 	}

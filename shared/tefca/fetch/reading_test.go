@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestReaderDerivesDistinctResourceIDsPerFacility reads two simulated hospitals with documents that state the same
+// TestReaderDerivesDistinctResourceIDsPerFacility reads documents from two simulated hospitals that state the same
 // facts.
 func TestReaderDerivesDistinctResourceIDsPerFacility(t *testing.T) {
 	t.Parallel()
@@ -89,7 +89,8 @@ func TestReaderChangesOnlyIDsAndReferences(t *testing.T) {
 	}
 }
 
-// readIDs reads a facility's record and returns the IDs of its resources. Every reference must point to one of them.
+// readIDs reads a facility's record and returns the IDs of its resources. Every reference must point to one of these
+// resources.
 func readIDs(t *testing.T, n tefca.Network, who tefca.Assertion, at tefca.Facility) []string {
 	t.Helper()
 	content, err := fetch.Reader{}.Read(t.Context(), n, who, at)

@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Causes that code refers to by name. All others appear only in the table below.
+// Code refers to these causes by name. All other causes appear only in the table below.
 const (
 	causeDeclined     = "declined"
 	causeUnavailable  = "provider_unavailable"
@@ -65,7 +65,7 @@ func unanswered() fault.Causes {
 	}
 }
 
-// unusable returns the causes for responses that can't be trusted or that confirm too little.
+// unusable returns the causes for responses that can't be trusted or that confirm too few facts.
 func unusable() fault.Causes {
 	return fault.Causes{
 		causeIssuer: {
@@ -114,7 +114,7 @@ func failed(cause string, because error) error { return causes().Failed(cause, b
 // invalid returns the error for an id_token that failed the named check.
 func invalid(check string) error { return failed(causeToken, checkError(check)) }
 
-// checkError names the check that an id_token failed. It is only logged, never displayed.
+// checkError names the check that an id_token failed. The name is only logged, never displayed.
 type checkError string
 
 // Error implements error.
@@ -123,7 +123,7 @@ func (e checkError) Error() string { return string(e) }
 // Failure returns the class for a log line (fault.Spot).
 func (e checkError) Failure() (class string, status int) { return "id_token_" + string(e), 0 }
 
-// Unavailable returns the error for a provider that sent no response or an unusable one.
+// Unavailable returns the error for a provider that sent no response or an unusable response.
 func Unavailable(because error) error { return failed(causeUnavailable, because) }
 
 // Unproven returns the error for a client that can't authenticate itself to the provider.
@@ -151,8 +151,8 @@ func Refused(code string, because error) error {
 	return failed(causeRefused, because)
 }
 
-// CauseOf returns the cause of a failed verification as a stable word, or "" if err has none.
+// CauseOf returns the cause of a failed verification as a stable word, or "" if err has no cause.
 func CauseOf(err error) string { return fault.Of(err).Cause }
 
-// ActionOf returns the remedy that is suggested to the integration's operator for a cause.
+// ActionOf returns the remedy for a cause, as suggested to the integration's operator.
 func ActionOf(cause string) string { return causes()[cause].Action }

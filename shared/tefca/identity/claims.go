@@ -15,13 +15,14 @@ const (
 	// skew is the tolerated difference between clocks.
 	skew = time.Minute
 	// maxLife is the maximum lifetime of a token. Providers use minutes; a token valid for a month proves nothing about
-	// today.
+	// the present.
 	maxLife = 24 * time.Hour
 	// maxSubject is the maximum length of sub (OpenID Connect Core 1.0 section 2).
 	maxSubject = 255
 )
 
-// claims holds a JSON object's members. Each is parsed when it is read; a member of the wrong type counts as missing.
+// claims holds a JSON object's members. Each member is parsed when it is read; a member of the wrong type counts as
+// missing.
 type claims map[string]any
 
 func (c claims) has(name string) bool { _, there := c[name]; return there }
@@ -106,7 +107,7 @@ func (a Authority) Assert(token Token, keys jws.Keys, nonceHash string, now time
 	return made, err
 }
 
-// mismatch returns the name of a claim that does not match the request, or "" if all match.
+// mismatch returns the name of a claim that does not match the request, or "" if all claims match.
 func (p Provider) mismatch(said claims, nonceHash string) string {
 	subject, nonce := said.text("sub"), said.text("nonce")
 	switch {
@@ -132,9 +133,9 @@ func (p Provider) addressed(said claims) bool {
 	return len(ours) > 0 && (len(ours) == len(named) || said.text("azp") == p.ClientID)
 }
 
-// signedIn reports whether the person signed in after the browser was redirected, or at most max_age before. Providers
-// that receive max_age must return auth_time (OpenID Connect Core 1.0 section 2, auth_time), but not all providers
-// enforce max_age.
+// signedIn reports whether the person signed in after the browser was redirected, or at most max_age before the
+// redirect. Providers that receive max_age must return auth_time (OpenID Connect Core 1.0 section 2, auth_time), but
+// not all providers enforce max_age.
 func (a Authority) signedIn(said claims, now time.Time) bool {
 	oldest := a.AskedAt.Add(-time.Duration(a.Provider.MaximumAge()) * time.Second)
 	at, ok := said.date("auth_time")

@@ -15,7 +15,7 @@ func TestAssertChecksTokenClaims(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		changes object // a nil value removes a claim
-		check   string // the failed check; "" if the token is valid
+		check   string // name of the failed check; "" if the token is valid
 	}{
 		"as they are":                    {object{}, ""},
 		"the client id":                  {object{"aud": clientID}, ""},
@@ -93,12 +93,12 @@ func TestAssertRejectsTokenFromOtherSignIn(t *testing.T) {
 	}
 }
 
-// TestAssertChecksTimesToSecond tests each limit, one second before it and one second after it.
+// TestAssertChecksTimesToSecond tests each limit, one second before the limit and one second after it.
 func TestAssertChecksTimesToSecond(t *testing.T) {
 	t.Parallel()
 	const second, skew = time.Second, time.Minute
 	for name, test := range map[string]struct {
-		issued, starts, ends time.Duration // relative to now; a starts of 0 omits the claim
+		issued, starts, ends time.Duration // relative to now; if starts is 0, the claim is omitted
 		cause, check         string
 	}{
 		"just issued, ahead of us":    {skew, 0, time.Hour, "", ""},
@@ -139,15 +139,15 @@ func TestAssertChecksTimesToSecond(t *testing.T) {
 	}
 }
 
-// TestAssertRejectsSignInOlderThanMaxAge tests each limit, one second before it and one second after it. The time that
-// the browser spends at the provider does not make the sign-in older.
+// TestAssertRejectsSignInOlderThanMaxAge tests each limit, one second before the limit and one second after it. The
+// time that the browser spends at the provider does not make the sign-in older.
 func TestAssertRejectsSignInOlderThanMaxAge(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute
 	asked := now.Add(-20 * minute)
 	for name, test := range map[string]struct {
 		maxAge int
-		said   any // nil to omit the claim
+		said   any // nil omits the claim
 		good   bool
 	}{
 		"while the browser was away":  {0, asked.Add(minute).Unix(), true},

@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzClaims signs arbitrary claims with the issuer's key. Accepted claims must meet every condition for an assertion;
-// all others must fail with a cause.
+// all other claims must fail with a cause.
 func FuzzClaims(f *testing.F) {
 	for _, said := range shapes() {
 		raw, err := json.Marshal(said)

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// CallbackPath is the callback URL's path, relative to the base URL. The provider's ID follows it.
+// CallbackPath is the callback URL's path, relative to the base URL. The provider's ID follows this path.
 const CallbackPath = "/bridge/tefca/identity/callback"
 
 // The service's identifiers at the simulated identity provider (infra/sandbox/identity).
@@ -21,9 +21,9 @@ const (
 	SimulatedAudience = "urn:oid:2.999.1" // home community ID in the arc reserved for examples (ITU-T X.660)
 )
 
-// Provider is an identity provider as configured by an operator; TEFCA calls it a credential service provider. It is
-// trusted by contract. Only this configuration determines the trusted issuer, the audience, and the meaning of
-// assurance levels.
+// Provider is an identity provider as configured by an operator; TEFCA calls such a provider a credential service
+// provider. A provider is trusted by contract. Only this configuration determines the trusted issuer, the audience, and
+// the meaning of assurance levels.
 type Provider struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"` // displayed to patients
@@ -36,22 +36,22 @@ type Provider struct {
 	Audiences []string  `json:"audiences"`
 	Scope     string    `json:"scope"`
 	ACRValues string    `json:"acr_values,omitempty"` // requested acr values, space-separated, in order of preference
-	MaxAge    int       `json:"max_age,omitempty"`    // in seconds; 0 means defaultMaxAge
+	MaxAge    int       `json:"max_age,omitempty"`    // seconds; 0 means defaultMaxAge
 	Assurance Assurance `json:"assurance"`
 }
 
 // Assurance describes how a provider's tokens state the identity assurance level (NIST SP 800-63A). A level stated in
-// verified_claims or in the claim always counts; if there are several, the lowest applies. The other fields list
-// further values that mean level 2.
+// verified_claims or in the claim always counts; if a token states several levels, the lowest applies. The other fields
+// list further values that mean level 2.
 type Assurance struct {
-	Claim      string   `json:"claim,omitempty"`      // claim that states the level; default identity_assurance_level
+	Claim      string   `json:"claim,omitempty"`      // claim that states the level; default: identity_assurance_level
 	ACR        []string `json:"acr,omitempty"`        // acr values that mean level 2
 	Frameworks []string `json:"frameworks,omitempty"` // trust frameworks in verified_claims that mean level 2
-	// Implied means that, by contract, every token has level 2 even if it does not state a level, as in the RCE's own
-	// example.
+	// Implied means that, by contract, every token has level 2 even if the token does not state a level, as in the
+	// RCE's own example.
 	Implied bool `json:"implied,omitempty"`
-	// Contacts means that, by contract, every e-mail address and telephone number in a token is verified, even if the
-	// token does not state so (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.9 a).
+	// Contacts means that, by contract, every email address and telephone number in a token is verified, even if the
+	// token does not state this (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.9 a).
 	Contacts bool `json:"contacts,omitempty"`
 }
 
@@ -64,10 +64,11 @@ func Simulated(baseURL string) Provider {
 	}
 }
 
-// Callback returns the redirect URI for the provider. It is different for each provider (RFC 9700 section 4.4.2).
+// Callback returns the redirect URI for the provider. Each provider has a different redirect URI (RFC 9700 section
+// 4.4.2).
 func (p Provider) Callback(baseURL string) string { return baseURL + CallbackPath + "/" + p.ID }
 
-// defaultMaxAge is the default maximum age of the person's sign-in at the provider, in seconds, when the browser is
+// defaultMaxAge is the default maximum age, in seconds, of the person's sign-in at the provider when the browser is
 // redirected there. Devices are shared, so an older session might belong to the device's previous user.
 const defaultMaxAge = 300
 
@@ -83,17 +84,17 @@ type Request struct {
 }
 
 // Authority holds provider data that is pinned when the browser is redirected, so that the response can't choose the
-// token endpoint or the trusted keys (RFC 9700 section 4.4). It contains no secrets.
+// token endpoint or the trusted keys (RFC 9700 section 4.4). An Authority contains no secrets.
 type Authority struct {
 	Provider      Provider  `json:"provider"`
 	RedirectURI   string    `json:"redirect_uri"`
 	TokenEndpoint string    `json:"token_endpoint"`
 	KeySet        string    `json:"jwks_uri"`
 	IssRequired   bool      `json:"iss_required"` // whether the response must contain iss (RFC 9207)
-	AskedAt       time.Time `json:"asked_at"`     // time of the redirect, relative to which max_age applies
+	AskedAt       time.Time `json:"asked_at"`     // time of the redirect, to which max_age is relative
 }
 
-// Return holds the parameters of a provider's redirect and the data that was stored for it in the attempt.
+// Return holds the parameters of a provider's redirect and the data that the attempt stored for this redirect.
 type Return struct {
 	Provider string // provider named in the callback URL
 

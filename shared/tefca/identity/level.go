@@ -18,7 +18,7 @@ const (
 )
 
 // verified returns a token's verified claims and their level. If the token contains verified_claims, all other claims
-// are self-asserted and are ignored. If verified_claims has several elements, only the first one that reaches the
+// are self-asserted and are ignored. If verified_claims has several elements, only the first element that reaches the
 // required level is used. Elements with a lower level neither reduce the level nor add claims.
 func (a Assurance) verified(said claims) (vouched claims, level int) {
 	stated, isStated := a.stated(said)
@@ -44,14 +44,14 @@ func (a Assurance) verified(said claims) (vouched claims, level int) {
 	return nil, 0
 }
 
-// stated returns the level stated in the token's own claim. A level that can't be parsed is 0.
+// stated returns the level stated in the token's own claim. A level that can't be parsed counts as 0.
 func (a Assurance) stated(said claims) (level int, ok bool) {
 	name := cmp.Or(a.Claim, "identity_assurance_level")
 	return levelOf(said[name]), said.has(name)
 }
 
-// framework returns the level of a verification. This is the stated level if the trust framework defines levels, or
-// otherwise the level configured for the framework.
+// framework returns the level of a verification. The result is the stated level if the trust framework defines levels,
+// or otherwise the level configured for the framework.
 func (a Assurance) framework(verification claims) int {
 	trust := verification.text("trust_framework")
 	lower, hasLevel := strings.ToLower(trust), verification.has("assurance_level")

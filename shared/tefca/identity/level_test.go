@@ -33,7 +33,7 @@ func TestAssertAcceptsLevelSpellings(t *testing.T) {
 			if claim == "" {
 				claim = "identity_assurance_level"
 			}
-			claims[claim], claims["acr"] = value, "known" // a stated level takes precedence over an implied one
+			claims[claim], claims["acr"] = value, "known" // a stated level takes precedence over an implied level
 			made, err := assert(a, token(t, claims), now)
 			if want == 0 {
 				refused(t, err, "level_too_low", "")

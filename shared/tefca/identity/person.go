@@ -20,9 +20,9 @@ const (
 )
 
 // person extracts the demographics used to query a network. It accepts three forms of claims, which mostly use the same
-// names: the flat claims of CMS-aligned networks, those of the RCE's SOP, and those inside verified_claims
-// (docs/operate/tefca.md). If isVouched is set, e-mail addresses and telephone numbers count as verified even if no
-// claim states it.
+// names: the flat claims of CMS-aligned networks, the claims of the RCE's SOP, and the claims inside verified_claims
+// (docs/operate/tefca.md). If isVouched is set, email addresses and telephone numbers count as verified even if no
+// claim says that they are.
 func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	found := tefca.Person{
 		Given: said.clean("given_name"), Middle: said.clean("middle_name"), Family: said.clean("family_name"),
@@ -45,8 +45,8 @@ func (c claims) clean(name string) string {
 	return text
 }
 
-// contact returns a verified e-mail address or telephone number. Unverified ones are self-asserted and must not be sent
-// to a network. Some providers send true as a string.
+// contact returns a verified email address or telephone number. Unverified contacts are self-asserted and must not be
+// sent to a network. Some providers send true as a string.
 func (c claims) contact(name string, isVouched bool) string {
 	if flag := name + "_verified"; c.has(flag) {
 		isVouched = c[flag] == true || c[flag] == "true"
@@ -58,19 +58,19 @@ func (c claims) contact(name string, isVouched bool) string {
 }
 
 // birthDate returns the date of birth if it is complete. OpenID Connect allows providers to omit the year, or
-// everything but the year; such a date can't identify a person.
+// everything but the year; such an incomplete date can't identify a person.
 func birthDate(said claims, now time.Time) string {
 	text := said.clean("birthdate")
 	born, err := time.Parse(time.DateOnly, text)
-	// in some time zones it is already tomorrow
+	// in some time zones, the next day has already begun
 	if err != nil || born.Year() < oldest || born.After(now.Add(24*time.Hour)) {
 		return ""
 	}
 	return text
 }
 
-// addresses returns the current and former addresses. It returns none if the current address has neither a state nor a
-// postal code.
+// addresses returns the current and former addresses. If the current address has neither a state nor a postal code,
+// addresses returns nil.
 func addresses(said claims) []tefca.Address {
 	current := said.objects("address")
 	if len(current) == 0 || !isPlace(address(current[0])) {
@@ -88,8 +88,8 @@ func addresses(said claims) []tefca.Address {
 
 func isPlace(a tefca.Address) bool { return a.State != "" || a.PostalCode != "" }
 
-// address parses an address claim (OpenID Connect Core 1.0 section 5.1.1). The RCE's SOP has region in its table, but
-// regionality in its example.
+// address parses an address claim (OpenID Connect Core 1.0 section 5.1.1). The RCE's SOP uses the name region in its
+// table, but regionality in its example.
 func address(said claims) tefca.Address {
 	street := strings.NewReplacer("\r\n", ", ", "\n", ", ").Replace(strings.TrimSpace(said.text("street_address")))
 	return tefca.Address{
@@ -99,7 +99,7 @@ func address(said claims) tefca.Address {
 	}
 }
 
-// first returns the first of the named members that is not empty.
+// first returns the value of the first named member that is not empty.
 func (c claims) first(names ...string) string {
 	for _, name := range names {
 		if text := c.clean(name); text != "" {

@@ -36,7 +36,7 @@ func TestAssertReturnsSamePersonForEveryTokenForm(t *testing.T) {
 	}
 }
 
-// members lists a person's members by their path in a shape, with the expected result if the member has no usable
+// members lists a person's members by their path in a shape, with the result expected if the member has no usable
 // value.
 func members() []struct {
 	path     string
@@ -65,7 +65,7 @@ func members() []struct {
 	}
 }
 
-// odd returns values that are invalid for every member, including a missing one (absent).
+// odd returns values that are invalid for every member, including absent for a missing member.
 func odd() []any {
 	return []any{
 		absent{},
@@ -208,7 +208,7 @@ func TestAssertReadsFormerAddressesFromBothClaims(t *testing.T) {
 	}
 }
 
-// TestAssertReturnsOnlyVerifiedContacts checks that the verified claim takes precedence. If there is none,
+// TestAssertReturnsOnlyVerifiedContacts checks that the verified claim takes precedence. If the claim is missing,
 // verified_claims or the contract decides.
 func TestAssertReturnsOnlyVerifiedContacts(t *testing.T) {
 	t.Parallel()
@@ -263,8 +263,8 @@ func TestAssertReturnsOnlyVerifiedContacts(t *testing.T) {
 	}
 }
 
-// TestAssertIgnoresClaimsOutsideVerifiedClaims checks that flat claims are ignored if there are verified_claims,
-// because they are then self-asserted.
+// TestAssertIgnoresClaimsOutsideVerifiedClaims checks that flat claims are ignored if the token contains
+// verified_claims, because flat claims are then self-asserted.
 func TestAssertIgnoresClaimsOutsideVerifiedClaims(t *testing.T) {
 	t.Parallel()
 	said := cloned(t, shapes()["OIDC4IDA"])

@@ -12,11 +12,11 @@ import (
 const (
 	maxName    = 100
 	maxAddress = 2 << 10
-	maxMaxAge  = 3600 // in seconds
+	maxMaxAge  = 3600 // seconds
 )
 
-// Check rejects a configuration that can't work or that would trust too much. The error is fault.Invalid and names the
-// faulty member.
+// Check rejects a configuration that can't work or that would trust too much. Check returns a fault.Invalid that names
+// the faulty member.
 func (p Provider) Check() error {
 	for _, member := range []struct {
 		name string
@@ -39,17 +39,17 @@ func (p Provider) Check() error {
 	return nil
 }
 
-// hasIssuer reports whether the issuer is valid (OpenID Connect Core 1.0 section 2, "iss"). It must be an https URL
-// with a scheme, a host and optionally a path. In test mode http is also allowed; the outbound client's guard then
-// decides whether it can be reached.
+// hasIssuer reports whether the issuer is valid (OpenID Connect Core 1.0 section 2, "iss"). The issuer must be an https
+// URL with a scheme, a host and optionally a path. In test mode, http is also allowed; the outbound client's guard then
+// decides whether the URL can be reached.
 func (p Provider) hasIssuer() bool {
 	address, ok := parse(p.Issuer)
 	return ok && address.RawQuery == "" && !strings.HasSuffix(p.Issuer, "?") &&
 		(address.Scheme == "https" || address.Scheme == "http" && p.Mode == org.Test)
 }
 
-// Endpoint reports whether a URL from the issuer's metadata is acceptable. It must be https, unless the issuer itself
-// is http.
+// Endpoint reports whether a URL from the issuer's metadata is acceptable. The URL must be https, unless the issuer
+// itself is http.
 func (p Provider) Endpoint(text string) bool {
 	address, ok := parse(text)
 	return ok && (address.Scheme == "https" || address.Scheme == "http" && strings.HasPrefix(p.Issuer, "http://"))

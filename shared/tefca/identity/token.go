@@ -40,7 +40,7 @@ func Parse(token secret.Text) (Token, error) {
 	return Token{KeyID: signed.KeyID, text: token, signed: signed}, nil
 }
 
-// checkHeader returns the name of the check that a header fails, or "" if it passes.
+// checkHeader returns the name of the check that a header fails, or "" if the header passes every check.
 func checkHeader(token jws.Token) string {
 	header := claims(token.Header)
 	switch {
@@ -48,7 +48,7 @@ func checkHeader(token jws.Token) string {
 		// Only the pinned issuer's keys may be used.
 		return "own_key"
 	case header.has("typ") && !strings.EqualFold(header.text("typ"), "JWT"):
-		// Other types, such as at+jwt, may be signed with the same keys (RFC 8725 section 3.11).
+		// Tokens of other types, such as at+jwt, may be signed with the same keys (RFC 8725 section 3.11).
 		return "type"
 	case token.KeyID == "":
 		return string(jws.ErrUnknownKey)
@@ -59,7 +59,7 @@ func checkHeader(token jws.Token) string {
 // ParseKeys parses an issuer's key set.
 func ParseKeys(document []byte) (jws.Keys, error) { return verifier().ParseKeys(document) }
 
-// verify returns the token's claims if it was signed with the key that it refers to.
+// verify returns the token's claims if the token was signed with the key to which it refers.
 func (t Token) verify(keys jws.Keys) (claims, error) {
 	payload, err := t.signed.Verify(keys)
 	if err != nil {

@@ -26,12 +26,12 @@ var (
 type answer struct {
 	id          string            // ID of the request message
 	body        *element          // contents of soap:Body
-	attachments map[string][]byte // by content ID
+	attachments map[string][]byte // attachments by content ID
 }
 
 // fault is a SOAP fault. Its texts are discarded, because they may quote the request.
 type fault struct {
-	sender   bool // the sender caused the fault, not the receiver
+	sender   bool // the sender, not the receiver, caused the fault
 	security bool // has a WS-Security code: the assertion was rejected
 }
 
@@ -145,8 +145,8 @@ func decoded(part io.Reader, header textproto.MIMEHeader) ([]byte, error) {
 	return data, nil
 }
 
-// binary returns the content of an element, which is either base64 or a reference to an attachment (W3C, XOP, 2.1). A
-// reference to anything that is not attached is an error.
+// binary returns the content of an element, which is either base64 or a reference to an attachment (W3C, XOP, 2.1). It
+// returns an error for a reference to anything that is not attached.
 func (a answer) binary(e *element) ([]byte, error) {
 	if include := e.optionalChild(xopSpace, "Include"); include != nil {
 		escaped, isAttached := strings.CutPrefix(include.attribute("href"), "cid:")

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/tefca/ihe"
 )
 
-// answers contains handwritten responses in forms that gateways use but the profiles do not define. Each also contains
-// records that conform to the profiles.
+// answers contains handwritten responses in forms that gateways use but the profiles do not define. Each response also
+// contains records that conform to the profiles.
 //
 //go:embed testdata/answers
 var answers embed.FS
@@ -69,8 +69,8 @@ func TestDocumentsSkipsOnlyFaultyEntry(t *testing.T) {
 	}
 }
 
-// TestRetrieveAcceptsDifferentlySpelledIDs covers retrieve responses whose IDs are spelled differently from
-// those in the list.
+// TestRetrieveAcceptsDifferentlySpelledIDs covers retrieve responses whose IDs are spelled differently from the IDs in
+// the list.
 func TestRetrieveAcceptsDifferentlySpelledIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ media, repository, document string }{
@@ -119,8 +119,8 @@ func TestDiscoverySkipsOnlyFaultyRecord(t *testing.T) {
 }
 
 // TestLocateReportsUnansweredWhenRecordIsUnreadable covers a community that also returns a readable record, because it
-// is unknown which of the two is the person's. An unreadable record from an unknown community is attributed to its
-// gateway.
+// is unknown which of the two records is the person's. An unreadable record from an unknown community is attributed to
+// its gateway.
 func TestLocateReportsUnansweredWhenRecordIsUnreadable(t *testing.T) {
 	t.Parallel()
 	const other = "urn:oid:2.999.3"

@@ -7,8 +7,8 @@ import (
 	"regexp"
 )
 
-// Config lists the gateways and the identity that the service has there. It is part of TEFCA mode's configuration
-// (docs/operate/tefca.md). Without it there is no live network.
+// Config lists the gateways and the service's identity at these gateways. It is part of TEFCA mode's configuration
+// (docs/operate/tefca.md). Without a Config, there is no live network.
 type Config struct {
 	Home         string `json:"home"`         // the service's home community ID (HCID): urn:oid:…
 	Organization string `json:"organization"` // the service's name in the network's directory
@@ -28,7 +28,7 @@ type Gateway struct {
 	Communities []Community `json:"communities,omitempty"`
 }
 
-// Community is a community whose records a gateway serves. What a gateway states about any other community is not
+// Community is a community whose records a gateway serves. The gateway's statements about any other community are not
 // trusted.
 type Community struct {
 	Home  string `json:"home"` // home community ID, urn:oid:…; equals the facility's tefca_directory_id
@@ -36,7 +36,7 @@ type Community struct {
 	City  string `json:"city"`
 	State string `json:"state"` // two-letter code
 
-	// Settings adapts requests to the community. For a missing setting, the gateway's value or the default applies.
+	// Settings adapts requests to the community. If a setting is missing, the gateway's value or the default applies.
 	Settings Settings `json:"settings,omitempty"`
 }
 
@@ -44,7 +44,7 @@ type Community struct {
 var homeID = regexp.MustCompile(`^urn:oid:[0-2](\.(0|[1-9][0-9]*)){2,30}$`)
 
 // check validates the configuration and returns the communities by ID. No two gateways may serve the same community,
-// because the result would then depend on which one responds last. An error names the invalid member but quotes no
+// because the result would then depend on which gateway responds last. An error names the invalid member but quotes no
 // value.
 func (c Config) check() (map[string]place, error) {
 	if !homeID.MatchString(c.Home) {

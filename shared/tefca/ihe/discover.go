@@ -9,8 +9,8 @@ import (
 )
 
 // discoverBody builds a query for a person (IHE ITI TF-2, 3.55.4.1.2: demographic query only mode). The query contains
-// all attributes that the identity provider has verified and no others (RCE, SOP "Exchange Purpose Implementation:
-// Individual Access Services" v3.0, 4.4 (e)).
+// all attributes that the identity provider has verified and no other attributes (RCE, SOP "Exchange Purpose
+// Implementation: Individual Access Services" v3.0, 4.4 (e)).
 func (n *Network) discoverBody(message string, who tefca.Person, to place) *etree.Element {
 	ours := to.format.root(id(n.config.Home))
 	root := etree.NewElement(discoverMessage)
@@ -90,7 +90,7 @@ func demographics(list *etree.Element, who tefca.Person) {
 	parameter("patientTelecom", "Patient.telecom", reached...)
 }
 
-// with adds an element. attributes alternates names and values.
+// with adds an element. The elements of attributes are alternating names and values.
 func with(parent *etree.Element, tag string, attributes ...string) *etree.Element {
 	e := parent.CreateElement(tag)
 	for i := 0; i+1 < len(attributes); i += 2 {
@@ -99,7 +99,7 @@ func with(parent *etree.Element, tag string, attributes ...string) *etree.Elemen
 	return e
 }
 
-// device adds the sender or receiver along with its community (IHE ITI TF-2, 3.55.4.1.2.4).
+// device adds the sender or receiver and its community (IHE ITI TF-2, 3.55.4.1.2.4).
 func device(parent *etree.Element, tag, kind, community, name string) {
 	d := with(with(parent, tag, "typeCode", kind), "device", "classCode", "DEV", "determinerCode", "INSTANCE")
 	with(d, "id", "root", community)
@@ -111,7 +111,7 @@ func device(parent *etree.Element, tag, kind, community, name string) {
 	}
 }
 
-// gender converts an id_token's gender to a code of HL7 AdministrativeGender, or "" if there is no such code.
+// gender converts an id_token's gender to a code of HL7 AdministrativeGender, or returns "" if no code corresponds.
 func gender(sex string) string {
 	switch strings.ToLower(sex) {
 	case "male", "m":

@@ -18,7 +18,7 @@ var (
 // discovery is a gateway's parsed response to a patient discovery.
 type discovery struct {
 	matches    []match
-	unreadable []string // communities with unreadable records; "" if a community's ID is unreadable
+	unreadable []string // communities with unreadable records; "" for an unreadable community ID
 	more       bool     // the gateway requests more attributes, because several people might match
 }
 
@@ -77,8 +77,8 @@ func discovered(got answer, ours string) (discovery, error) {
 	return found, nil
 }
 
-// wantsMore reports whether the response is case 3: there is no close match, but more attributes might produce one
-// (3.55.4.2.2.6).
+// wantsMore reports whether the response is case 3: the gateway found no close match, but more attributes might produce
+// one (3.55.4.2.2.6).
 func wantsMore(act *element) bool {
 	for _, reason := range act.all(hl7Space, "reasonOf") {
 		for _, trigger := range reason.optionalChild(hl7Space, "detectedIssueEvent").all(hl7Space, "triggerFor") {
@@ -125,10 +125,10 @@ type rejection struct {
 	err  error
 }
 
-// accepted returns the trusted facilities in a gateway's response, and the reasons for rejecting the others. Even
-// without a record, it includes the gateway's own community if the gateway requests more attributes, returns records of
-// a community that it does not serve, or sends an unreadable record from an unknown community. A community with an
-// unreadable record is Unanswered, because that record may be the person's.
+// accepted returns the trusted facilities in a gateway's response, and the reasons for rejecting other parts of the
+// response. Even without a record, it includes the gateway's own community in three cases: if the gateway requests more
+// attributes, returns records of a community that it does not serve, or sends an unreadable record from an unknown
+// community. A community with an unreadable record is Unanswered, because that record may be the person's.
 func (n *Network) accepted(said discovery, from Gateway,
 	who tefca.Person,
 ) (facilities []tefca.Facility, doubts []rejection) {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ready returns a network with one gateway, its facility, and the first document listed there.
+// ready returns a network with one gateway, the gateway's facility, and the first document listed there.
 func ready(t *testing.T) (*ihe.Network, *peer.Peer, tefca.Facility, tefca.Document) {
 	t.Helper()
 	p := gateway(t, home)
@@ -114,8 +114,8 @@ func TestRetrieveLimitsDocumentSize(t *testing.T) {
 	}
 }
 
-// TestRetrieveRejectsDocumentOfOtherFacility checks that even if a caller confuses documents and facilities, a document
-// found at A is requested only from A and for A's patient.
+// TestRetrieveRejectsDocumentOfOtherFacility checks that a document found at A is requested only from A and for A's
+// patient, even if a caller confuses documents and facilities.
 func TestRetrieveRejectsDocumentOfOtherFacility(t *testing.T) {
 	t.Parallel()
 	const here, there = "urn:oid:2.999.2", "urn:oid:2.999.3"
@@ -159,7 +159,7 @@ func TestRetrieveRejectsDocumentOfOtherFacility(t *testing.T) {
 	})
 }
 
-// sameDocument reports whether a document still has the ID that its locator refers to.
+// sameDocument reports whether a document still has the ID to which its locator refers.
 func sameDocument(d, other tefca.Document) bool {
 	return d.ID == other.ID && d.Size == other.Size
 }

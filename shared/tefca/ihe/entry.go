@@ -16,7 +16,7 @@ const (
 	attributeRepository = "repositoryUniqueId"
 )
 
-// entry is a document in a list, with its locator.
+// entry is a document in a list, together with its locator.
 type entry struct {
 	document tefca.Document
 	at       locator
@@ -28,15 +28,15 @@ func (e entry) isSame(other entry) bool {
 	return a.Origin.value() == b.Origin.value() && a.Repository.value() == b.Repository.value()
 }
 
-// flaw explains why an entry is rejected. The zero value means that it is accepted.
+// flaw explains why an entry is rejected. The zero value means that the entry is accepted.
 type flaw struct {
 	err       error  // either tefca.ErrContent or tefca.ErrOtherPerson
 	attribute string // name of the faulty attribute
 }
 
-// entry parses a document entry (IHE ITI TF-3, 4.2.3.2). Its patient must be the requested one, and its community must
-// be the requested one or below it. If the entry names no repository, the document is retrieved with its community's ID
-// instead.
+// entry parses a document entry (IHE ITI TF-3, 4.2.3.2). The entry's patient must be the requested patient, and its
+// community must be the requested community or below it. If the entry names no repository, the document is retrieved
+// with its community's ID instead.
 func (n *Network) entry(e *element, whose local) (entry, flaw) {
 	home := id(e.attribute("home"))
 	if !n.isWithin(home, whose.Home) {
@@ -75,7 +75,7 @@ func (n *Network) entry(e *element, whose local) (entry, flaw) {
 	}}, flaw{}
 }
 
-// isWithin reports whether home is the community's own ID, or below it in the OID tree with no other configured
+// isWithin reports whether home is the community's own ID, or is below it in the OID tree with no other configured
 // community in between. The owner of an OID assigns all OIDs below it (ITU-T X.660).
 func (n *Network) isWithin(home id, community string) bool {
 	for oid := home.oid(); oid != ""; oid = parent(oid) {
@@ -86,7 +86,7 @@ func (n *Network) isWithin(home id, community string) bool {
 	return false
 }
 
-// parent returns the OID one level above oid, or "".
+// parent returns the OID one level above oid, or "" if no such level exists.
 func parent(oid string) string { return oid[:max(0, strings.LastIndexByte(oid, '.'))] }
 
 // externals returns an entry's external identifiers in the given scheme.
@@ -118,7 +118,7 @@ func slots(e *element, name string) []string {
 	return found
 }
 
-// only returns the single value in values, or "" if there is not exactly one.
+// only returns the single value in values, or "" if values does not contain exactly one value.
 func only(values []string) string {
 	if len(values) != 1 {
 		return ""

@@ -31,8 +31,8 @@ type envelope struct {
 	media   string // the request's Content-Type
 }
 
-// seal builds and signs the message for a call. Each try gets its own IDs and signatures, because a gateway may reject
-// a message that it has already received (WS-Addressing 1.0 Core, 3.1).
+// seal builds and signs the message for a call. Each attempt gets its own IDs and signatures, because a gateway may
+// reject a message that it has already received (WS-Addressing 1.0 Core, 3.1).
 func (n *Network) seal(who tefca.Assertion, c call) (envelope, error) {
 	made := envelope{id: n.deps.NewID(), content: nil, media: ""}
 	says := claims{

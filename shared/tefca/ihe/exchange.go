@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// ask sends a call and returns the parsed response, retrying once if that is safe. All three transactions are
+// ask sends a call and returns the parsed response, retrying once if a retry is safe. All three transactions are
 // read-only, but an on-demand document is created each time it is retrieved (IHE ITI TF-1, 10: On-Demand Documents). A
 // retrieval is therefore retried only if the request can't have arrived. Errors wrap package tefca's errors and never
 // quote the request or the response.
@@ -56,7 +56,7 @@ func (n *Network) try(ctx context.Context, who tefca.Assertion, c call) (got ans
 	return answer{}, busy && c.repeatable, judged(status, err)
 }
 
-// repeats reports whether a call that got no response may be retried. A call that timed out has no time left for a
+// repeats reports whether a call that received no response may be retried. A call that timed out has no time left for a
 // retry.
 func repeats(c call, err error) bool {
 	failure, ok := errors.AsType[*safehttp.Error](err)

@@ -17,7 +17,7 @@ func (n *Network) Through(client Sender) { n.client = client }
 // Sender exports sender.
 type Sender = sender
 
-// Parse calls parse and discards the tree.
+// Parse calls parse and discards the resulting tree.
 func Parse(document []byte) error {
 	_, err := parse(document)
 	return err

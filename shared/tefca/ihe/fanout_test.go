@@ -19,7 +19,8 @@ import (
 	"recordbridge/shared/tefca/ihe"
 )
 
-// crowd simulates many gateways. Some never respond; the others report after a second that they don't know the person.
+// crowd simulates many gateways. Some gateways never respond; the others report after a second that they don't know the
+// person.
 type crowd struct {
 	silent             func(host string) bool
 	asked, now, atMost atomic.Int32
@@ -59,7 +60,7 @@ func twenty() []ihe.Gateway {
 }
 
 // TestLocateTimesOutSlowGateways queries 20 gateways, 5 of which never respond. Locate must return at the time limit
-// and report those 5.
+// and report the 5 silent gateways.
 func TestLocateTimesOutSlowGateways(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -102,7 +103,8 @@ func TestLocateTimesOutSlowGateways(t *testing.T) {
 	}
 }
 
-// TestLocateQueriesTwentyGatewaysOverTLS queries 20 gateways over TLS. 15 respond; 5 keep the connection open.
+// TestLocateQueriesTwentyGatewaysOverTLS queries 20 gateways over TLS. 15 gateways respond, and 5 keep the connection
+// open.
 func TestLocateQueriesTwentyGatewaysOverTLS(t *testing.T) {
 	t.Parallel()
 	p, silent := gateway(t, home), gateway(t, home)

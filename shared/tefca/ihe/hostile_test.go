@@ -63,7 +63,7 @@ func TestParseRejectsInvalidXML(t *testing.T) {
 		"too many elements":            {wide(200_001), false},
 		"as many attributes":           {named(32), true},
 		"too many attributes":          {named(33), false},
-		"attributes without end":       {named(500_000), false}, // would also take very long to check
+		"attributes without end":       {named(500_000), false}, // checking this document would also take very long
 		"a declaration":                {`<?xml version="1.0" encoding="UTF-8"?><a/>`, true},
 		"a document type":              {`<!DOCTYPE a><a/>`, false},
 		"an external document type":    {`<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>`, false},
@@ -135,7 +135,7 @@ func TestDiscoveryRejectsInvalidResponses(t *testing.T) {
 	}
 }
 
-// TestDiscoverySkipsOnlyUnreadableRecord checks that the other record is still read.
+// TestDiscoverySkipsOnlyUnreadableRecord checks that the readable record in the same response is still read.
 func TestDiscoverySkipsOnlyUnreadableRecord(t *testing.T) {
 	t.Parallel()
 	good := subject("2.999.2", "1", "2.999.2")

@@ -21,8 +21,8 @@ var (
 	uuid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 )
 
-// value returns the ID's canonical form: an OID without prefix, or a UUID without prefix in lower case. It does not
-// change any extension after an OID's ^ (XDS uniqueId), or any other text.
+// value returns the ID's canonical form: an OID without its prefix, or a UUID in lower case without its prefix. It does
+// not change any extension after an OID's ^ (XDS uniqueId), or any other text.
 func (i id) value() string {
 	text := strings.TrimSpace(string(i))
 	bare := withoutScheme(withoutScheme(text, uuidScheme), oidScheme)
@@ -38,7 +38,7 @@ func (i id) value() string {
 // is reports whether two IDs have the same value. An empty ID is not equal to any ID.
 func (i id) is(other id) bool { return i.value() != "" && i.value() == other.value() }
 
-// oid returns the OID without prefix, or "" if the ID is not an OID.
+// oid returns the OID without its prefix, or "" if the ID is not an OID.
 func (i id) oid() string {
 	if value := i.value(); oid.MatchString(value) {
 		return value

@@ -101,8 +101,7 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 	}
 }
 
-// TestIsWithinPrefersClosestConfiguredCommunity checks that the records of different communities are not
-// mixed.
+// TestIsWithinPrefersClosestConfiguredCommunity checks that the records of different communities are kept separate.
 func TestIsWithinPrefersClosestConfiguredCommunity(t *testing.T) {
 	t.Parallel()
 	const gateway, asked, beside = "urn:oid:2.999.10", "urn:oid:2.999.10.1", "urn:oid:2.999.10.1.5"

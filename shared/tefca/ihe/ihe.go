@@ -1,10 +1,10 @@
 // Package ihe queries a live network for records. It implements XCPD patient discovery (ITI-55) and XCA query and
 // retrieve (ITI-38, ITI-39) over SOAP 1.2 with WS-Addressing, a signed SAML 2.0 assertion and mutual TLS, as specified
-// by the QHIN Technical Framework. It builds the messages, chooses recipients and time limits, and validates the
-// responses. It stores nothing.
+// by the QHIN Technical Framework. Package ihe builds the messages, chooses recipients and time limits, and validates
+// the responses. It stores nothing.
 //
-// It has been tested with a peer in this repository (infra/test/ihe) but not with a QHIN. See docs/develop/tefca.md,
-// "XCPD and XCA".
+// The package has been tested with a peer in this repository (infra/test/ihe) but not with a QHIN. See
+// docs/develop/tefca.md, "XCPD and XCA".
 package ihe
 
 import (
@@ -25,7 +25,7 @@ import (
 
 // Limits on time and concurrency.
 const (
-	// gatewayLimit is the time that a gateway has to respond, including a retry. The person waits for the slowest gateway.
+	// gatewayLimit is how long a gateway has to respond, including a retry. The person waits for the slowest gateway.
 	gatewayLimit = 30 * time.Second
 	// retrieveLimit is the time limit for retrieving one document, which may be large or created on demand.
 	retrieveLimit = 60 * time.Second
@@ -43,9 +43,9 @@ type Deps struct {
 	Allow []netip.Prefix // ranges that may be reached in addition to public addresses (safehttp.Options)
 	Now   func() time.Time
 	NewID func() string // returns a random UUID
-	// Unanswered is called for each gateway whose response to a discovery is missing or not trusted, with its home
-	// community ID. If a community behind a gateway returned a different person, it is called with that community's ID.
-	// The error contains no data about the person.
+	// Unanswered is called with the home community ID of each gateway whose response to a discovery is missing or not
+	// trusted. If a community behind a gateway returned a different person, Unanswered is called with that community's
+	// ID. The error contains no data about the person.
 	Unanswered func(ctx context.Context, home string, err error)
 }
 
@@ -54,11 +54,12 @@ type sender interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
-// Network queries the configured gateways. It is safe for concurrent use. Reuse it, because it pools connections.
+// Network queries the configured gateways. It is safe for concurrent use. Callers should reuse a Network, because it
+// pools connections.
 type Network struct {
 	deps       Deps
 	config     Config
-	facilities map[string]place // by home community ID
+	facilities map[string]place // communities by home community ID
 	signer     signer
 	client     sender
 
@@ -66,7 +67,7 @@ type Network struct {
 	atOnce                      int
 }
 
-// place is a community, along with the gateway that serves its records.
+// place is a community, together with the gateway that serves its records.
 type place struct {
 	Community
 
@@ -76,7 +77,7 @@ type place struct {
 
 var _ tefca.Network = (*Network)(nil)
 
-// New returns a Network. The error describes what is wrong with the configuration and never contains a key.
+// New returns a Network. An error describes the fault in the configuration and never contains a key.
 func New(config Config, identity Identity, deps Deps) (*Network, error) {
 	facilities, err := config.check()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// local is a community's identifier of a person. It is stored in Facility.Local and is valid only in that community.
+// local is a community's identifier for a person. It is stored in Facility.Local and is valid only in that community.
 type local struct {
 	Home      string `json:"home"`
 	Root      string `json:"root"` // OID of the assigning authority
@@ -23,7 +23,7 @@ type locator struct {
 	Home       string `json:"home"`             // community that listed the document
 	Origin     id     `json:"origin,omitempty"` // the entry's home community ID; empty if equal to Home
 	Patient    string `json:"patient"`
-	Repository id     `json:"repository,omitempty"` // empty if the list does not name one
+	Repository id     `json:"repository,omitempty"` // empty if the list does not name a repository
 	Document   id     `json:"document"`
 }
 
@@ -59,7 +59,7 @@ func sealed(v any) secret.Text {
 	return secret.New(string(text))
 }
 
-// patient returns the facility's identifier of the person.
+// patient returns the facility's identifier for the person.
 func patient(at tefca.Facility) (local, error) {
 	var l local
 	if err := json.Unmarshal([]byte(at.Local.Reveal()), &l); err != nil || l.Home != at.ID || !l.valid() {

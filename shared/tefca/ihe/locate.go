@@ -17,8 +17,8 @@ import (
 const maxDiscovery = 4 << 20
 
 // Locate implements tefca.Network. It queries all gateways, several concurrently, each with its own time limit. A
-// gateway whose response is missing or not trusted is reported as Unanswered. If it represents a QHIN, it is reported
-// under the QHIN's name.
+// gateway whose response is missing or not trusted is reported as Unanswered. If such a gateway represents a QHIN, it
+// is reported under the QHIN's name.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if err := n.usable(who); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(te
 	return nil
 }
 
-// listener reports facilities one at a time. It collects those without a response and reports them at the end.
+// listener reports facilities one at a time. It collects facilities without a response and reports them at the end.
 type listener struct {
 	mu     sync.Mutex
 	found  func(tefca.Facility) error

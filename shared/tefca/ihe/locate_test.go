@@ -96,7 +96,7 @@ func TestLocateReportsMatchesOfGateway(t *testing.T) {
 	}
 }
 
-// TestLocateReportsCommunityThatReturnedOtherPerson checks that the community is reported to the operator, not its
+// TestLocateReportsCommunityThatReturnedOtherPerson checks that the operator's report names the community and not its
 // gateway, because the gateway is not at fault.
 func TestLocateReportsCommunityThatReturnedOtherPerson(t *testing.T) {
 	t.Parallel()
@@ -172,7 +172,7 @@ func TestLocateEvaluatesCommunitiesIndependently(t *testing.T) {
 }
 
 // TestGatewayErrorsAreRetriedOnlyWhenSafe checks that discoveries and queries, which are read-only, are retried once.
-// Retrievals are not, because they may create a document.
+// Retrievals are not retried, because they may create a document.
 func TestGatewayErrorsAreRetriedOnlyWhenSafe(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
@@ -305,7 +305,7 @@ func TestLocateReportsUnansweredAtEnd(t *testing.T) {
 	p, answers := gateway(t, broken), gateway(t, home)
 	p.Switch(peer.Discovery, peer.Fault)
 	n, _ := network(t, leads(broken, p.URL), leads(home, answers.URL))
-	n.Limits(30*time.Second, 1) // one gateway at a time
+	n.Limits(30*time.Second, 1) // query one gateway at a time
 	var told []string
 	if err := n.Locate(t.Context(), asserted(t), func(f tefca.Facility) error {
 		told = append(told, f.ID)

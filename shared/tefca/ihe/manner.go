@@ -37,7 +37,7 @@ const (
 // coding is an HL7 v3 code and its code system.
 type coding struct{ code, system, systemName, name string }
 
-// settingValues returns the allowed values of each setting. The first one is the default.
+// settingValues returns the allowed values of each setting. The first value is the default.
 func settingValues() map[string][]string {
 	return map[string][]string{
 		"attribute_name_format": {"uri", "basic", "unspecified"},
@@ -67,7 +67,7 @@ func (s Settings) check(at string) error {
 	return nil
 }
 
-// mannerOf combines validated settings. A community's settings override those of its gateway.
+// mannerOf combines validated settings. A community's settings override its gateway's settings.
 func mannerOf(community, gateway Settings) requestFormat {
 	set := func(name string) string { return cmp.Or(community[name], gateway[name], settingValues()[name][0]) }
 	ways := map[string]spelled{"usual": usual, "urn": asURN, "none": bare}
@@ -82,7 +82,7 @@ func mannerOf(community, gateway Settings) requestFormat {
 	}
 }
 
-// root returns a community's ID for HL7 v3 messages, by default as an OID without prefix.
+// root returns a community's ID for HL7 v3 messages, by default as an OID without a prefix.
 func (m requestFormat) root(home id) string { return m.prefix.write(home, home.oid()) }
 
 // home returns a community's ID for queries and retrievals, by default as a URN (IHE ITI TF-3, 4.2.3.2.12).
@@ -105,9 +105,9 @@ func (s spelled) write(one id, usually string) string {
 	return usually
 }
 
-// between returns the date range for a query, if the settings require one. The range begins a year before the person's
-// birth, and ends tomorrow because some gateways write local times as if they were UTC. Gateways may omit entries that
-// lack the attribute, such as on-demand documents.
+// between returns the date range for a query, if the settings require a range. The range begins a year before the
+// person's birth, and ends tomorrow because some gateways write local times as if they were UTC. Gateways may omit
+// entries that lack the attribute, such as on-demand documents.
 func (m requestFormat) between(who tefca.Person, now time.Time) [][2]string {
 	if m.ranged == "" {
 		return nil

@@ -23,7 +23,7 @@ func sent(t *testing.T, settings, community ihe.Settings) requests {
 	t.Helper()
 	p := gateway(t, home)
 	leading := leads(home, p.URL)
-	if community != nil { // in this case, the facility is a community behind the gateway
+	if community != nil { // the facility is then a community behind the gateway
 		leading = leads("urn:oid:2.999.9", p.URL, ihe.Community{Home: home, Name: "Facility", Settings: community})
 	}
 	leading.Settings = settings
@@ -139,7 +139,8 @@ func TestRequestsFollowGatewaySettings(t *testing.T) {
 	}
 }
 
-// TestNewRejectsUnknownSettings also checks that the error names the member and its allowed values but quotes nothing.
+// TestNewRejectsUnknownSettings also checks that the error names the member and its allowed values but quotes nothing
+// from the configuration.
 func TestNewRejectsUnknownSettings(t *testing.T) {
 	t.Parallel()
 	own := ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)}

@@ -73,7 +73,7 @@ const (
 	// attrToken is the attribute that contains the id_token as signed (RCE, SOP "Exchange Purpose Implementation:
 	// Individual Access Services" v3.0, 4.9 (e)).
 	attrToken = "urn:ietf:params:oauth:token-type:id_token" //nolint:gosec // G101: a name
-	// Token types that a signature can refer to (OASIS, WSS SAML Token Profile 1.1.1, 3.4).
+	// Token types to which a signature can refer (OASIS, WSS SAML Token Profile 1.1.1, 3.4).
 	samlToken = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLV2.0" //nolint:gosec // G101: a name
 	samlID    = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLID"
 )
@@ -81,7 +81,7 @@ const (
 // role returns the requester's role, the SNOMED CT concept "Patient (person)".
 func role() coding { return coding{"116154003", "2.16.840.1.113883.6.96", "SNOMED_CT", "Patient"} }
 
-// purposes returns, by code, the purposes of use that stand for individual access. No other purpose can be configured.
+// purposes returns, by code, the purposes of use that represent individual access. No other purpose can be configured.
 func purposes() map[string]coding {
 	return map[string]coding{
 		// See RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.1; the code system is from SOP

@@ -62,8 +62,9 @@ func queryBody(whose local, as requestFormat, between [][2]string) *etree.Elemen
 	return root
 }
 
-// listed parses the response to FindDocuments (IHE ITI TF-2, 3.38.4.2.2; TF-3, 4.2.4 for errors). It counts entries
-// that are unreadable or belong to another patient or community in a tefca.ListError, and returns the others.
+// listed parses the response to FindDocuments (IHE ITI TF-2, 3.38.4.2.2; TF-3, 4.2.4 for errors). Entries that are
+// unreadable or belong to another patient or community are counted in a tefca.ListError; listed returns all other
+// entries.
 func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 	if !root.is(querySpace, "AdhocQueryResponse") {
 		return nil, content(errShape)
@@ -82,7 +83,7 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 		return nil, content(err)
 	}
 	all := make([]tefca.Document, 0, min(len(entries), maxDocuments))
-	known := map[string]entry{} // by document ID
+	known := map[string]entry{} // entries by document ID
 	var missing tefca.ListError
 	for i, e := range entries {
 		read, wrong := n.entry(e, whose)
@@ -91,7 +92,7 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 			continue
 		}
 		if before, twice := known[read.at.Document.value()]; twice {
-			if !before.isSame(read) { // keep the first entry
+			if !before.isSame(read) { // keeps the first entry
 				missing.Add(tefca.ErrContent, attributeUnique)
 			}
 			continue

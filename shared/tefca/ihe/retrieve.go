@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// maxAround is the maximum size in bytes of a response without its document.
+// maxAround is the maximum size, in bytes, of a response without its document.
 const maxAround = 1 << 20
 
 var (
@@ -61,7 +61,7 @@ func retrieveBody(wanted locator, as requestFormat) *etree.Element {
 }
 
 // retrieved parses the response, which must contain only the requested document (IHE ITI TF-2, 3.39.4.2.2 and
-// 3.43.4.2.2). An on-demand document is returned with both the requested ID and its new one. If the list named no
+// 3.43.4.2.2). An on-demand document is returned with both its requested ID and its new ID. If the list named no
 // repository, any repository is accepted.
 func (n *Network) retrieved(got answer, wanted locator, limit int64) ([]byte, error) {
 	if !got.body.is(sharing, "RetrieveDocumentSetResponse") {

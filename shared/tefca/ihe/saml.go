@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Lifetimes of signatures, which IHE ITI TF-2, 3.40.4.1.2 leaves to the network. They tolerate a clock difference of
-// two minutes.
+// Lifetimes of signatures, which IHE ITI TF-2, 3.40.4.1.2 leaves to the network. These lifetimes tolerate a clock
+// difference of two minutes.
 const (
 	validFor  = 5 * time.Minute
 	skew      = 2 * time.Minute
@@ -48,13 +48,13 @@ func newSigner(key *rsa.PrivateKey, own tls.Certificate) (signer, error) {
 	return made, nil
 }
 
-// claims holds the contents of one assertion, apart from the service's identity.
+// claims holds the contents of one assertion, except the service's identity.
 type claims struct {
 	id       string
 	who      tefca.Assertion
 	config   Config
 	format   requestFormat // settings of the audience's requests
-	audience string        // URL that the assertion is sent to, the only one at which it is valid
+	audience string        // URL to which the assertion is sent; valid only there
 	at       time.Time
 }
 
@@ -105,7 +105,7 @@ func (s signer) assertion(c claims) (*etree.Element, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ihe: sign assertion: %w", err)
 	}
-	s.keyValue(signature.SelectElement("ds:KeyInfo")) // not covered by the signature
+	s.keyValue(signature.SelectElement("ds:KeyInfo")) // the signature does not cover the key
 	// The schema requires the signature at this position (OASIS, SAML V2.0 Core, 2.3.3).
 	root.InsertChildAt(issuer.Index()+1, signature)
 	return root, nil
@@ -136,7 +136,7 @@ func (s signer) message(c claims, id string) (stamp, signature *etree.Element, e
 	if err != nil {
 		return nil, nil, fmt.Errorf("ihe: sign message: %w", err)
 	}
-	info := signature.SelectElement("ds:KeyInfo") // not covered by the signature
+	info := signature.SelectElement("ds:KeyInfo") // the signature does not cover the key info
 	info.Child = nil
 	reference := info.CreateElement("wsse:SecurityTokenReference")
 	reference.CreateAttr("xmlns:wsse", security)

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Limits on the structure of a response, which is untrusted. Its size is limited when it is read.
+// Limits on the structure of a response, which is untrusted. The response's size is limited when it is read.
 const (
 	maxDepth      = 64 // depth of nested elements; discovery responses have a depth of about 15
 	maxElements   = 200_000
-	maxAttributes = 32 // per element
+	maxAttributes = 32 // maximum number per element
 )
 
 var (
@@ -26,7 +26,7 @@ var (
 type element struct {
 	name       xml.Name
 	attributes []xml.Attr
-	text       []byte // without its children's text
+	text       []byte // text without the children's text
 	children   []*element
 	shape      *bool // shared by the document; set if a required single element was missing or duplicated
 }
@@ -73,9 +73,10 @@ func parse(document []byte) (*element, error) {
 	return top.children[0], nil
 }
 
-// sound reports whether the attributes are few enough and contain no duplicates, which encoding/xml does not check.
+// sound reports whether the number of attributes is within the limit and no attribute is duplicated. encoding/xml does
+// not check for duplicates.
 func sound(attributes []xml.Attr) bool {
-	if len(attributes) > maxAttributes { // checked first, because checking for duplicates is quadratic
+	if len(attributes) > maxAttributes { // checked first, because the check for duplicates is quadratic
 		return false
 	}
 	for i, a := range attributes {
@@ -86,8 +87,8 @@ func sound(attributes []xml.Attr) bool {
 	return true
 }
 
-// detached separates the element and its descendants from the document's shape, so that a flaw within them does not
-// make the rest of the document unreadable.
+// detached separates the element and its descendants from the document's shape, so that a flaw within the element does
+// not make the rest of the document unreadable.
 func (e *element) detached() *element {
 	e.share(new(bool))
 	return e
@@ -113,8 +114,8 @@ func (e *element) all(space, name string) []*element {
 	return slices.DeleteFunc(slices.Clone(e.children), func(c *element) bool { return !c.is(space, name) })
 }
 
-// optionalChild returns the child with the given name, or nil if there is none. More than one makes the document
-// malformed, because another reader might use a different one.
+// optionalChild returns the child with the given name, or nil if the element has no such child. A duplicate child makes
+// the document malformed, because another reader might use a different one.
 func (e *element) optionalChild(space, name string) *element {
 	found := e.all(space, name)
 	if len(found) > 1 {

@@ -1,6 +1,6 @@
-// Package joint combines several networks into one. It decides which network a facility belongs to, whose report is
-// used if two networks report the same facility, and how failed networks are handled. It sends no requests itself and
-// stores nothing.
+// Package joint combines several networks into one. It decides to which network a facility belongs, whose report is
+// used if two networks report the same facility, and how failed networks are handled. The package sends no requests
+// itself and stores nothing.
 package joint
 
 import (
@@ -17,12 +17,12 @@ import (
 
 // Member is one of the networks to combine.
 type Member struct {
-	// Name is a fixed word that does not contain the separator. It is stored as a prefix of the facilities' identifiers of
-	// the person, so that later requests reach the same member. Changing a name invalidates facilities that have already
-	// been located.
+	// Name is a fixed word that does not contain the separator. It is stored as a prefix of the facilities' identifiers
+	// for the person, so that later requests reach the same member. Changing a name invalidates facilities that have
+	// already been located.
 	Name    string
 	Network tefca.Network
-	// Places lists the facilities behind the member. If the member fails, they are reported as Unanswered.
+	// Places lists the facilities behind the member. If the member fails, these facilities are reported as Unanswered.
 	Places []Place
 }
 
@@ -30,8 +30,8 @@ type Member struct {
 type Place struct{ ID, Name, City, State string }
 
 // Network is a tefca.FHIRNetwork that combines its members. OnFailure is called with the name of each member that
-// failed, and an error that contains no data about the person. The order of members matters only if two of them find
-// the same facility; the first one is then used.
+// failed, and an error that contains no data about the person. The order of members matters only if two members find
+// the same facility; the first member is then used.
 type Network struct {
 	Members   []Member
 	OnFailure func(ctx context.Context, member string, err error)
@@ -43,7 +43,8 @@ var _ tefca.FHIRNetwork = Network{}
 const separator = "|"
 
 // Locate implements tefca.Network by querying all members concurrently. It fails only if all members fail. It returns
-// tefca.ErrIdentity only if all members reject the identity, because those that failed otherwise may succeed later.
+// tefca.ErrIdentity only if all members reject the identity, because a member that failed for another reason may
+// succeed later.
 func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -95,12 +96,12 @@ type search struct {
 	stop    func()
 
 	mu      sync.Mutex
-	reports map[string][]tefca.Facility // each member's latest report, by facility ID; zero if it has none
+	reports map[string][]tefca.Facility // each member's latest report, by facility ID; zero without a report
 	failure error                       // first error returned by found
 }
 
-// take records a member's report about a facility. If that changes the preferred report, take passes the new one to
-// found.
+// take records a member's report about a facility. If the new report changes the preferred report, take passes the
+// preferred report to found.
 func (s *search) take(member int, f tefca.Facility) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,8 +140,8 @@ func (s *search) miss(member int) error {
 	return nil
 }
 
-// best returns the index of the member whose report is preferred: the most informative one, or the first of several
-// equal ones. It returns -1 if there is no report.
+// best returns the index of the member whose report is preferred: the most informative report, or the first of several
+// equally informative reports. It returns -1 if no member has reported.
 func best(words []tefca.Facility) int {
 	at, most := -1, 0
 	for i, f := range words {

@@ -21,7 +21,7 @@ import (
 
 var errOurs = errors.New("the store is down")
 
-// network sends one report per second and then fails if configured to.
+// network sends one report per second. If configured to fail, it fails afterwards.
 type network struct {
 	tefca.Network
 

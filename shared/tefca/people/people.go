@@ -21,7 +21,7 @@ type Patient struct {
 	Person  tefca.Person
 }
 
-// Named returns the patient with the given e-mail address, ignoring case.
+// Named returns the patient with the given email address, ignoring case.
 func Named(email string) (Patient, bool) {
 	all := All()
 	at := slices.IndexFunc(all, func(p Patient) bool { return strings.EqualFold(p.Person.Email, email) })
@@ -65,7 +65,7 @@ func All() []Patient {
 	}
 }
 
-// patient returns a Patient. The first address is the current one.
+// patient returns a Patient. The first address is the current address.
 func patient(subject, given, family, born, sex, story string, addresses ...tefca.Address) Patient {
 	return Patient{Subject: subject, Story: story, Person: tefca.Person{
 		Given: given, Family: family, BirthDate: born, Sex: sex, Addresses: addresses,

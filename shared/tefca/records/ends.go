@@ -17,8 +17,8 @@ type Folders interface {
 	List(ctx context.Context, prefix string) ([]string, error)
 }
 
-// Ender deletes the stored records of connections that end. It lists them by name, because a token set does not refer
-// to earlier writes.
+// Ender deletes the stored records of connections that end. It lists the records by name, because a token set does not
+// refer to earlier writes.
 type Ender struct {
 	Objects Folders
 }

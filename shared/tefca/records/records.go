@@ -1,6 +1,6 @@
 // Package records stores TEFCA connections' records, which were fetched while the patient's assertion was valid
-// (docs/guide/tefca.md). It stores the converted resources for a day, encrypted and in chunks, and exports read them
-// instead of querying a server. The package does not handle documents or convert them, and never logs any content.
+// (docs/guide/tefca.md). It stores the converted resources for a day, encrypted and in chunks, and exports read these
+// chunks instead of querying a server. The package does not handle or convert documents, and never logs any content.
 package records
 
 import (
@@ -20,15 +20,15 @@ import (
 const Purpose = "records"
 
 const (
-	// life is the time that a record is stored. It is therefore also the lifetime of the connection's authorisation
+	// life is how long a record is stored. It is therefore also the lifetime of the connection's authorisation
 	// (docs/reference/deviations.md, "Exports").
 	life = 24 * time.Hour
-	// fullAt is the number of bytes at which a chunk is full. Resources are never split, so a chunk may exceed it by part
-	// of its last resource.
+	// fullAt is the number of bytes at which a chunk is full. Resources are never split, so a chunk may exceed fullAt
+	// by part of its last resource.
 	fullAt = 4 << 20
 )
 
-// Objects stores chunks (blob.Bucket). The bucket's lifecycle rule deletes them eventually, even after a crash.
+// Objects stores chunks (blob.Bucket). The bucket's lifecycle rule deletes these chunks eventually, even after a crash.
 type Objects interface {
 	Removals
 
@@ -53,16 +53,17 @@ type Content struct {
 	Resources  Feed
 	Documents  int // number of source documents
 	// Lost counts documents that are missing in whole or in part, by reason (export.LossReason). Running the Resources
-	// feed may add to it.
+	// feed may add to Lost.
 	Lost     map[string]int
 	Fixtures map[string]Feed // synthetic records that exports may request instead, by name; test mode only
 }
 
-// errLine is returned for a resource that contains a line break, because it would be read back as two resources.
+// errLine is returned for a resource that contains a line break, because readers would read that resource as two
+// resources.
 var errLine = errors.New("a resource has a line break")
 
-// Write stores a connection's content and returns the description to put in its token set. If it fails, it deletes
-// everything it has stored.
+// Write stores a connection's content and returns the description to put in the connection's token set. If Write fails,
+// it deletes everything that it has stored.
 func (c Cache) Write(ctx context.Context, tenant org.Tenant, connectionID string,
 	content Content,
 ) (tokens.Records, error) {
@@ -85,7 +86,7 @@ func (c Cache) Write(ctx context.Context, tenant org.Tenant, connectionID string
 	return held, nil
 }
 
-// writePart writes one record and returns the number of chunks, including those written before a failure.
+// writePart writes one record and returns the number of chunks, including chunks written before a failure.
 func (c Cache) writePart(ctx context.Context, at place, feed Feed) (chunks int, err error) {
 	var full []byte
 	flush := func() error {
@@ -124,7 +125,8 @@ type place struct {
 	fixture      string
 }
 
-// folderOf returns the common prefix of a connection's chunks, with which they are listed when the connection ends.
+// folderOf returns the common prefix of a connection's chunks. When the connection ends, the chunks are listed by this
+// prefix.
 func folderOf(tenant org.Tenant, connectionID string) string {
 	return string(tenant.Mode) + "/" + tenant.OrgID + "/" + connectionID + "/"
 }

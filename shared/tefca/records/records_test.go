@@ -34,7 +34,7 @@ var (
 // objects accepts a limited number of writes.
 type objects struct {
 	kept   map[string][]byte
-	accept int // writes still accepted; negative if unlimited
+	accept int // number of writes still accepted; negative if unlimited
 }
 
 func (o *objects) Put(_ context.Context, key, _ string, body []byte) error {
@@ -112,7 +112,7 @@ func newWorld() world {
 	}
 }
 
-// feed returns a Feed that overwrites each resource after passing it on, so the receiver must copy it.
+// feed returns a Feed that overwrites each resource after passing it on, so the receiver must copy the resource.
 func feed(resources []string) records.Feed {
 	return func(put func([]byte) error) error {
 		for _, one := range resources {
@@ -301,7 +301,7 @@ func TestReadFailsOnDamagedRecord(t *testing.T) {
 	}
 }
 
-// TestWriteStoresNothingOnFailure covers a record whose feed fails and one that would be read back differently.
+// TestWriteStoresNothingOnFailure covers a record whose feed fails and a record that would read back differently.
 func TestWriteStoresNothingOnFailure(t *testing.T) {
 	t.Parallel()
 	large := []string{resource(1, 4<<20), resource(2, 4<<20), resource(3, 10)}

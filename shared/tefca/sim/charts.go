@@ -13,7 +13,7 @@ import (
 // recent is the number of most recent visits whose measurements a document includes.
 const recent = 3
 
-// chart holds what one facility has recorded about a patient.
+// chart holds one facility's records of a patient.
 type chart struct {
 	patient people.Patient
 	place   place
@@ -22,7 +22,7 @@ type chart struct {
 	address int      // index of the address that the facility has on file
 }
 
-// id returns the ID of a fact. It is the same in every document, at any facility, that states the fact.
+// id returns the ID of a fact. The ID is the same in every document, at any facility, that states the fact.
 func (c chart) id(words ...string) document.ID {
 	return document.ID{Root: ids.Derive(slices.Concat([]string{"simulated network", c.patient.Subject}, words)...)}
 }

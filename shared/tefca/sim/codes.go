@@ -2,14 +2,14 @@ package sim
 
 import "recordbridge/shared/tefca/sim/document"
 
-// condition is a diagnosis, along with its usual treatment.
+// condition is a diagnosis, together with its usual treatment.
 type condition struct {
 	code, billing document.Code
 	drug          drug
 	laboratory    panel
 }
 
-// drug is a medication, along with its usual dosage.
+// drug is a medication, together with its usual dosage.
 type drug struct {
 	code       document.Code
 	words      string

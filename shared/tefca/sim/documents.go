@@ -15,8 +15,8 @@ import (
 
 const mediaType = "text/xml"
 
-// Documents implements tefca.Network. It lists documents recorded under the local IDs that the facility was located
-// with, ordered by date.
+// Documents implements tefca.Network. It lists documents recorded under the local IDs with which the facility was
+// located, ordered by date.
 func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Facility) ([]tefca.Document, error) {
 	h, err := n.ask(ctx, who, at)
 	if err != nil {
@@ -66,7 +66,7 @@ func (n Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fac
 }
 
 // Fixtures returns, by name, the documents that an export in test mode can request instead of a facility's documents
-// (fixtures.tefca_ccda of docs/openapi.yaml). They are the newest documents of two patients.
+// (fixtures.tefca_ccda of docs/openapi.yaml). The fixtures are the newest documents of two patients.
 func Fixtures() map[string][]byte {
 	made := map[string][]byte{}
 	for _, h := range holdings() {
@@ -78,7 +78,7 @@ func Fixtures() map[string][]byte {
 	return made
 }
 
-// isListed reports whether a document was recorded under one of the local IDs that the facility was located with.
+// isListed reports whether a document was recorded under one of the local IDs with which the facility was located.
 func isListed(at tefca.Facility, name string) bool {
 	local, _, _ := strings.Cut(name, "-")
 	return slices.Contains(strings.Fields(at.Local.Reveal()), local)

@@ -29,7 +29,8 @@ func everyFacility(t *testing.T, each func(p people.Patient, at tefca.Facility, 
 	}
 }
 
-// TestDocumentsAreConvertedCompletely checks that the converter has a rule for every section and entry and drops none.
+// TestDocumentsAreConvertedCompletely checks that the converter has a rule for every section and entry and drops
+// nothing.
 func TestDocumentsAreConvertedCompletely(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]int{}
@@ -56,7 +57,7 @@ func TestDocumentsAreConvertedCompletely(t *testing.T) {
 }
 
 // TestStatementsBecomeOneResourceEach counts the statements in a facility's documents with an independent XML reader
-// and compares the counts with the resources. A fact stated in several documents becomes one resource.
+// and compares these counts with the resources. A fact stated in several documents becomes one resource.
 func TestStatementsBecomeOneResourceEach(t *testing.T) {
 	t.Parallel()
 	become := map[string][]string{ // entry templates that become one resource each, by resource type
@@ -146,8 +147,8 @@ func TestDocumentsAreAboutPatient(t *testing.T) {
 	})
 }
 
-// TestDocumentsHaveNoFutureDates also checks that no date precedes the patient's birth. It does not check the header's
-// own times.
+// TestDocumentsHaveNoFutureDates also checks that no date precedes the patient's birth. The test does not check the
+// header's own times.
 func TestDocumentsHaveNoFutureDates(t *testing.T) {
 	t.Parallel()
 	everyFacility(t, func(p people.Patient, _ tefca.Facility, documents [][]byte) {

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/tefca/sim/document"
 )
 
-// place is one of the network's facilities, identified by its number in the directory. All of them are fictitious.
+// place is one of the network's facilities, identified by its number in the directory. All facilities are fictitious.
 type place struct {
 	number      int
 	name        string
@@ -71,8 +71,8 @@ func (p place) found(match tefca.Match) tefca.Facility {
 	return tefca.Facility{ID: p.id(), Name: p.name, City: p.city, State: p.state, Match: match, Access: tefca.Documents}
 }
 
-// clinician returns the facility's clinician. The provider number is not a valid assigned number, because those begin
-// with 1 or 2.
+// clinician returns the facility's clinician. The provider number is not a valid assigned number, because assigned
+// numbers begin with 1 or 2.
 func (p place) clinician() document.Clinician {
 	return document.Clinician{
 		NPI: fmt.Sprintf("99000020%02d", p.number), Given: p.given, Family: p.family,

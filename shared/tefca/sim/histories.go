@@ -1,8 +1,8 @@
 package sim
 
 // history is a patient's complete medical history. All of the patient's facilities state the long-term facts (episodes,
-// allergies, smoking). The details of a visit are stated only by its own facility, or by all facilities if the visit is
-// shared.
+// allergies, smoking). Only a visit's own facility states the visit's details, unless the visit is shared; then all
+// facilities state them.
 type history struct {
 	smoking   string
 	community bool // all documents contain an additional identifier that the facilities share
@@ -19,12 +19,12 @@ type episode struct {
 }
 
 type allergy struct {
-	allergen string // empty if there is no known allergy
+	allergen string // empty if the patient has no known allergy
 	from     string
 	at       int
 }
 
-// visit is a patient's visit to a facility. Each visit produces one document there.
+// visit is a patient's visit to a facility. Each visit produces one document at that facility.
 type visit struct {
 	at       int
 	from, to string // dates; to is set only for a stay
@@ -32,8 +32,8 @@ type visit struct {
 	done     []string
 	vaccines []string
 	noted    bool // the document is a progress note
-	shared   bool // other facilities also report it
-	record   int  // index of the local ID that the visit is recorded under
+	shared   bool // other facilities also report the visit
+	record   int  // index of the local ID under which the visit is recorded
 }
 
 // histories returns the patients' histories by subject.
@@ -223,7 +223,7 @@ func aspen() history {
 	}
 }
 
-// holly returns the history of one of two twins, who each visit a different facility.
+// holly returns the history of one of two twins, each of whom visits a different facility.
 func holly(at int) history {
 	return history{
 		smoking:   "never",

@@ -8,16 +8,16 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// holding states that a facility has records of a patient, and determines how it responds to queries.
+// holding states that a facility has records of a patient, and determines how the facility responds to queries.
 type holding struct {
 	subject string // the patient's subject
 	at      int    // number of the facility
-	address int    // index of the patient's address on file there; 0 is the current one
+	address int    // index of the patient's address on file there; 0 is the current address
 	names   int    // number of additional local IDs for the patient there
 	answer  answer
-	slow    time.Duration  // response time; 0 for the usual one
+	slow    time.Duration  // response time; 0 means the usual response time
 	refuses error          // error returned when documents are requested
-	defects map[int]defect // by position in the list of documents
+	defects map[int]defect // defects by position in the list of documents
 }
 
 // answer determines how a facility responds to a location query.
@@ -30,7 +30,7 @@ const (
 	silent           // never responds to the query
 )
 
-// defect describes what is wrong with a document.
+// defect is a fault in a document.
 type defect int
 
 const (
@@ -81,7 +81,7 @@ func heldOf(who tefca.Person) []holding {
 	})
 }
 
-// chart returns what the facility has recorded under some of the patient's local IDs.
+// chart returns the data that the facility has recorded under some of the patient's local IDs.
 func (h holding) chart() chart {
 	c := chart{place: placeOf(h.at), known: histories()[h.subject], address: h.address}
 	for _, p := range people.All() {

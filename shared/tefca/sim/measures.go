@@ -79,7 +79,7 @@ func vitals(hypertension bool) panel {
 	}
 }
 
-// take returns the panel's measurements for a visit. They are always the same for the same panel and visit.
+// take returns the panel's measurements for a visit. The measurements are always the same for the same panel and visit.
 func (p panel) take(id func(...string) document.ID, noted document.Noted) document.Panel {
 	taken := document.Panel{ID: id(p.code.Code), Code: p.code, Noted: noted}
 	for _, m := range p.measures {
@@ -95,8 +95,8 @@ func (p panel) take(id func(...string) document.ID, noted document.Noted) docume
 	return taken
 }
 
-// usual compares a value with its reference range and returns N, L or H. It returns "" if there is no range. It ignores
-// a bound that is not a number.
+// usual compares a value with its reference range and returns N, L or H. It returns "" if the value has no reference
+// range. It ignores a bound that is not a number.
 func usual(value, low, high string) string {
 	number := func(text string, otherwise float64) float64 {
 		if n, err := strconv.ParseFloat(text, 64); err == nil {
@@ -116,7 +116,7 @@ func usual(value, low, high string) string {
 	return "N"
 }
 
-// draw returns a pseudo-random number below n. The same words always give the same number.
+// draw returns a pseudo-random number below n. The same words always yield the same number.
 func draw(n uint64, words ...string) uint64 {
 	sum := sha256.Sum256([]byte(strings.Join(words, "|")))
 	return binary.BigEndian.Uint64(sum[:]) % n

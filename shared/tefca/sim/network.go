@@ -1,6 +1,6 @@
 // Package sim simulates a network (docs/guide/tefca.md, "Simulation"). It has about twenty fictitious facilities, which
-// hold records of the patients of tefca/people and behave like real ones. The results do not depend on the time or
-// order of requests, and the package sends no requests.
+// hold records of the patients of tefca/people and behave like real facilities. The results do not depend on the time
+// or order of requests, and the package sends no requests.
 package sim
 
 import (
@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Network is a simulated tefca.Network. All its facilities provide documents; none of them has a FHIR server.
+// Network is a simulated tefca.Network. All its facilities provide documents, and no facility has a FHIR server.
 type Network struct {
 	Now  func() time.Time
 	Wait func(ctx context.Context, d time.Duration) error // Wait waits for d; it returns an error if ctx ends
@@ -46,8 +46,8 @@ type reply struct {
 	local string
 }
 
-// Locate implements tefca.Network. Facilities respond after 0.2 to 6 seconds, except those defined as slow or silent.
-// Responses are reported as they arrive, on the calling goroutine.
+// Locate implements tefca.Network. Facilities respond after 0.2 to 6 seconds, except facilities defined as slow or
+// silent. Locate reports responses as they arrive, on the calling goroutine.
 func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if err := n.accept(who); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tef
 	return nil
 }
 
-// repliesTo returns the responses of all facilities about a person, ordered by time.
+// repliesTo returns all facilities' responses about a person, ordered by time.
 func repliesTo(who tefca.Person) []reply {
 	held := heldOf(who)
 	var replies []reply
@@ -113,8 +113,8 @@ func (h holding) replies(r reply) []reply {
 	return []reply{r}
 }
 
-// accept rejects assertions that a real network would reject: those without a verifiable token, with too low a level,
-// or expired.
+// accept rejects assertions that a real network would reject: assertions that lack a verifiable token, have too low a
+// level, or have expired.
 func (n Network) accept(who tefca.Assertion) error {
 	if who.Token.Empty() || who.Level < 2 || !n.Now().Before(who.ExpiresAt) {
 		return fmt.Errorf("the simulated network: %w", tefca.ErrIdentity)
@@ -122,7 +122,7 @@ func (n Network) accept(who tefca.Assertion) error {
 	return nil
 }
 
-// pass waits for d. It returns an error if ctx has ended or ends meanwhile.
+// pass waits for d. It returns an error if ctx has ended or ends during the wait.
 func (n Network) pass(ctx context.Context, d time.Duration) error {
 	if err := n.Wait(ctx, d); err != nil {
 		return errors.Join(tefca.ErrUnavailable, err)
@@ -133,7 +133,7 @@ func (n Network) pass(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// taking returns a pseudo-random duration between least and most. The same words always give the same duration.
+// taking returns a pseudo-random duration between least and most. The same words always yield the same duration.
 func taking(least, most time.Duration, words ...string) time.Duration {
 	return least + time.Duration(draw(uint64(most-least), words...)) //nolint:gosec // both are positive
 }

@@ -123,7 +123,7 @@ func TestNetworkRejectsInvalidAssertion(t *testing.T) {
 }
 
 // TestNetworkRejectsRequestForOtherPersonsRecords checks that knowing a facility's ID and its documents' IDs does not
-// give access to them.
+// give access to these documents.
 func TestNetworkRejectsRequestForOtherPersonsRecords(t *testing.T) {
 	t.Parallel()
 	n := instant()
@@ -231,8 +231,8 @@ func TestNetworkStopsWhenContextEnds(t *testing.T) {
 	})
 }
 
-// TestLocateReportsEveryFacility counts the facilities that have responded by a given time, including those that don't
-// know the person, and those that have not.
+// TestLocateReportsEveryFacility counts the facilities that have responded by a given time, including facilities that
+// don't know the person, and the facilities that have not responded.
 func TestLocateReportsEveryFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -116,7 +116,7 @@ func TestDocumentsOfTwoLocalIDsHaveOnePatient(t *testing.T) {
 	if len(names) != 2 {
 		t.Errorf("the documents stand under %v", names)
 	}
-	// The first response contains only one local ID and therefore only its records.
+	// The first response contains only one local ID and therefore only the records under that ID.
 	part := last["12"]
 	name, _, _ := strings.Cut(part.Local.Reveal(), " ")
 	part.Local = secret.New(name)

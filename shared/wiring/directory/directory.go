@@ -16,11 +16,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Facilities holds each mode's facilities by directory ID.
+// Facilities maps directory IDs to facilities, for each mode.
 type Facilities map[org.Mode]map[string]tefca.Facility
 
-// New returns the configured facilities and, if the sandbox is enabled, the simulated ones in test mode. Configured
-// facilities take precedence over simulated ones with the same ID.
+// New returns the configured facilities. If the sandbox is enabled, New also returns the simulated facilities in test
+// mode. Configured facilities take precedence over simulated facilities with the same ID.
 func New(env setting.TEFCAEnv) (Facilities, error) {
 	all := Facilities{org.Test: {}, org.Live: {}}
 	if env.EnableSandbox {

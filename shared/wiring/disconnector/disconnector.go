@@ -1,5 +1,5 @@
-// Package disconnector wires the code that ends connections on behalf of an organisation. It serves API requests, the
-// synthetic patients of TEFCA mode, and the remaining work for connections that an organisation disconnected in the
+// Package disconnector wires the code that ends connections on behalf of an organisation. The code serves API requests,
+// the synthetic patients of TEFCA mode, and the remaining work for connections that an organisation disconnected in the
 // dashboard.
 package disconnector
 

@@ -1,6 +1,7 @@
 // Package edge wires the parts that all API endpoints share: rate limits and caller authentication. Each kind of
 // endpoint has a struct of environment variables, which a function's Environment embeds, and a constructor that reads
-// its secret. The only AWS client it links is DynamoDB's, which every endpoint uses (ADR 7).
+// the endpoint's secret. The only AWS client that the package links is DynamoDB's client, which every endpoint uses
+// (ADR 7).
 package edge
 
 import (
@@ -33,8 +34,8 @@ type Edge struct {
 	process lambdarun.Process
 }
 
-// New returns the Edge of endpoints that share a rate limit. limit is its name in RateLimit-Policy. hashing is the ARN
-// of the secret with the keys for hashing client addresses.
+// New returns the Edge of endpoints that share a rate limit. limit is the rate limit's name in RateLimit-Policy.
+// hashing is the ARN of the secret that contains the keys for hashing client addresses.
 func New(ctx context.Context, env Env, p lambdarun.Process, limit, hashing string) (Edge, error) {
 	db := store.NewClient(p.AWS)
 	keys, err := awssecret.Keyring(ctx, p.AWS, p.Now, hashing)
@@ -52,7 +53,7 @@ func New(ctx context.Context, env Env, p lambdarun.Process, limit, hashing strin
 	}, nil
 }
 
-// Keyring reads the keyring stored in the secret with this ARN.
+// Keyring reads the keyring that the secret with the given ARN contains.
 func (e Edge) Keyring(ctx context.Context, arn string) (secret.Keyring, error) {
 	return awssecret.Keyring(ctx, e.process.AWS, e.process.Now, arn)
 }

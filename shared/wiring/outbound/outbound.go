@@ -1,5 +1,5 @@
 // Package outbound runs functions that call servers outside AWS, such as portals and webhook receivers. Only these
-// functions get an HTTP client and link it, so every outbound call is subject to safehttp's address guard.
+// functions link and receive an HTTP client, so every outbound call is subject to safehttp's address guard.
 package outbound
 
 import (
@@ -29,7 +29,7 @@ type Process struct {
 	}
 }
 
-// Run is like lambdarun.Run but passes an HTTP client to build. E embeds Env.
+// Run is like lambdarun.Run but passes an HTTP client to build. E must embed Env.
 func Run[E interface{ Allowed() []netip.Prefix },
 	H lambdarun.Handler](build func(context.Context, E, Process) (H, error)) {
 	RunWithin(0, build)

@@ -1,5 +1,5 @@
-// Package recorder wires the parts shared by the functions that receive patients' inquiries: an edge with an hourly
-// rate limit, and the recorder that stores inquiries and creates their events.
+// Package recorder wires the parts shared by the functions that receive patients' inquiries. The parts are an edge with
+// an hourly rate limit, and the recorder that stores inquiries and creates their events.
 package recorder
 
 import (
@@ -24,7 +24,7 @@ type Env struct {
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
 
-// New returns the edge and the recorder of a function. limit names the function's own rate limit.
+// New returns a function's edge and recorder. limit names the function's own rate limit.
 func New(ctx context.Context, env Env, p lambdarun.Process, limit string) (edge.Public, inquiry.Recorder, error) {
 	e, err := edge.NewHourly(ctx, env.HourlyEnv, p, limit)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package setting reads an operator's configuration for TEFCA mode: identity providers and networks, plus the simulated
-// ones in test mode if the sandbox is deployed. It does not link any network; callers create networks from their parts
-// of the document.
+// provider and network in test mode if the sandbox is deployed. It does not link any network; callers create networks
+// from their parts of the document.
 package setting
 
 import (
@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Names of the supported networks, as used in the document and in log lines.
+// Names of the supported networks, as used in the configuration document and in log lines.
 const (
 	IHE         = "ihe"         // shared/tefca/ihe
 	Facilitated = "facilitated" // shared/tefca/facilitated
@@ -37,20 +37,20 @@ type config struct {
 // Network is one configured network.
 type Network struct {
 	Name   string
-	Mode   org.Mode // mode of the patients that the network is queried for
+	Mode   org.Mode // mode of the patients for whom the network is queried
 	Config json.RawMessage
 }
 
-// The errors never quote the document, because a malformed document may contain anything, even a key.
+// The errors never quote the document, because a malformed document may contain any text, even a key.
 var (
 	errForm = errors.New("TEFCA_CONFIG is not of the form of docs/operate/tefca.md")
 	errID   = errors.New("TEFCA_CONFIG: providers: id: another provider has it, or the simulated one")
 	errMode = errors.New("TEFCA_CONFIG: providers: mode: it has no network")
 )
 
-// Settings returns the settings for each mode that has a network. baseURL is the service's own; the simulated
-// provider's URL is below it. A provider that could never be selected because of its ID or mode is an error, so that
-// the mistake is found before a patient looks for the provider.
+// Settings returns the settings for each mode that has a network. baseURL is the service's own base URL; the simulated
+// provider's URL is below baseURL. Settings returns an error for a provider that could never be selected because of its
+// ID or mode. The operator thus finds the mistake before a patient looks for the provider.
 func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error) {
 	c, networks, err := e.parse()
 	if err != nil {
@@ -60,7 +60,7 @@ func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error)
 	settings := map[org.Mode]attempt.Setting{org.Test: none, org.Live: none}
 	isAsked := map[org.Mode]bool{org.Test: e.EnableSandbox, org.Live: false}
 	simulated := identity.Simulated(baseURL)
-	// shared by all modes, so that a name denotes one provider in all log lines and pages
+	// All modes share these names, so that a name denotes the same provider in all log lines and pages.
 	taken := map[string]bool{simulated.ID: true}
 	if e.EnableSandbox {
 		settings[org.Test] = attempt.Setting{Providers: []identity.Provider{simulated}, Simulated: true}
@@ -87,7 +87,7 @@ func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error)
 	return settings, nil
 }
 
-// Networks returns the configured networks, by name.
+// Networks returns the configured networks by name.
 func (e TEFCAEnv) Networks() ([]Network, error) {
 	_, networks, err := e.parse()
 	return networks, err

@@ -22,7 +22,7 @@ func env(withSandbox bool, config string) setting.TEFCAEnv {
 }
 
 // TestSettingsIncludeModesWithProviderAndNetwork also checks that a mode counts as simulated only if all its networks
-// are.
+// are simulated.
 func TestSettingsIncludeModesWithProviderAndNetwork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

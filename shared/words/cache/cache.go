@@ -25,13 +25,13 @@ type entry[K comparable, V any] struct {
 	at    time.Time
 }
 
-// New returns a Cache that holds at most size values and expires each one after life. A full cache evicts its oldest
+// New returns a Cache that holds at most size values. Each value expires after life. A full cache evicts its oldest
 // value.
 func New[K comparable, V any](size int, life time.Duration, now func() time.Time) *Cache[K, V] {
 	return &Cache[K, V]{size: size, life: life, now: now, entries: map[K]*list.Element{}, oldest: list.New()}
 }
 
-// Get returns the value stored for key. ok is false if there is no value or it has expired.
+// Get returns the value stored for key. ok is false if the value does not exist or has expired.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,11 +46,11 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return found.value, true
 }
 
-// Put stores value for key. The value's age is measured from this call.
+// Put stores value for key. The value's age is measured from the call to Put.
 func (c *Cache[K, V]) Put(key K, value V) { c.put(key, value, c.now()) }
 
-// Load returns the cached value for key, or calls read and caches its result. The value's age is measured from before
-// the call to read. Concurrent callers each call read; errors are not cached.
+// Load returns the cached value for key, or calls read and caches the result. The value's age is measured from the time
+// before the call to read. Concurrent callers each call read; errors are not cached.
 func (c *Cache[K, V]) Load(key K, read func() (V, error)) (V, error) {
 	if value, ok := c.Get(key); ok {
 		return value, nil

@@ -7,11 +7,11 @@ type Description struct {
 	Action string
 }
 
-// Causes maps causes of failure, named by stable words, to their descriptions. It ensures that a cause has the same
-// text, code and action wherever it is reported.
+// Causes maps causes of failure, named by stable words, to their descriptions. Causes ensures that a cause has the same
+// text, code and action in every report.
 type Causes map[string]Description
 
-// Failed returns the error described for cause, which must be in the table, with because as its private cause.
+// Failed returns the error described for cause, which must be a key of Causes. The error's private cause is because.
 func (c Causes) Failed(cause string, because error) error {
 	shown := c[cause].Shown.Because(because)
 	shown.Cause = cause

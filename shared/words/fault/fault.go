@@ -1,5 +1,5 @@
-// Package fault defines the service's errors. An error has a kind that determines how callers handle it, a code and a
-// public text that clients may see, and a private cause that they never see. The package is independent of any
+// Package fault defines the service's errors. An error has a kind, which determines how callers handle the error.
+// Clients may see the error's code and public text, but never its private cause. The package is independent of any
 // transport: HTTP, redirects, failed exports and webhooks each have their own renderer.
 package fault
 
@@ -36,7 +36,7 @@ func (k Kind) Error() string { return string(k) }
 // Code is the machine-readable error code of a response, a redirect or an event (docs/openapi.yaml, ErrorCode).
 type Code string
 
-// The service's own codes. RFC 6749 codes from health systems are passed through unchanged.
+// The service's own error codes. RFC 6749 codes from health systems are passed through unchanged.
 //
 //nolint:gosec // error codes of the API that have "token" in their names
 const (
@@ -62,7 +62,7 @@ const (
 )
 
 // InBrowser returns the code to use in redirects, widgets and widget events. Only some of the service's codes may
-// appear there (docs/reference/deviations.md, "Connecting"); the others are replaced by the general failure code. Codes
+// appear there (docs/reference/deviations.md, "Connecting"); the general failure code replaces the other codes. Codes
 // from health systems are passed through.
 func (c Code) InBrowser() Code {
 	if c == CodeUnavailable || c == CodeRateLimited {
@@ -76,9 +76,9 @@ type Error struct {
 	Kind       Kind
 	Code       Code
 	Public     string        // one or two sentences in ASCII
-	RetryAfter time.Duration // suggested retry delay; zero if the client gets none
+	RetryAfter time.Duration // suggested retry delay; zero for no suggestion
 	Field      string        // name of the invalid input value, so that a form can mark it; may be empty
-	Cause      string        // the cause as a stable word (Causes), for a code with several causes
+	Cause      string        // cause as a stable word (Causes), for a code with several causes
 	because    error
 }
 
@@ -130,7 +130,7 @@ func (e *Error) Is(target error) bool {
 	return ok && kind == e.Kind
 }
 
-// Of returns the outermost Error in err's chain. Any other error is wrapped in an Internal one that reveals no details.
+// Of returns the outermost Error in err's chain. It wraps any other error in an Internal Error that reveals no details.
 func Of(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -138,11 +138,11 @@ func Of(err error) *Error {
 	return New(Internal, CodeServerError, "Something went wrong on our side. Please try again.").Because(err)
 }
 
-// BadRequest returns an Invalid error with the code invalid_request, as most validations do.
+// BadRequest returns an Invalid error with the code invalid_request, which most validations use.
 func BadRequest(public string) *Error { return New(Invalid, CodeInvalidRequest, public) }
 
-// Missing returns a NotFound error. Resources of another organisation or mode get the same response (docs/openapi.yaml,
-// info).
+// Missing returns a NotFound error. Requests for resources of another organisation or mode get the same response
+// (docs/openapi.yaml, info).
 func Missing(public string) *Error { return New(NotFound, CodeNotFound, public) }
 
 // Stale returns the error for a compare-and-swap that lost to another writer.
@@ -151,7 +151,7 @@ func Stale() *Error {
 }
 
 // IsStale reports whether err is a lost compare-and-swap (Stale), so that a retry with the stored state can succeed. A
-// conflict with any other code is a refusal, and retrying it can't help.
+// conflict with any other code is a refusal, and a retry can't help.
 func IsStale(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return errors.Is(err, Conflict) && (!ok || e.Code == CodeUnavailable)

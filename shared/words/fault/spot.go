@@ -24,12 +24,12 @@ const (
 	StepNotify     Step = "notify"     // webhook delivery
 )
 
-// Spot locates a failure for its log line, either at an external server or in one of the service's tables. It never
+// Spot locates a failure for its log line, either at an external server or in one of the service's tables. A Spot never
 // holds a path, a query, a patient ID, or content from a response or a row.
 type Spot struct {
 	Step   Step
 	Host   string // includes the port if the URL has one
-	Status int    // HTTP status of the response; 0 if there was none
+	Status int    // HTTP status of the response; 0 if there was no response
 	Class  string // class of failure, a word defined by this service, OAuth or AWS
 
 	Table     string
@@ -38,14 +38,14 @@ type Spot struct {
 	Attribute string // attribute that can't be read
 }
 
-// classifiedError is implemented by errors that have a class and, if there was a response, its status.
+// classifiedError is implemented by errors that have a class and, if there was a response, the response's status.
 type classifiedError interface {
 	error
 	Failure() (class string, status int)
 }
 
-// Failed returns cause as a failure at this spot. If the class or status is not set, it is taken from cause or from its
-// word (Causes). A zero Spot returns cause unchanged.
+// Failed returns cause as a failure at this spot. If the spot has no class or status, Failed takes the missing value
+// from cause or from its word (Causes). A zero Spot returns cause unchanged.
 func (s Spot) Failed(cause error) error {
 	if s == (Spot{}) || cause == nil {
 		return cause
@@ -63,7 +63,7 @@ func (s Spot) Failed(cause error) error {
 	return &spotError{spot: s, cause: cause}
 }
 
-// SpotOf returns the Spot recorded in err, or a zero Spot if there is none.
+// SpotOf returns the Spot recorded in err, or a zero Spot if err contains no Spot.
 func SpotOf(err error) Spot {
 	if e, ok := errors.AsType[*spotError](err); ok {
 		return e.spot
@@ -71,7 +71,7 @@ func SpotOf(err error) Spot {
 	return Spot{}
 }
 
-// ClassOf returns err's class, or "" if it has none.
+// ClassOf returns err's class, or "" if err has no class.
 func ClassOf(err error) string {
 	told, ok := errors.AsType[classifiedError](err)
 	if !ok {

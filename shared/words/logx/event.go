@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/words/trace"
 )
 
-// Event collects the attributes of the single log line written for one unit of work. It is safe for concurrent use.
+// Event collects the attributes of the single log line that is written for one unit of work. It is safe for concurrent
+// use.
 type Event struct {
 	mu    sync.Mutex
 	level slog.Level
@@ -29,14 +30,14 @@ type note struct {
 
 type eventKey struct{}
 
-// Begin starts a unit of work. Code that uses the returned context can add attributes to its log line.
+// Begin starts a unit of work. Code that uses the returned context can add attributes to the unit's log line.
 func Begin(ctx context.Context) (context.Context, *Event) {
 	event := &Event{}
 	return context.WithValue(ctx, eventKey{}, event), event
 }
 
-// Add sets attributes on the log line of ctx's unit of work, replacing existing keys. It does nothing if ctx has no
-// unit of work.
+// Add sets attributes on the log line of ctx's unit of work, replacing attributes with the same keys. Add does nothing
+// if ctx has no unit of work.
 func Add(ctx context.Context, attrs ...slog.Attr) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
 	if !ok {
@@ -50,7 +51,8 @@ func Add(ctx context.Context, attrs ...slog.Attr) {
 }
 
 // Note adds a separate line about a part of ctx's unit of work, such as one of several deliveries. The line is written
-// along with the unit's own and has the same owner attributes unless attrs override them. message must be a constant.
+// along with the unit's own line and has the same owner attributes unless attrs overrides them. message must be a
+// constant.
 func Note(ctx context.Context, message string, attrs ...slog.Attr) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
 	if !ok {
@@ -61,7 +63,8 @@ func Note(ctx context.Context, message string, attrs ...slog.Attr) {
 	event.notes = append(event.notes, note{message, attrs})
 }
 
-// Measure adds metrics to ctx's unit of work. Each is written as a separate line when the unit's log line is written.
+// Measure adds metrics to ctx's unit of work. Each metric is written as a separate line when the unit's log line is
+// written.
 func Measure(ctx context.Context, samples ...metric.Sample) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
 	if !ok {
@@ -72,9 +75,9 @@ func Measure(ctx context.Context, samples ...metric.Sample) {
 	event.measured = event.measured.Add(samples...)
 }
 
-// Fail records that the unit of work failed. The error's code, field and spot are always logged. Its cause is logged
-// only for the service's own failures (Internal and Unavailable), because other causes may quote a client or a health
-// system.
+// Fail records that the unit of work failed. The error's code, field and spot are always logged. The error's cause is
+// logged only for the service's own failures (Internal and Unavailable), because other causes may quote a client or a
+// health system.
 func Fail(ctx context.Context, err error) {
 	failure := fault.Of(err)
 	Add(ctx, Failed(), slog.String("error", string(failure.Code)), slog.String("error_kind", string(failure.Kind)))
@@ -100,7 +103,7 @@ func (e *Event) IsEmpty() bool {
 	return len(e.attrs) == 0 && len(e.notes) == 0 && len(e.measured) == 0
 }
 
-// Emit writes the log line. Call it once, at the end of the unit of work. message is a constant that names the unit,
+// Emit writes the log line. Call Emit once, at the end of the unit of work. message is a constant that names the unit,
 // such as "http.request".
 func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	e.mu.Lock()
@@ -133,8 +136,8 @@ func commonAttrs(ctx context.Context) []slog.Attr {
 	return attrs
 }
 
-// ownerAttrs returns the unit's owner attributes that the note does not set itself. With these, a search for the owner
-// finds the note along with the unit (docs/operate/monitoring.md, "Log fields").
+// ownerAttrs returns the unit's owner attributes that the note does not set itself. Because of these attributes, a
+// search for the owner finds the note along with the unit (docs/operate/monitoring.md, "Log fields").
 func (e *Event) ownerAttrs(n note) []slog.Attr {
 	var attrs []slog.Attr
 	for _, attr := range e.attrs {

@@ -68,7 +68,7 @@ func TestNewRedactsSecrets(t *testing.T) {
 		"group with an error":  slog.Group("outer", slog.Any("cause", failed)),
 		"value of a LogValuer": slog.Any("code", secret.New("SENTINEL")),
 	}
-	// spelled like header names
+	// These names are spelled like header names.
 	for _, key := range []string{"Authorization", "Set-Cookie", "client-secret", "X-Api-Key", "E-Mail"} {
 		attrs[key] = slog.String(key, "SENTINEL")
 	}

@@ -10,7 +10,7 @@ import (
 
 const redacted = "[redacted]"
 
-// Patterns that match secrets inside longer texts, such as the URL in a net/url.Error's message.
+// Patterns that match secrets inside longer texts, such as the URL in the message of a net/url.Error.
 var (
 	queryPattern      = regexp.MustCompile(`\?[^\s"'<>]+`)
 	credentialPattern = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}`)
@@ -48,7 +48,7 @@ func cleanAny(value any) any {
 	return fmt.Sprintf("[not logged: %T]", value)
 }
 
-// clean hides query strings, credentials, keys, JSON web tokens and e-mail addresses within a text. Most texts are IDs,
+// clean hides query strings, credentials, keys, JSON web tokens and email addresses within a text. Most texts are IDs,
 // which contain none of the characters that the patterns require. Checking for those characters first is cheaper than
 // matching.
 func clean(text string) string {

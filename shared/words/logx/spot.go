@@ -7,10 +7,10 @@ import (
 )
 
 // Failed returns the attribute that marks a failure affecting a patient, an organisation or a portal. Operators search
-// for it first (docs/operate/monitoring.md, "Log fields").
+// for this attribute first (docs/operate/monitoring.md, "Log fields").
 func Failed() slog.Attr { return slog.String("result", "failed") }
 
-// Spot returns the attributes that locate a failure. It returns none for a zero Spot.
+// Spot returns the attributes that locate a failure. It returns no attributes for a zero Spot.
 func Spot(s fault.Spot) []slog.Attr {
 	var told []slog.Attr
 	for _, one := range [...]struct{ name, value string }{

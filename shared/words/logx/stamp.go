@@ -10,7 +10,7 @@ import (
 // stamping copies a line's time into its metric metadata, where CloudWatch expects the timestamp.
 type stamping struct {
 	next  slog.Handler
-	lines *joined // output that next writes to
+	lines *joined // output to which next writes
 }
 
 // Enabled implements slog.Handler.

@@ -1,7 +1,7 @@
-// Package metric defines the service's metrics: what each one counts or measures, its unit and its dimension. A
-// dimension's values are a short list of fixed words and never name an organisation, a patient or a health system,
-// because CloudWatch stores and bills each value separately. Metrics are written as log lines in CloudWatch's embedded
-// metric format, so functions make no extra calls (docs/adr/0020-metrics-and-traces.md).
+// Package metric defines the service's metrics: what each metric counts or measures, its unit and its dimension.
+// CloudWatch stores and bills each value of a dimension separately. A dimension's values are therefore a short list of
+// fixed words and never name an organisation, a patient or a health system. Metrics are written as log lines in
+// CloudWatch's embedded metric format, so functions make no additional calls (docs/adr/0020-metrics-and-traces.md).
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 package metric
 
@@ -49,7 +49,7 @@ func Names() []Name {
 	}
 }
 
-// Dimension returns the metric's own dimension, apart from the stack, or "" if it has none.
+// Dimension returns the metric's own dimension, apart from the stack, or "" if the metric has no other dimension.
 func (n Name) Dimension() string {
 	switch n {
 	case Exports, ExportSeconds, WebhookAttempts, Refreshes, Lists, Probes:

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// maxValues is the maximum number of values of one metric that CloudWatch accepts per line. A unit of work's excess
-// values are dropped.
+// maxValues is the maximum number of values of one metric that CloudWatch accepts per line. Excess values of a unit of
+// work are dropped.
 const maxValues = 100
 
 // Sample holds the count or the measurements of one metric within a unit of work.
@@ -46,7 +46,7 @@ func (s Samples) Add(more ...Sample) Samples {
 	return s
 }
 
-// Lines returns the samples as log lines, one per dimension value. Document.At adds their time.
+// Lines returns the samples as log lines, one per dimension value. Document.At adds the time to each line.
 func (s Samples) Lines() [][]slog.Attr {
 	var lines [][]slog.Attr
 	told := make([]bool, len(s))

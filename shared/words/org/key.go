@@ -11,7 +11,7 @@ import (
 )
 
 // Format of a private key: "private_<mode>_", 43 base62 digits (256 random bits), and 6 base62 digits with the CRC32 of
-// everything before them. The checksum lets a mistyped key be rejected without a database read.
+// all preceding characters. Because of the checksum, a mistyped key can be rejected without a database read.
 const (
 	digits      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	keyDigits   = 43
@@ -50,8 +50,8 @@ func ParsePrivateKey(text string) (Mode, bool) {
 	return mode, checksum(text[:end]) == text[end:]
 }
 
-// ParsePublicID parses either "public_<mode>_<uuid>" or a bare UUID. A bare UUID has an empty mode; the mode is then
-// determined by the credential's row.
+// ParsePublicID parses either "public_<mode>_<uuid>" or a bare UUID. A bare UUID has an empty mode; the credential's
+// row then determines the mode.
 func ParsePublicID(text string) (id string, mode Mode, ok bool) {
 	if rest, found := strings.CutPrefix(text, "public_"); found {
 		name, bare, _ := strings.Cut(rest, "_")

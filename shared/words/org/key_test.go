@@ -79,7 +79,8 @@ func TestParsePrivateKeyDetectsTypingErrors(t *testing.T) {
 	refuse("nothing", "")
 }
 
-// FuzzParsePrivateKey checks that every accepted text has a key's form and that parsing it again gives the same result.
+// FuzzParsePrivateKey checks that every accepted text has a key's form and that parsing the text again gives the same
+// result.
 func FuzzParsePrivateKey(f *testing.F) {
 	f.Add("")
 	f.Add("private_")

@@ -12,8 +12,8 @@ import (
 const maxName = 100 // in runes
 
 // ParseName returns an organisation's name with surrounding space trimmed. It returns fault.Invalid if the name
-// contains an e-mail address, a domain, a URL or an invisible character: names appear in e-mails and on patients'
-// pages, where they must not create links or hide text.
+// contains an email address, a domain, a URL or an invisible character. Names appear in emails and on patients' pages,
+// where they must not create links or hide text.
 func ParseName(text string) (string, error) {
 	name := strings.TrimSpace(text)
 	switch {
@@ -31,9 +31,10 @@ func ParseName(text string) (string, error) {
 	return name, nil
 }
 
-// hidesCharacter reports whether name contains an invisible rune: a control character, a format character such as a
-// bidirectional mark (UAX 9), a line or paragraph separator, a filler, a variation selector, or an unassigned code
-// point. Joiners are allowed between letters of scripts that need them, such as Persian and the Indic scripts.
+// hidesCharacter reports whether name contains an invisible rune. Invisible runes include control characters, format
+// characters such as bidirectional marks (UAX 9), line and paragraph separators, fillers, variation selectors, and
+// unassigned code points. Joiners are allowed between letters of scripts that need joiners, such as Persian and the
+// Indic scripts.
 func hidesCharacter(name string) bool {
 	runes := []rune(name)
 	for i, r := range runes {

@@ -14,8 +14,8 @@ import (
 var appOrigin = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://[a-z0-9._-]+(:[0-9]+)?$`)
 
 // NewOrigin validates an allowed origin and returns it as browsers send it (RFC 6454). It accepts https, http on
-// localhost, and the custom scheme of an app's web view. Paths, wildcards and the service's own hosts return
-// fault.Invalid.
+// localhost, and the custom scheme of an app's web view. For paths, wildcards and the service's own hosts, NewOrigin
+// returns fault.Invalid.
 func NewOrigin(own weburl.Own, text string) (string, error) {
 	if appOrigin.MatchString(text) && !strings.HasPrefix(text, "http:") && !strings.HasPrefix(text, "https:") {
 		return text, nil

@@ -11,11 +11,11 @@ import (
 )
 
 // VerifiedRedirect is a redirect URI that is known to be registered and not to point to this service. Only
-// MatchRedirect and RestoreRedirect create one, so errors can't be redirected to an unverified URI (RFC 9700 section
-// 4.1).
+// MatchRedirect and RestoreRedirect create a VerifiedRedirect, so errors can't be redirected to an unverified URI (RFC
+// 9700 section 4.1).
 type VerifiedRedirect struct {
 	uri    string
-	target string // URI in the form sent to browsers
+	target string // URI as sent to browsers
 }
 
 // MatchRedirect verifies by exact comparison that asked is a registered URI. asked may be empty if exactly one URI is
@@ -53,7 +53,7 @@ func RestoreRedirect(own weburl.Own, stored string) VerifiedRedirect {
 // URI returns the URI as registered, or "" for a zero VerifiedRedirect.
 func (v VerifiedRedirect) URI() string { return v.uri }
 
-// With returns the URI with params added to its query. They replace parameters with the same names.
+// With returns the URI with params added to its query. params replaces existing parameters with the same names.
 func (v VerifiedRedirect) With(params url.Values) string {
 	target, err := url.Parse(v.target)
 	if err != nil {
@@ -66,8 +66,8 @@ func (v VerifiedRedirect) With(params url.Values) string {
 }
 
 // NewRedirectURI validates a redirect URI for registration in the given mode. It accepts https, a native app's custom
-// scheme and, in test mode, http to a loopback address. Fragments, wildcards, user information (RFC 9700 section 2.1)
-// and the service's own hosts return fault.Invalid.
+// scheme and, in test mode, http to a loopback address. For fragments, wildcards, user information (RFC 9700 section
+// 2.1) and the service's own hosts, NewRedirectURI returns fault.Invalid.
 func NewRedirectURI(own weburl.Own, mode Mode, text string) (string, error) {
 	if strings.ContainsAny(text, "*#") {
 		return "", fault.BadRequest("A redirect URI must be an absolute URI without a wildcard, a fragment or user " +
@@ -83,7 +83,7 @@ func NewRedirectURI(own weburl.Own, mode Mode, text string) (string, error) {
 	return uri, nil
 }
 
-// redirectTarget returns the form of a redirect URI that is sent to browsers.
+// redirectTarget returns a redirect URI in the form that is sent to browsers.
 func redirectTarget(own weburl.Own, text string) (string, error) {
 	target, err := url.Parse(text)
 	if err != nil || target.Scheme == "" || strings.ContainsAny(text, "\r\n\t ") || target.User != nil {

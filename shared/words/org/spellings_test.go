@@ -10,7 +10,7 @@ import (
 )
 
 // TestRedirectNeverPointsToServiceInAnySpelling covers URIs registered with an earlier release, which may have any
-// spelling that it accepted.
+// spelling that the earlier release accepted.
 func TestRedirectNeverPointsToServiceInAnySpelling(t *testing.T) {
 	t.Parallel()
 	own := ownhosts.Own()

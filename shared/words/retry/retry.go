@@ -14,8 +14,8 @@ import (
 const Tries = 6
 
 // OnConflict calls try until it returns anything other than a lost compare-and-swap (fault.IsStale), at most the given
-// number of times, and returns the last result. It does not wait between tries. try must read the row again before each
-// write.
+// number of times, and returns the last result. OnConflict does not wait between tries. try must read the row again
+// before each write.
 func OnConflict(ctx context.Context, tries int, try func() error) error {
 	return Policy{Tries: tries, Again: fault.IsStale, Pause: 0, Random: nil}.Do(ctx, try)
 }

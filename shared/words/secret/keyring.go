@@ -73,13 +73,13 @@ func (k Keyring) SignAs(version int, message []byte) (mark Mark, ok bool) {
 	return Mark{Version: version, Sum: sum(key, message)}, true
 }
 
-// IsRetired reports whether version is older than the current one and has been removed.
+// IsRetired reports whether version is older than the current version and has been removed.
 func (k Keyring) IsRetired(version int) bool {
 	_, ok := k.keys[version]
 	return !ok && version > 0 && version < k.current
 }
 
-// Check reports whether mark is the HMAC of message under its key version. It takes constant time.
+// Check reports whether mark is the HMAC of message under mark's key version. Check takes constant time.
 func (k Keyring) Check(message []byte, mark Mark) bool {
 	key, ok := k.keys[mark.Version]
 	return ok && subtle.ConstantTimeCompare(sum(key, message), mark.Sum) == 1

@@ -69,7 +69,7 @@ func TestTextIsNeverPrinted(t *testing.T) {
 		}
 	}
 	for _, verb := range verbs {
-		// fmt calls no methods for these verbs.
+		// fmt does not call any methods for these verbs.
 		if got := fmt.Sprintf("%"+verb, text); got != "[redacted]" && verb != "T" && verb != "p" {
 			t.Errorf("%%%s = %q, want it redacted", verb, got)
 		}

@@ -23,7 +23,7 @@ type Text struct {
 // New returns a Text that holds value.
 func New(value string) Text { return Text{value: &value} }
 
-// Reveal returns the secret as a string. Call it only where the value is used.
+// Reveal returns the secret as a string. Call Reveal only where the value is used.
 func (t Text) Reveal() string {
 	if t.value == nil {
 		return ""
@@ -42,7 +42,7 @@ func (t Text) Equal(other Text) bool {
 // String implements fmt.Stringer.
 func (t Text) String() string { return redacted }
 
-// Format implements fmt.Formatter. It covers every verb, because numeric verbs such as %d don't call String.
+// Format implements fmt.Formatter. Format covers every verb, because numeric verbs such as %d don't call String.
 func (t Text) Format(out fmt.State, _ rune) { _, _ = io.WriteString(out, redacted) }
 
 // LogValue implements slog.LogValuer.

@@ -1,5 +1,5 @@
-// Package timestamp formats times for API responses, pages and messages. Rows and event bodies use a higher precision,
-// so they have formats of their own.
+// Package timestamp formats times for API responses, pages and messages. Rows and event bodies use a higher precision
+// and therefore have their own formats.
 package timestamp
 
 import "time"

@@ -53,16 +53,16 @@ func (o Own) Shown(stored string) string {
 	return u.String()
 }
 
-// IsSameOrigin reports whether two URLs have the same origin. A URL that Parse rejects has no origin in common with any
-// other.
+// IsSameOrigin reports whether two URLs have the same origin. A URL that Parse rejects never has the same origin as
+// another URL.
 func (o Own) IsSameOrigin(one, other string) bool {
 	a, errA := o.Parse(one)
 	b, errB := o.Parse(other)
 	return errA == nil && errB == nil && a.Origin() == b.Origin()
 }
 
-// has reports whether u points to this service. A loopback host, in any spelling, does if its port is one of the
-// service's.
+// has reports whether u points to this service. A loopback URL, in any spelling, points to this service if its port is
+// one of the service's ports.
 func (o Own) has(u URL) bool {
 	switch {
 	case !o.known:

@@ -1,5 +1,5 @@
 // Package weburl parses the http and https URLs that come from organisations, published lists and patients, and detects
-// those that point to the service itself (docs/adr/0040-no-address-of-ours.md). It rejects URLs that Go and browsers
+// URLs that point to the service itself (docs/adr/0040-no-address-of-ours.md). It rejects URLs that Go and browsers
 // (WHATWG URL Standard) might interpret differently. The package reads no environment variables and opens no
 // connections.
 package weburl
@@ -23,9 +23,9 @@ var ErrOwn = errors.New("the URL leads to this service")
 
 var errForm = errors.New("not an absolute http or https URL that every parser reads alike")
 
-// URL is an absolute http or https URL that all parsers interpret alike. It is ASCII, has a lower-case host without a
-// trailing dot, internationalised names as A-labels (UTS 46), no default port and no user information. Path, query and
-// fragment are unchanged except that non-ASCII characters are percent-encoded.
+// URL is an absolute http or https URL that all parsers interpret alike. It is ASCII and has a lower-case host without
+// a trailing dot, internationalised names as A-labels (UTS 46), no default port and no user information. Path, query
+// and fragment are unchanged except that non-ASCII characters are percent-encoded.
 type URL struct {
 	scheme string
 	host   string // IPv6 addresses have no brackets
@@ -62,8 +62,8 @@ func (u URL) IsLocalhost() bool {
 	return u.host == "localhost" || u.host == "127.0.0.1" || u.host == "::1"
 }
 
-// isLoopback reports whether browsers resolve the host to the local machine. This applies to localhost, its subdomains,
-// loopback addresses and unspecified addresses.
+// isLoopback reports whether browsers resolve the host to the local machine. Browsers do so for localhost, its
+// subdomains, loopback addresses and unspecified addresses.
 func (u URL) isLoopback() bool {
 	if address, err := netip.ParseAddr(u.host); err == nil {
 		return address.IsLoopback() || address.IsUnspecified()
@@ -105,7 +105,7 @@ func parse(text string) (URL, error) {
 	if u.port = port; u.scheme == "https" && port == "443" || u.scheme == "http" && port == "80" {
 		u.port = ""
 	}
-	// net/url must also accept the URL; otherwise an invalid escape would fail later, where the URL is used.
+	// net/url must also accept the URL; otherwise, an invalid escape would cause a failure later, when the URL is used.
 	if read, err := url.Parse(u.String()); err != nil || read.Hostname() != u.host || read.Port() != u.port ||
 		read.User != nil {
 		return URL{}, errForm
@@ -113,7 +113,8 @@ func parse(text string) (URL, error) {
 	return u, nil
 }
 
-// isUnsafe reports whether browsers drop the character, convert it to another one, or treat it as the end of a URL.
+// isUnsafe reports whether browsers drop the character, convert it to another character, or interpret it as the end of
+// a URL.
 func isUnsafe(r rune) bool {
 	return r <= ' ' || r >= 0x7f && r <= 0xa0 || r == utf8.RuneError || strings.ContainsRune(`\"<>`, r)
 }
@@ -145,7 +146,8 @@ func splitPort(authority string) (host, port string, ok bool) {
 }
 
 // normalHost returns a host's canonical spelling: an IP address as netip formats it, or a name as A-labels in lower
-// case. An IPv4 address must consist of four decimal numbers, because parsers disagree about inet_aton's other forms.
+// case. An IPv4 address must consist of four decimal numbers, because parsers disagree about the other forms that
+// inet_aton accepts.
 func normalHost(given string) (string, bool) {
 	if opened, found := strings.CutPrefix(given, "["); found {
 		inside, closed := strings.CutSuffix(opened, "]")
@@ -174,9 +176,9 @@ func profile() *idna.Profile {
 	)
 }
 
-// IsPlainHost reports whether all clients interpret host alike. It must be an IP address without a zone, or an ASCII
-// name that does not end in a number. Libraries disagree on whether 0x7f000001, 2130706433 and 127.1 are IPv4 addresses
-// (WHATWG URL Standard, "ends in a number checker").
+// IsPlainHost reports whether all clients interpret host alike. A plain host is an IP address without a zone, or an
+// ASCII name that does not end in a number. Libraries disagree on whether 0x7f000001, 2130706433 and 127.1 are IPv4
+// addresses (WHATWG URL Standard, "ends in a number checker").
 func IsPlainHost(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.Zone() == ""

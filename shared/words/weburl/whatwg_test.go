@@ -17,16 +17,17 @@ import (
 )
 
 // table holds the results of parsing URLs with Node, as written by testdata/whatwg.mjs. Each URL is listed with its
-// protocol, host and port if it is valid.
+// protocol, host and port if the URL is valid.
 //
 //go:embed testdata/whatwg.json
 var table []byte
 
-// reading holds the components that a browser parses from a URL. It is zero for text that is not a URL with a host.
+// reading holds the components that a browser parses from a URL. reading is zero for text that is not a URL with a
+// host.
 type reading struct{ scheme, host, port string }
 
-// browser parses an http or https URL as browsers do (WHATWG URL Standard, "basic URL parser" without a base URL). It
-// shares no code with package weburl.
+// browser parses an http or https URL as browsers do (WHATWG URL Standard, "basic URL parser" without a base URL).
+// browser shares no code with package weburl.
 func browser(text string) reading {
 	text = strings.Map(func(r rune) rune {
 		if r == '\t' || r == '\n' || r == '\r' {
@@ -153,7 +154,7 @@ func rows(tb testing.TB) [][]string {
 }
 
 // TestFuzzReferenceParserAgreesWithNode checks the fuzz target's reference parser. Parsers disagree on which malformed
-// A-labels to reject; such a URL resolves to nothing or to a host with that exact spelling.
+// A-labels to reject. A URL with a malformed A-label resolves to nothing or to a host with that exact spelling.
 func TestFuzzReferenceParserAgreesWithNode(t *testing.T) {
 	t.Parallel()
 	for _, row := range rows(t) {
@@ -226,8 +227,8 @@ func TestParseRejectsOwnHostsInAnySpelling(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that browsers resolve every accepted URL to the host that Parse returned and never to this service,
-// and that each URL has only one spelling.
+// FuzzParse checks that browsers resolve every accepted URL to the host that Parse returned and never to this service.
+// It also checks that each URL has only one spelling.
 func FuzzParse(f *testing.F) {
 	for _, row := range rows(f)[:150] {
 		f.Add(row[0])

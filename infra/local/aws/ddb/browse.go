@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The functions in this file let people inspect tables. They are not operations, so the service's functions can't call
-// them, and there is still no Scan.
+// The functions in this file let people inspect tables. These functions are not DynamoDB operations, so Recordbridge's
+// functions can't call them, and Scan remains unsupported.
 
 // TableInfo describes one table in the console's list.
 type TableInfo struct {
@@ -29,7 +29,7 @@ type IndexInfo struct {
 	Rows      int    `json:"rows"`
 }
 
-// Position selects where to start browsing a table or index.
+// Position selects where browsing a table or index starts.
 type Position struct {
 	Table  string
 	Index  string // "" means the table itself
@@ -38,13 +38,13 @@ type Position struct {
 	Limit  int    // rows per page, at least 1
 }
 
-// Page is a page of rows from a table or index, in key order. Unlike in DynamoDB, partitions are sorted by their bytes.
+// Page is a page of rows from a table or index, in key order. Unlike DynamoDB, Page sorts partitions by their bytes.
 type Page struct {
 	Rows []Row
 	Next string // "" on the last page
 }
 
-// Row is one row. Its values are in DynamoDB's JSON wire format: {"S": "text"}.
+// Row is one row, with its values in DynamoDB's JSON wire format: {"S": "text"}.
 type Row struct {
 	ID   string                     // row ID for Server.Row
 	Keys []string                   // names of the key attributes: the index's first, then the table's
@@ -52,7 +52,7 @@ type Row struct {
 	Size int                        // size in bytes, as DynamoDB counts it
 }
 
-// view implements the functions for people who inspect the tables.
+// view implements read-only inspection of the tables.
 type view struct{ *ledger }
 
 // Tables returns every table, sorted by name.
@@ -75,8 +75,8 @@ func (v view) Tables() []TableInfo {
 	return all
 }
 
-// Browse returns the page that begins at p. The errors are ResourceNotFoundException, and ValidationException for an
-// unknown index or position.
+// Browse returns the page that begins at p. It returns ResourceNotFoundException for an unknown table, or
+// ValidationException for an unknown index or invalid position.
 func (v view) Browse(p Position) (Page, error) {
 	from, err := parsePosition(p.From)
 	if err != nil {
@@ -88,8 +88,8 @@ func (v view) Browse(p Position) (Page, error) {
 	return v.browse(p, from)
 }
 
-// Row returns one row of a table or, if index is not "", of an index. It returns the same errors as Browse; ok is false
-// if the row no longer exists.
+// Row returns one row of a table or, if index is not "", of that index. It returns the same errors as Browse; ok is
+// false if the row no longer exists.
 func (v view) Row(table, index, id string) (found Row, ok bool, err error) {
 	at, err := parsePosition(id)
 	if err != nil {
@@ -155,7 +155,7 @@ func (v view) browse(p Position, from rowKey) (Page, error) {
 	return page, nil
 }
 
-// partitionsFrom returns the partitions from first on, in order, whose key attribute begins with prefix.
+// partitionsFrom returns the partitions whose key attribute begins with prefix, in order, starting at first.
 func (t *tree) partitionsFrom(first, prefix, attribute string) []string {
 	var names []string
 	for name, rows := range t.partitions {
@@ -206,8 +206,8 @@ func parsePosition(text string) (rowKey, error) {
 }
 
 // Damage corrupts one attribute of a row, as a bug or a broken disk would, to show the consequences. It flips the last
-// bit of a binary value and replaces any other value with the text "damaged". It returns the same errors as Row; ok is
-// false if the attribute does not exist or is part of a key.
+// bit of a binary value and replaces any other value with the text "damaged". Damage returns the same errors as Row; ok
+// is false if the attribute does not exist or is part of a key.
 func (s *Server) Damage(table, id, attribute string) (ok bool, err error) {
 	at, err := parsePosition(id)
 	if err != nil {

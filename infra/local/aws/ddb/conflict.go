@@ -7,11 +7,11 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// HoldTransactions prolongs every write transaction. Once a transaction has claimed its items, it calls hold with the
-// table of each, and continues after the returned time. Meanwhile, other transactions that write one of the items are
-// cancelled and single writes to it fail, as on AWS. Reads return the item's previous state, except TransactGetItems,
-// which is also cancelled. hold is called without a lock, so it may also block. If hold is nil, the default, only calls
-// that happen to overlap conflict.
+// HoldTransactions prolongs every write transaction. Once a transaction has claimed its items, the transaction calls
+// hold with each item's table and continues after the returned duration. Meanwhile, as on AWS, other transactions that
+// write one of the items are cancelled, and single writes to those items fail. Reads return the item's previous state,
+// except that TransactGetItems is also cancelled. hold is called without a lock, so it may block. If hold is nil, the
+// default, calls conflict only if they happen to overlap.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
 func (o *transactions) HoldTransactions(hold func(tables []string) time.Duration) {
 	o.mu.Lock()
@@ -85,8 +85,8 @@ func (o *transactions) release(plans []*plan, token *tokenRecord) {
 	}
 }
 
-// keepInFlight waits as long as the hook requests. The planned rows do not change meanwhile, since no other write to
-// them is allowed.
+// keepInFlight waits as long as the hook requests. The planned rows do not change during the wait, since no other write
+// to these rows is allowed.
 func (o *transactions) keepInFlight(plans []*plan) {
 	o.mu.RLock()
 	hold := o.hold

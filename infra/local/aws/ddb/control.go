@@ -50,7 +50,7 @@ type describeTableReply struct{ Table tableDescription }
 
 type tableName struct{ TableName string }
 
-// tableOperations creates and describes tables, and sets their time to live.
+// tableOperations creates and describes tables, and sets each table's time to live.
 type tableOperations struct{ *ledger }
 
 func (o tableOperations) createTable(in *tableInput) (any, error) {
@@ -192,7 +192,7 @@ func (l *ledger) table(name string) (*table, error) {
 	return nil, wire.Fail(codeNoTable, "Requested resource not found")
 }
 
-// controlled looks up the table of a control operation. Its error names the table.
+// controlled looks up the table of a control operation. Errors from controlled include the table's name.
 func (o tableOperations) controlled(name string) (*table, error) {
 	t, err := o.table(name)
 	if failure, ok := errors.AsType[*wire.Error](err); ok && failure.Code == codeNoTable {

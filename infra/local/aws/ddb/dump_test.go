@@ -20,8 +20,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// restarted returns a new server after two starts: the first reads the appended records, and the second reads the first
-// one's dump.
+// restarted returns a new server after two starts: the first start reads the appended records, and the second reads the
+// dump from the first.
 func restarted(t *rapid.T, journal *memoryJournal) *ddb.Server {
 	t.Helper()
 	first, second := ddb.New(wire.Discard{}), ddb.New(wire.Discard{})

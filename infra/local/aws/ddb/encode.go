@@ -65,7 +65,7 @@ func appendBinary(to []byte, raw string) []byte {
 	return append(to, '"')
 }
 
-// appendQuoted appends text as a JSON string. It returns no error, since every string has a JSON form.
+// appendQuoted appends text as a JSON string. It returns no error, since every string has a JSON representation.
 func appendQuoted(to []byte, text string) []byte {
 	quoted, err := json.Marshal(text)
 	if err != nil {

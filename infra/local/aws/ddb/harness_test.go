@@ -42,7 +42,7 @@ func strs(s ...string) types.AttributeValue { return &types.AttributeValueMember
 
 func nums(s ...string) types.AttributeValue { return &types.AttributeValueMemberNS{Value: s} }
 
-// inProcess is an aws.HTTPClient that uses no network, so that the real SDK also works in testing/synctest.
+// inProcess is an aws.HTTPClient that does not use the network, so that the real SDK also works in testing/synctest.
 type inProcess struct{ server *ddb.Server }
 
 func (p inProcess) Do(r *http.Request) (*http.Response, error) {

@@ -45,13 +45,13 @@ type ledger struct {
 	mu         sync.RWMutex
 	tables     map[string]*table
 	tokens     map[string]tokenUse
-	tokenSweep int // number of tokens at which expired ones are dropped
+	tokenSweep int // number of tokens at which expired tokens are dropped
 	inFlight   map[rowAddress]bool
 	indexLag   func(table, index string) time.Duration
 	late       atomic.Bool // whether an index has changes that are not visible yet
 }
 
-// commit makes a change durable, then visible. The caller holds the write lock, so the journal is in commit order.
+// commit makes a change durable, then visible. The caller holds the write lock, so journal order is commit order.
 func (l *ledger) commit(record journalRecord) error {
 	if err := l.journal.Append(serviceName, record); err != nil {
 		return &wire.Error{Code: "InternalServerError", Message: "journal: " + err.Error(), Status: 500}
@@ -59,7 +59,8 @@ func (l *ledger) commit(record journalRecord) error {
 	return l.apply(record)
 }
 
-// Replay implements wire.Service. Records must be in the order of Append. An unreadable record is an error.
+// Replay implements wire.Service. Records must arrive in the order in which they were appended. Replay returns an error
+// for an unreadable record.
 func (s *Server) Replay(record json.RawMessage) error {
 	var change journalRecord
 	if err := json.Unmarshal(record, &change); err != nil {

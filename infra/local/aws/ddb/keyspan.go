@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// keySpan is the selection of a KeyConditionExpression: one partition, and the range of its rows between two bounds.
+// keySpan is what a KeyConditionExpression selects: one partition, and a range of the partition's rows between two
+// bounds.
 type keySpan struct {
 	partition string
 	isBelow   func(order string) bool
@@ -23,7 +24,7 @@ type keyPart struct {
 
 const operatorBetween = "BETWEEN"
 
-// span parses the key condition: partition = :v, alone or with one condition on the sort key.
+// span parses the key condition: partition = :v, optionally with one condition on the sort key.
 func (q *queryPlan) span() (*keySpan, error) {
 	conditions := []condition{q.keyCondition}
 	if both, ok := q.keyCondition.(conjunction); ok {
@@ -85,7 +86,7 @@ func (span *keySpan) setBounds(operator string, bounds []string) {
 	}
 }
 
-// keyPart splits a condition of a KeyConditionExpression and rejects anything that can't be a condition on a key.
+// keyPart splits a condition of a KeyConditionExpression and rejects any part that can't be a condition on a key.
 func (q *queryPlan) keyPart(c condition) (keyPart, error) {
 	var of operand
 	var operator string

@@ -37,7 +37,7 @@ func lex(what, source string) ([]token, error) {
 	return append(tokens, token{endOfExpression, "<EOF>"}), nil
 }
 
-// nextToken classifies the token at the start of rest; length is 0 if there is none.
+// nextToken classifies the token at the start of rest; length is 0 if rest does not start with a token.
 func nextToken(rest string) (kind tokenKind, length int) {
 	first := rest[0]
 	switch {

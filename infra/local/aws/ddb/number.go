@@ -98,9 +98,9 @@ func addNumbers(a, b string, subtract bool) (string, error) {
 	return parseNumber(x.Add(x, y).FloatString(1 - minMagnitude))
 }
 
-// numberSortKey encodes a canonical number so that encoded numbers sort numerically by their bytes: a sign byte, the
-// magnitude, then the digits. For a negative number, all bytes are inverted and a final byte makes the longer one sort
-// first.
+// numberSortKey encodes a canonical number so that the encoded bytes sort numerically. The encoding is a sign byte, the
+// magnitude, then the digits. For a negative number, all bytes are inverted, and a final byte makes the longer encoding
+// sort first.
 func numberSortKey(text string) string {
 	d, _ := readDecimal(text)
 	if d.digits == "" {

@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // packed is an item in the form that rows store: its attributes and values sorted by name, with a length before each
 // part of variable length. The same item as a map takes five times the memory, which matters for items stored until
-// their time to live, and adds work for the garbage collector. Extracted items share its text.
+// their time to live. A map also adds work for the garbage collector. Extracted items share the packed item's text.
 type packed string
 
 func pack(it item) packed {
@@ -49,7 +49,7 @@ func (v value) appendPacked(to []byte) []byte {
 	return appendText(to, v.text)
 }
 
-// item unpacks the attributes in shown; a nil map means all of them.
+// item unpacks the attributes in shown; a nil map selects all attributes.
 func (p packed) item(shown map[string]bool) item {
 	rest := string(p)
 	n := takeNumber(&rest)

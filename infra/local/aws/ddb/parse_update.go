@@ -13,7 +13,8 @@ const (
 	functionIfNotExists = "if_not_exists"
 )
 
-// action is one clause of an UpdateExpression. SET has an expression, ADD a number, and REMOVE neither.
+// action is one clause of an UpdateExpression. A SET clause has an expression, an ADD clause has a number, and a REMOVE
+// clause has neither.
 type action struct {
 	kind      string
 	attribute string
@@ -24,7 +25,7 @@ type action struct {
 // updateParser parses an UpdateExpression.
 type updateParser struct{ *parser }
 
-// update parses an UpdateExpression. Its sections may be in any order, each at most once.
+// update parses an UpdateExpression. Sections may appear in any order, each at most once.
 func (s *scope) update(source expression) ([]action, error) {
 	tokens, err := s.parser("UpdateExpression", source)
 	if err != nil {

@@ -97,7 +97,7 @@ func (p *parser) value() (literal, error) {
 	return literal{v}, nil
 }
 
-// path reads an attribute name. Paths into maps and lists are not supported, since no caller uses them.
+// path reads an attribute name. Paths into maps and lists are not supported, since no caller uses such paths.
 func (p *parser) path() (string, error) {
 	name, err := p.attributeName()
 	if err == nil && (p.is(".") || p.is("[")) {

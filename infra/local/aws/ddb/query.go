@@ -89,7 +89,7 @@ func (o readOperations) query(in *queryInput) (any, error) {
 	return q.page(rows[low:max(low, high)]), nil
 }
 
-// parseQuery performs every step of a query that needs no table and therefore no lock.
+// parseQuery performs every step of a query that does not need the table and therefore does not need the lock.
 func (o readOperations) parseQuery(in *queryInput) (*queryPlan, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (in *queryInput) check() error {
 	return nil
 }
 
-// bind looks up the table or index to query and rejects options that it does not support.
+// bind looks up the table or index to query and rejects options that the table or index does not support.
 func (o readOperations) bind(q *queryPlan) error {
 	var err error
 	if q.table, err = o.table(q.in.TableName); err != nil {
@@ -154,7 +154,7 @@ func (q *queryPlan) bindIndex() error {
 	return nil
 }
 
-// skip narrows rows[low:high] to those after ExclusiveStartKey, whose row may no longer exist.
+// skip narrows rows[low:high] to the rows after ExclusiveStartKey, even if the row with that key no longer exists.
 func (q *queryPlan) skip(span *keySpan, rows []*row, low, high int) (newLow, newHigh int, err error) {
 	start, err := q.startKey()
 	if err != nil {
@@ -196,7 +196,7 @@ func (q *queryPlan) startKey() (rowKey, error) {
 	return start, nil
 }
 
-// page collects rows until the limit, 1 MB or the end of rows.
+// page collects rows until it reaches the limit, 1 MB or the end of rows.
 func (q *queryPlan) page(rows []*row) queryReply {
 	limit := len(rows) + 1
 	if q.in.Limit != nil {

@@ -24,7 +24,7 @@ func (in leftOut) check() error {
 	})
 }
 
-// readOperations implements the operations that only read.
+// readOperations implements the read-only operations.
 type readOperations struct {
 	*ledger
 
@@ -113,7 +113,7 @@ func (o readOperations) batchGetItem(in *batchGetInput) (any, error) {
 	return out, nil
 }
 
-// rowsOf returns the rows with these keys, with nil for a missing row, and rejects duplicate keys.
+// rowsOf returns the rows with these keys, or nil for a missing row, and rejects duplicate keys.
 func (o readOperations) rowsOf(tableName string, keys []item) ([]item, error) {
 	t, err := o.table(tableName)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// scope holds the placeholders that a request's expressions may use. It records which are used, since AWS rejects
-// unused placeholders.
+// scope holds the placeholders that a request's expressions may use. It records which placeholders are used, since AWS
+// rejects unused placeholders.
 type scope struct {
 	names    map[string]string
 	values   item

@@ -2,10 +2,10 @@
 // live, in memory, behind the JSON protocol that the real SDK uses. It is strict and rejects everything that AWS
 // rejects.
 //
-// It does not own persistence (a wire.Journal does) or identity, faults and call counting (package aws adds those). It
-// omits everything that Recordbridge never calls: Scan, PartiQL, Streams, local secondary indexes, filters,
-// projections, document paths, provisioned and consumed capacity, and legacy parameters. LagIndexes delays index
-// updates, and HoldTransactions slows transactions.
+// A wire.Journal provides persistence, and package aws provides identity, faults and call counting. Package ddb omits
+// everything that Recordbridge never calls: Scan, PartiQL, Streams, local secondary indexes, filters, projections,
+// document paths, provisioned and consumed capacity, and legacy parameters. LagIndexes delays index updates, and
+// HoldTransactions slows transactions.
 package ddb
 
 import (
@@ -20,7 +20,7 @@ import (
 
 const serviceName = "dynamodb"
 
-// namespaceOf returns the prefix of an error type in DynamoDB's wire format, including "#". SDKs strip it.
+// namespaceOf returns the prefix of an error type in DynamoDB's wire format, including "#". SDKs strip the prefix.
 func namespaceOf(code string) string {
 	switch code {
 	case "ValidationException":
@@ -41,7 +41,8 @@ type Server struct {
 	operations map[string]wire.Operation
 }
 
-// New returns a Server without tables. It appends every committed change to journal before making the change visible.
+// New returns a Server without tables. The server appends every committed change to journal before making the change
+// visible.
 func New(journal wire.Journal) *Server {
 	l := &ledger{
 		journal: journal, tables: map[string]*table{}, tokens: map[string]tokenUse{}, inFlight: map[rowAddress]bool{},
@@ -108,8 +109,8 @@ func invalidf(format string, args ...any) error {
 	return wire.Fail("ValidationException", format, args...)
 }
 
-// absent returns an error for parameters that AWS supports and this package does not, so that no caller relies on one
-// unnoticed.
+// absent returns an error for parameters that AWS supports but this package does not, so that no caller unknowingly
+// relies on such a parameter.
 func absent(parameters map[string]bool) error {
 	for name, present := range parameters {
 		if present {

@@ -69,10 +69,10 @@ type index struct {
 	spec indexSpec
 	key  keyNames
 	rows *tree
-	late []entryChange // delayed changes in write order
+	late []entryChange // delayed changes, in write order
 }
 
-// table holds a table and its indexes. spec and the fields derived from it never change after creation.
+// table holds a table and its indexes. spec and the fields derived from spec never change after creation.
 type table struct {
 	spec    tableSpec
 	created time.Time
@@ -197,8 +197,8 @@ func (t *table) checkIndexKeys(it item) error {
 	return nil
 }
 
-// put replaces one row, or removes it if it is nil, and updates the indexes after their lag; a nil lag means none. It
-// reports whether an index now has delayed changes.
+// put replaces one row, or removes the row if its new content is nil, and updates the indexes after their lag; a nil
+// lag means no delay. It reports whether an index now has delayed changes.
 func (t *table) put(key rowKey, it item, lag func(table, index string) time.Duration) (late bool) {
 	var old, content packed
 	if r := t.rows.find(key); r != nil {
@@ -206,7 +206,7 @@ func (t *table) put(key rowKey, it item, lag func(table, index string) time.Dura
 	}
 	if it != nil {
 		content = pack(it)
-		key = t.key.rowKey(content) // shares content's text, so the key does not retain the previous item's
+		key = t.key.rowKey(content) // shares content's text, so the key does not retain the previous item's text
 	}
 	for _, x := range t.indexes {
 		change := entryChange{row: key}
@@ -235,8 +235,8 @@ func (t *table) put(key rowKey, it item, lag func(table, index string) time.Dura
 	return late
 }
 
-// keyOf returns an item's key in the index; ok is false if the item lacks an index key attribute, so the index does not
-// contain it.
+// keyOf returns an item's key in the index; ok is false if the item lacks an index key attribute and is therefore not
+// in the index.
 func (x *index) keyOf(it attributes, base rowKey) (key rowKey, ok bool) {
 	for _, name := range x.key.list() {
 		if it.attribute(name).kind == "" {
@@ -248,7 +248,7 @@ func (x *index) keyOf(it attributes, base rowKey) (key rowKey, ok bool) {
 	return key, true
 }
 
-// shown returns the names of the attributes that an index projects; nil means all.
+// shown returns the names of the attributes that an index projects; a nil result means all attributes.
 func (p projectionSpec) shown(tableKey, indexKey keyNames) map[string]bool {
 	if p.ProjectionType == projectAll {
 		return nil

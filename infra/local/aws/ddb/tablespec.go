@@ -37,7 +37,7 @@ type sseSpec struct {
 	KMSMasterKeyId string `json:",omitempty"` //nolint:revive // AWS's name of the member
 }
 
-// check returns an error for everything that CreateTable rejects.
+// check returns an error for any table specification that CreateTable rejects.
 func (spec *tableSpec) check() error {
 	if !namePattern.MatchString(spec.TableName) {
 		return invalidf("Invalid table name %q: at least 3 characters long and at most 255 characters long, of a-z, A-Z, "+

@@ -36,7 +36,7 @@ type tokenUse struct {
 	at      time.Time
 }
 
-// tokenRecord is a tokenUse in the journal, so that a repeat is recognised even after a restart.
+// tokenRecord is a tokenUse in the journal, so that a repeated transaction is recognised even after a restart.
 type tokenRecord struct {
 	Token   string    `json:"token"`
 	Request []byte    `json:"request"`
@@ -134,7 +134,7 @@ func newToken(in *transactWriteInput) *tokenRecord {
 	return &tokenRecord{Token: in.ClientRequestToken, Request: sum[:], At: time.Now()}
 }
 
-// appendPacked appends those parts of a write that a transaction allows.
+// appendPacked appends the parts of a write that a transaction may contain.
 func (in *writeInput) appendPacked(to []byte) []byte {
 	for _, text := range []string{
 		in.TableName, string(in.ConditionExpression), string(in.UpdateExpression),
@@ -171,7 +171,7 @@ func (o *transactions) isRepeat(token *tokenRecord) (bool, error) {
 	return true, nil
 }
 
-// remember stores a token and drops expired ones, so that the map covers only about ten minutes of traffic.
+// remember stores a token and drops expired tokens, so that the map covers only about ten minutes of traffic.
 func (l *ledger) remember(token tokenRecord) {
 	if len(l.tokens) >= l.tokenSweep {
 		for name, use := range l.tokens {
@@ -186,7 +186,7 @@ func (l *ledger) remember(token tokenRecord) {
 	l.tokens[token.Token] = use
 }
 
-// decideAll decides every plan. If one fails, it cancels the transaction with a reason for each plan.
+// decideAll decides every plan. If a plan fails, decideAll cancels the transaction with a reason for each plan.
 func decideAll(plans []*plan) error {
 	reasons := noReasons(len(plans))
 	size := 0

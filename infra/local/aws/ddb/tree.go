@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// rowKey is a row's key. partition and order are the encoded partition key and sort key (order is empty without a sort
-// key). tie distinguishes an index's rows with equal keys and is empty in a table.
+// rowKey is a row's key. partition and order are the encoded partition key and sort key; order is empty without a sort
+// key. tie distinguishes an index's rows with equal keys and is empty in a table.
 type rowKey struct{ partition, order, tie string }
 
 // row is immutable once it is in a tree. An index's row shares the complete item with the table's row.
@@ -17,12 +17,12 @@ type row struct {
 	size int // size of the projected attributes
 }
 
-// tree stores rows by partition, sorted within each. A sorted slice is sufficient: insertion moves only pointers, which
-// costs less than the rest of a call for partitions of up to about 100 000 rows.
+// tree stores rows by partition, sorted within each partition. A sorted slice is sufficient: insertion moves only
+// pointers, which costs less than the rest of a call for partitions of up to about 100 000 rows.
 type tree struct {
 	partitions map[string][]*row
 	count      int
-	shown      map[string]bool // attributes that an index projects; nil means all
+	shown      map[string]bool // attributes that an index projects; nil means all attributes
 }
 
 func newTree(shown map[string]bool) *tree {
@@ -43,7 +43,7 @@ func (t *tree) find(key rowKey) *row {
 	return nil
 }
 
-// get returns the row's item, or nil if there is no such row.
+// get returns the row's item, or nil if the row does not exist.
 func (t *tree) get(key rowKey) item {
 	if r := t.find(key); r != nil {
 		return t.read(r)

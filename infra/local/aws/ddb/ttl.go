@@ -10,9 +10,9 @@ import (
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-before-you-start.html
 const ttlHorizon = 5 * 365 * 24 * time.Hour
 
-// Expire removes the rows whose time to live has passed at now and returns their number. As on AWS, rows may outlive
-// their expiry: they stay until the caller calls Expire, and rows held by a transaction until a later call. If the
-// journal fails, nothing is removed, and a later call tries again.
+// Expire removes the rows whose time to live has passed at now and returns the number of removed rows. As on AWS, rows
+// may outlive their expiry: they stay until the caller calls Expire, and rows held by a transaction stay until a later
+// call. If the journal fails, Expire removes nothing, and a later call tries again.
 func (s *Server) Expire(now time.Time) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -58,7 +58,7 @@ func (f ifNotExists) compute(old item) (value, error) {
 	return fallback, nil
 }
 
-// updated returns the item after the actions without modifying old. Every clause reads the old item.
+// updated returns the item after the actions without modifying old. Every clause reads the old item's values.
 func updated(old item, actions []action) (item, error) {
 	next := maps.Clone(old)
 	for _, a := range actions {
@@ -82,7 +82,7 @@ func updated(old item, actions []action) (item, error) {
 	return next, nil
 }
 
-// sum adds an ADD clause's number to the old item's number; a missing one counts as zero.
+// sum adds an ADD clause's number to the old item's number; a missing number counts as zero.
 func (a action) sum(old item) (value, error) {
 	current, exists := old[a.attribute]
 	switch {

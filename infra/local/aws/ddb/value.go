@@ -41,12 +41,12 @@ type value struct {
 
 type item map[string]value
 
-// attributes is an item in either of its two forms. A missing attribute has an empty kind.
+// attributes is an item in either of its two representations. A missing attribute has an empty kind.
 type attributes interface {
 	attribute(name string) value
 }
 
-// wireValue has one pointer per type tag, so that decoding reveals which tags were present.
+// wireValue has one pointer per type tag, so that decoding shows which tags were present.
 type wireValue struct {
 	S, N       *string
 	B          *[]byte
@@ -97,7 +97,7 @@ func (it *item) UnmarshalJSON(raw []byte) error {
 	return malformed
 }
 
-// plainValue parses scalars that need no decoding. Input that it does not accept may still be a valid value.
+// plainValue parses scalars that need no decoding. Input that plainValue does not accept may still be a valid value.
 func plainValue(raw []byte) (v value, ok bool) {
 	kind, content, ok := itemjson.Scalar(raw)
 	if !ok {
@@ -214,7 +214,7 @@ func (v value) isSet() bool {
 	return v.kind == typeStringSet || v.kind == typeNumberSet || v.kind == typeBinarySet
 }
 
-// isScalar reports whether v is of a type that can be a key and has an order.
+// isScalar reports whether v has a type that can be a key and has an order.
 func (v value) isScalar() bool {
 	return v.kind == typeString || v.kind == typeNumber || v.kind == typeBinary
 }
@@ -263,7 +263,7 @@ func (it item) attribute(name string) value { return it[name] }
 
 func (it item) size() int { return it.sizeOf(nil) }
 
-// sizeOf returns the total size of the attributes in shown; nil means all.
+// sizeOf returns the total size of the attributes in shown; a nil map selects all attributes.
 func (it item) sizeOf(shown map[string]bool) int {
 	total := 0
 	for name, v := range it {
@@ -285,7 +285,7 @@ func (it item) check() error {
 	return nil
 }
 
-// depth returns 0 for a scalar, and for a list or map one more than its deepest element's depth.
+// depth returns 0 for a scalar. For a list or map, it returns one more than the depth of the deepest element.
 func (v value) depth() int {
 	deepest := -1
 	for _, element := range v.list {
@@ -326,7 +326,7 @@ func equal(a, b value) bool {
 	return a.text == b.text
 }
 
-// compare orders two scalars of the same type; ok is false if they have no order.
+// compare orders two scalars of the same type; ok is false if the type has no order.
 func compare(a, b value) (order int, ok bool) {
 	if a.kind != b.kind || !a.isScalar() {
 		return 0, false
@@ -334,7 +334,7 @@ func compare(a, b value) (order int, ok bool) {
 	return strings.Compare(a.sortKey(), b.sortKey()), true
 }
 
-// sortKey encodes a scalar so that encoded values sort by their bytes in DynamoDB's key order.
+// sortKey encodes a scalar so that sorting the encoded bytes yields DynamoDB's key order.
 func (v value) sortKey() string {
 	if v.kind == typeNumber {
 		return numberSortKey(v.text)

@@ -115,7 +115,7 @@ func (o writeOperations) writeOne(kind string, in *writeInput, returnable ...cho
 	return itemReply{"Attributes", p.returned()}, nil
 }
 
-// parseWrite performs every step of a write that needs no table and therefore no lock.
+// parseWrite performs every step of a write that does not need the table and therefore does not need the lock.
 func (o writeOperations) parseWrite(kind string, in *writeInput) (write, error) {
 	w := write{kind: kind, in: in}
 	if err := in.checkParameters(); err != nil {
@@ -157,7 +157,7 @@ func (in *writeInput) checkParameters() error {
 
 func isAsked(parameter string) bool { return parameter != "" && parameter != returnNone }
 
-// plan looks up the write's table and row and rejects keys that do not fit.
+// plan looks up the write's table and row and rejects keys that do not match the table's schema.
 func (o writeOperations) plan(w write) (*plan, error) {
 	p := &plan{write: w}
 	var err error
@@ -249,7 +249,7 @@ func (o writeOperations) commitPlans(plans []*plan, token *tokenRecord) error {
 	return o.commit(record)
 }
 
-// returned returns the item selected by ReturnValues, or nil if there is none.
+// returned returns the item selected by ReturnValues, or nil if ReturnValues selects no item.
 func (p *plan) returned() item {
 	switch p.in.ReturnValues {
 	case returnAllOld:

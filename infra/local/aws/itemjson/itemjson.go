@@ -1,14 +1,14 @@
-// Package itemjson splits the JSON of DynamoDB items into attributes in place, without decoding unused ones. Items make
-// up most of the embedded AWS's input, and encoding/json rereads them once for every level of types with custom
-// decoding. The package supports the compact form that SDKs write. It leaves any other form, with spaces or escapes, to
-// encoding/json, which decides whether it is an error.
+// Package itemjson splits the JSON of DynamoDB items into attributes in place, without decoding unused attributes.
+// Items make up most of the embedded AWS's input, and encoding/json rereads an item once for every level of types with
+// custom decoding. The package supports the compact form that SDKs write. Any other form, such as JSON with spaces or
+// escapes, is left to encoding/json, which decides whether the JSON is valid.
 package itemjson
 
 import "bytes"
 
-// Each calls f with the name and the JSON of each member of an object, in order, and reports whether it succeeded. It
-// supports only plain names without space between the parts. f may have been called before Each fails. The slices alias
-// object.
+// Each calls f with the name and the JSON of each member of an object, in order, and reports whether it succeeded. Each
+// supports only plain names and no whitespace between tokens. f may have been called before Each fails. The slices
+// alias object.
 func Each(object []byte, f func(name, content []byte)) bool {
 	rest, ok := bytes.CutPrefix(object, []byte("{"))
 	if !ok {
@@ -35,7 +35,7 @@ func Each(object []byte, f func(name, content []byte)) bool {
 }
 
 // Scalar parses a value whose only member is a scalar: {"S":"text"}, or {"BOOL":true} with content true. ok is false
-// for any other value, and for text with escapes or outside ASCII.
+// for any other value, and for text that has escapes or non-ASCII characters.
 func Scalar(value []byte) (kind, content []byte, ok bool) {
 	members := 0
 	ok = Each(value, func(name, of []byte) {

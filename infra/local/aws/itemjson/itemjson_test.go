@@ -10,7 +10,7 @@ import (
 )
 
 // FuzzEachAgreesWithEncodingJSON checks that, for valid JSON, Each returns the same members as encoding/json, which
-// keeps the last one of each name.
+// keeps the last member with each name.
 func FuzzEachAgreesWithEncodingJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"pk":{"S":"a"}}`, `{"pk":{"S":"a}"},"n":{"N":"1"},"pk":{"S":"b,"}}`,

@@ -84,7 +84,7 @@ func content(t *testing.T, dir string) string {
 	return string(text)
 }
 
-// written returns a folder that contains a journal file with the given text.
+// written returns a directory that contains a journal file with the given text.
 func written(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -31,12 +31,13 @@ func lock(dir string) (*os.File, error) {
 	return held, nil
 }
 
-// unlock unlocks the folder. Closing the file is not enough while a child process that is starting holds a copy of it.
+// unlock unlocks the directory. Closing the file is not enough while a child process that is starting holds a copy of
+// the file descriptor.
 func unlock(held *os.File) error {
 	return errors.Join(syscall.Flock(int(held.Fd()), syscall.LOCK_UN), held.Close())
 }
 
-// owner names the process that holds the lock, if that process has written its ID.
+// owner names the process that holds the lock, if that process has written its ID to the lock file.
 func owner(held *os.File) string {
 	number, err := io.ReadAll(io.LimitReader(held, 20))
 	if err != nil || len(number) == 0 {

@@ -48,7 +48,7 @@ type storedKey struct {
 	Material    []byte    `json:"material"`
 }
 
-// key is a key in memory. Either sealer is set or, once the private key exists, signer.
+// key is a key in memory. Either sealer is set or, once the private key exists, signer is set.
 type key struct {
 	storedKey
 
@@ -147,7 +147,7 @@ func (s *Server) createKey(_ context.Context, in *createKeyInput) (any, error) {
 	switch {
 	case spec == specSymmetric:
 		stored.Material = make([]byte, 32)
-		_, _ = rand.Read(stored.Material) // never fails
+		_, _ = rand.Read(stored.Material) // rand.Read never fails
 	case signingAlgorithms(spec) == nil:
 		return nil, wire.Fail("UnsupportedOperationException", "KeySpec %s is not part of the embedded AWS", spec)
 	}
@@ -159,7 +159,7 @@ func (s *Server) createKey(_ context.Context, in *createKeyInput) (any, error) {
 	return s.keys[stored.ID].describe(), nil
 }
 
-// ready returns the key with its private key, generating it on first use.
+// ready returns the key with its private key, which ready generates on first use.
 func (s *Server) ready(k *key) (*key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,7 +30,7 @@ type Server struct {
 	journal wire.Journal
 
 	mu      sync.RWMutex
-	keys    map[string]*key   // by key ID
+	keys    map[string]*key   // keys by key ID
 	aliases map[string]string // maps "alias/name" to a key ID
 }
 
@@ -106,8 +106,8 @@ func (s *Server) apply(r record) error {
 	return nil
 }
 
-// find returns the key with this key ID, key ARN, alias name or alias ARN. For any other text, it returns the error for
-// a missing key.
+// find returns the key with this key ID, key ARN, alias name or alias ARN. For any other text, find returns KMS's error
+// for a missing key.
 func (s *Server) find(keyID string) (*key, error) {
 	if keyID == "" || len(keyID) > maxKeyID {
 		return nil, invalid("keyId", "Member must have length between 1 and %d", maxKeyID)
@@ -142,7 +142,7 @@ func (s *Server) usable(keyID string) (*key, error) {
 	return k, err
 }
 
-// invalid returns an error for input that is invalid regardless of which keys exist.
+// invalid returns an error for input that is invalid whichever keys exist.
 func invalid(member, format string, args ...any) error {
 	return wire.Fail("ValidationException", "1 validation error detected: Value at '%s' failed to satisfy constraint: %s",
 		member, fmt.Sprintf(format, args...))

@@ -12,7 +12,7 @@ import (
 )
 
 // TestPrivateKeyIsCreatedOnceAndSurvivesRestart checks that a private key is created on first use, and only once even
-// if uses are concurrent.
+// if several calls use the key concurrently.
 func TestPrivateKeyIsCreatedOnceAndSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -32,7 +32,7 @@ type decryptOutput struct {
 	EncryptionAlgorithm string
 }
 
-// decrypt selects the key named in the blob's header. If the caller names a key, it must be the same one.
+// decrypt selects the key named in the blob's header. If the caller names a key, it must be the same key.
 func (s *Server) decrypt(_ context.Context, in *decryptInput) (any, error) {
 	if len(in.CiphertextBlob) == 0 || len(in.CiphertextBlob) > maxCiphertext {
 		return nil, invalid("ciphertextBlob", "Member must have length between 1 and %d", maxCiphertext)
@@ -89,7 +89,7 @@ func (s *Server) generateDataKey(_ context.Context, in *generateDataKeyInput) (a
 		return nil, err
 	}
 	dataKey := make([]byte, dataKeySize)
-	_, _ = rand.Read(dataKey) // never fails
+	_, _ = rand.Read(dataKey) // rand.Read never fails
 	blob, err := k.seal(dataKey, in.EncryptionContext)
 	return generateDataKeyOutput{CiphertextBlob: blob, Plaintext: dataKey, KeyID: k.arn()}, err
 }
@@ -110,7 +110,7 @@ func (k *key) seal(plaintext []byte, encryptionContext map[string]string) ([]byt
 		return nil, fmt.Errorf("kms: key id: %w", err)
 	}
 	nonce := make([]byte, k.sealer.NonceSize())
-	_, _ = rand.Read(nonce) // never fails
+	_, _ = rand.Read(nonce) // rand.Read never fails
 	blob := append([]byte{blobVersion}, id[:]...)
 	associated, err := associatedData(blob, encryptionContext)
 	if err != nil {
@@ -131,13 +131,13 @@ func (k *key) open(blob []byte, encryptionContext map[string]string) ([]byte, er
 	nonce, sealed := rest[:k.sealer.NonceSize()], rest[k.sealer.NonceSize():]
 	plaintext, err := k.sealer.Open(nil, nonce, sealed, associated)
 	if err != nil {
-		return nil, invalidCiphertext() // as in KMS, the error does not distinguish a wrong context from a damaged blob
+		return nil, invalidCiphertext() // like KMS, does not distinguish a wrong context from a damaged blob
 	}
 	return plaintext, nil
 }
 
-// associatedData returns additional data that authenticates the header and the encryption context. JSON sorts the
-// context's names, so their order does not matter; a missing context equals an empty one.
+// associatedData returns additional data that authenticates the header and the encryption context. JSON encoding sorts
+// the context's names, so their order does not matter; a missing context equals an empty one.
 func associatedData(header []byte, encryptionContext map[string]string) ([]byte, error) {
 	if len(encryptionContext) == 0 {
 		encryptionContext = map[string]string{}
@@ -149,5 +149,5 @@ func associatedData(header []byte, encryptionContext map[string]string) ([]byte,
 	return append(append([]byte{}, header...), encoded...), nil
 }
 
-// invalidCiphertext returns an error without a message, like KMS's.
+// invalidCiphertext returns an error without a message, as KMS does.
 func invalidCiphertext() error { return &wire.Error{Code: "InvalidCiphertextException"} }

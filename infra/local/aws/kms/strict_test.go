@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// The scripts in infra/test/conformance cover KMS's other refusals.
+// The scripts in infra/test/conformance cover KMS's other error responses.
 func TestKMSRejectsMalformedRequests(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
@@ -116,7 +116,7 @@ func TestDisabledKeyIsRejected(t *testing.T) {
 	}
 }
 
-// callsWith returns all calls that use either an encryption key or a signing key.
+// callsWith returns one call for each operation that uses an encryption key or a signing key.
 func callsWith(t *testing.T, client *sdk.Client, id, signing string) map[string]func() error {
 	t.Helper()
 	sealed, failure := client.GenerateDataKey(t.Context(),

@@ -11,7 +11,8 @@ import (
 	"sync"
 )
 
-// blobSuffix marks our files, so that removing orphans deletes no other file if the wrong directory is chosen.
+// blobSuffix marks this package's files, so that removing orphans deletes no other files if the wrong directory is
+// chosen.
 const blobSuffix = ".object"
 
 // maxReserved limits, in bytes, the memory reserved for a body based on the size that its sender declares.
@@ -19,7 +20,8 @@ const maxReserved = 64 << 20
 
 // blobStore stores object bodies under random IDs. A body never changes once it is written.
 type blobStore interface {
-	// write stores the bytes that fill writes. expected is their expected number. If fill fails, nothing is stored.
+	// write stores the bytes that fill writes. expected is the expected number of bytes. If fill fails, write stores
+	// nothing.
 	write(expected int64, fill func(io.Writer) error) (id string, err error)
 	// open opens a body for reading. A body may be removed while it is being read.
 	open(id string) (io.ReadSeekCloser, error)
@@ -29,7 +31,7 @@ type blobStore interface {
 	list() []string
 }
 
-// dirBlobs stores each body in a file. A file that can't be removed is deleted at the next start.
+// dirBlobs stores each body in a file. The next start deletes any file that can't be removed now.
 type dirBlobs struct {
 	root *os.Root
 }
@@ -83,7 +85,7 @@ func (d *dirBlobs) list() []string {
 		return nil
 	}
 	defer func() { _ = dir.Close() }()
-	names, _ := dir.Readdirnames(-1) // the next start retries what can't be listed
+	names, _ := dir.Readdirnames(-1) // the next start retries files that can't be listed now
 	var ids []string
 	for _, name := range names {
 		if id, ours := strings.CutSuffix(name, blobSuffix); ours {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// crc is a verified CRC32 in base64. A multipart upload's ends in "-" and its number of parts. "" means none.
+// crc is a verified CRC32 in base64. A multipart upload's checksum ends in "-" and the number of parts. An empty crc
+// means no checksum.
 type crc string
 
 const (
@@ -63,7 +64,7 @@ func declaredCRC(h http.Header) (crc, error) {
 	return crc(value), nil
 }
 
-// checkAlgorithm accepts the only checksum algorithm that the embedded S3 supports, or "" for none.
+// checkAlgorithm accepts the only checksum algorithm that the embedded S3 supports, or "" for no checksum.
 func checkAlgorithm(name string) error {
 	if name != "" && !strings.EqualFold(name, crcName) {
 		return refuse("NotImplemented", "the embedded S3 has no checksum but %s", crcName)
@@ -77,7 +78,7 @@ func compositeCRC(parts []content) crc {
 	for _, part := range parts {
 		raw, err := base64.StdEncoding.DecodeString(string(part.CRC))
 		if err == nil { // always valid, since this package created the value
-			_, _ = sum.Write(raw) // never fails
+			_, _ = sum.Write(raw) // a hash's Write never fails
 		}
 	}
 	return crc(encodeSum(sum) + "-" + strconv.Itoa(len(parts)))

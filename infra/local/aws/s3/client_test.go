@@ -49,7 +49,7 @@ func (c inProcess) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.server.Serve(w, r, wire.Call{Service: c.server.Name(), Operation: c.server.Operation(r)})
 }
 
-// answer is a response as received without an SDK.
+// answer is a response received without an SDK.
 type answer struct {
 	status int
 	header http.Header
@@ -63,7 +63,7 @@ func (c inProcess) ask(r *http.Request) answer {
 	return answer{recorder.Code, recorder.Header(), recorder.Body.String()}
 }
 
-// memoryJournal stores records for replay, and can be set to fail.
+// memoryJournal stores records for replay, and can be made to fail.
 type memoryJournal struct {
 	mu      sync.Mutex
 	records []json.RawMessage
@@ -96,7 +96,7 @@ func connect(server *s3.Server, change ...func(*awss3.Options)) *awss3.Client {
 		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("ExportWorker", "local", ""),
 		BaseEndpoint: aws.String("http://127.0.0.1:4566"), UsePathStyle: true,
 		HTTPClient: inProcess{server}, RetryMaxAttempts: 1,
-		// Set by config.LoadDefaultConfig, which our functions use.
+		// config.LoadDefaultConfig, which Recordbridge's functions use, sets this option.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 	}
@@ -172,7 +172,7 @@ func wantCode(t *testing.T, err error, want string) {
 	}
 }
 
-// raw is a request that no SDK would send. It is signed with the hash that it declares.
+// raw is a request that no SDK would send. It is signed with the body hash that it declares.
 type raw struct {
 	method, target, body string
 	header               map[string]string
@@ -199,7 +199,7 @@ func (q raw) send(t *testing.T, client inProcess) (status int, body string) {
 	return got.status, got.body
 }
 
-// filler returns size bytes without repeated sections.
+// filler returns size bytes in which no section repeats.
 func filler(seed byte, size int) []byte {
 	block := make([]byte, 1021)
 	for i := range block {
@@ -211,13 +211,13 @@ func filler(seed byte, size int) []byte {
 func TestReaderReceivesOldBodyAfterReplacement(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{Dir: t.TempDir()})
-	listener := httptest.NewServer(inProcess{server}) // a recorder would accept the complete body at once
+	listener := httptest.NewServer(inProcess{server}) // a response recorder would accept the complete body at once
 	t.Cleanup(listener.Close)
 	client := connect(server, func(o *awss3.Options) {
 		o.HTTPClient, o.BaseEndpoint = listener.Client(), aws.String(listener.URL)
 	})
 	createBucket(t, client)
-	old := string(filler('a', 16<<20)) // more than the socket's buffers can hold
+	old := string(filler('a', 16<<20)) // more bytes than the socket's buffers can hold
 	put(t, client, "k", old)
 	out, err := client.GetObject(t.Context(), &awss3.GetObjectInput{Bucket: aws.String(bucketName), Key: aws.String("k")})
 	if err != nil {

@@ -21,10 +21,10 @@ type completedPart struct {
 }
 
 // completeUpload creates an object from the listed parts. A completion repeated because the first response was lost
-// receives the same response as long as its object exists. S3 does the same, although its documentation mentions only
-// NoSuchUpload (https://github.com/adobe/S3Mock/issues/2586 has a script that shows it).
+// receives the same response as long as the object exists. S3 does the same, although its documentation mentions only
+// NoSuchUpload (a script in https://github.com/adobe/S3Mock/issues/2586 demonstrates this behaviour).
 func (s uploadOperations) completeUpload(w http.ResponseWriter, r *request) error {
-	// in this request they refer to the object, not to the XML document
+	// in this request, these headers describe the object, not the XML document
 	for _, name := range []string{crcHeader, crcKind} {
 		if r.Header.Get(name) != "" {
 			return notImplemented(name)
@@ -48,7 +48,8 @@ func (s uploadOperations) completeUpload(w http.ResponseWriter, r *request) erro
 	return nil
 }
 
-// complete joins the listed parts into one body outside the lock, and commits if the parts have not changed meanwhile.
+// complete joins the listed parts into one body outside the lock, and commits if the parts have not changed in the
+// meantime.
 func (s uploadOperations) complete(r *request, listed []completedPart) (o *object, err error) {
 	var u *upload
 	var parts []content
@@ -74,7 +75,8 @@ func (s uploadOperations) complete(r *request, listed []completedPart) (o *objec
 	return o, nil
 }
 
-// completedBefore returns the object that the same upload created from the same list of parts, or nil if there is none.
+// completedBefore returns the object that the same upload created from the same list of parts, or nil if no such object
+// exists.
 func (s uploadOperations) completedBefore(r *request, listed []completedPart) *object {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -109,7 +111,7 @@ func (u *upload) choose(listed []completedPart) ([]content, error) {
 			return nil, err
 		}
 		if u.Checked && *l.PartNumber != i+1 {
-			// "Checking object integrity for data uploads" documents exactly this response.
+			// "Checking object integrity for data uploads" in the S3 documentation specifies exactly this response.
 			return nil, refuse("InternalError", "the part numbers of an upload with composite checksums must be consecutive "+
 				"and begin with 1")
 		}

@@ -76,8 +76,9 @@ func (s uploadOperations) openSource(h http.Header) (*object, io.ReadSeekCloser,
 	return o, body, nil
 }
 
-// copyRange parses a copy range. It is stricter than the Range of a read: both ends are required, they must be inside
-// the source, and the source must be large ("x-amz-copy-source-range" of UploadPartCopy in the S3 API reference).
+// copyRange parses a copy range. A copy range is stricter than a read's Range header: both ends are required and must
+// be inside the source, and the source must be large ("x-amz-copy-source-range" of UploadPartCopy in the S3 API
+// reference).
 func copyRange(header string, size int64) (byteRange, error) {
 	if header == "" {
 		return byteRange{length: size}, nil

@@ -35,8 +35,8 @@ func validBucketName(name string) bool {
 // bucketOperations creates and lists buckets, and lists their objects.
 type bucketOperations struct{ *ledger }
 
-// createBucket creates a bucket. It leaves an existing bucket unchanged, as S3 does for the bucket's owner, but only in
-// us-east-1.
+// createBucket creates a bucket. It leaves an existing bucket unchanged. S3 does the same for the bucket's owner, but
+// only in us-east-1.
 func (s bucketOperations) createBucket(w http.ResponseWriter, r *request) error {
 	if !validBucketName(r.bucket) {
 		return refuse("InvalidBucketName", "the specified bucket is not valid").with("BucketName", r.bucket)

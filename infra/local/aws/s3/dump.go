@@ -7,7 +7,7 @@ import (
 )
 
 // Dump implements wire.Service. It emits the buckets, their objects, and the uploads in progress. Bodies stay in their
-// files; if one is missing, Dump returns an error that names it.
+// files; if a file is missing, Dump returns an error that names the file.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -25,7 +25,7 @@ func (s *Server) Dump(emit func(record any) error) error {
 	return nil
 }
 
-// changes returns the changes that recreate the state from an empty one.
+// changes returns the changes that recreate the state from an empty state.
 func (s state) changes() []change {
 	var all []change
 	for _, name := range slices.Sorted(maps.Keys(s.buckets)) {

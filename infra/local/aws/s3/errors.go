@@ -76,8 +76,8 @@ func status(code string) int {
 	}
 }
 
-// writeError writes err as an error response. Any error other than an apiError is a bug or a full disk and becomes
-// InternalError.
+// writeError writes err as an error response. Any error other than an apiError indicates a bug or a full disk and
+// becomes InternalError.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	failure, ok := errors.AsType[*apiError](err)
 	if !ok {
@@ -95,7 +95,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 		RequestID: w.Header().Get("X-Amz-Request-Id"),
 	}
 	if r.Method == http.MethodHead {
-		w.WriteHeader(status(failure.code)) // no body, since the SDK uses the status
+		w.WriteHeader(status(failure.code)) // the response has no body, since the SDK uses the status
 		return
 	}
 	writeXML(w, status(failure.code), body)

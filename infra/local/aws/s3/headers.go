@@ -33,7 +33,7 @@ func storedHeaders(h http.Header) (map[string]string, error) {
 		return nil, refuse("MetadataTooLarge", "your metadata headers exceed the maximum allowed metadata size")
 	}
 	for name, value := range stored {
-		if !utf8.ValidString(value) { // the JSON journal would alter it
+		if !utf8.ValidString(value) { // encoding the JSON journal would alter the value
 			return nil, refuse("InvalidArgument", "the header %s is not valid UTF-8", name)
 		}
 	}
@@ -53,8 +53,9 @@ func overrideHeader(parameter string) (header string, ok bool) {
 	}
 }
 
-// refuseUnknownFeatures rejects features that would silently have no effect. They include write conditions, except the
-// one that creates an object only if its key does not exist ("Conditional writes" of the S3 user guide).
+// refuseUnknownFeatures rejects features that would silently have no effect. Rejected features include write
+// conditions, except the condition that creates an object only if its key does not exist ("Conditional writes" of the
+// S3 user guide).
 func refuseUnknownFeatures(r *http.Request) error {
 	for name := range r.Header {
 		for _, prefix := range []string{

@@ -21,8 +21,8 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// restart returns a client for a new server on the folder after two starts: the first reads the old server's journal,
-// and the second reads the first one's dump.
+// restart returns a client for a new server on the directory after two starts: the first start reads the old server's
+// journal, and the second reads the dump from the first.
 func restart(t *testing.T, dir string, journal *memoryJournal) *awss3.Client {
 	t.Helper()
 	first, second := newServer(t, s3.Options{Dir: dir, Journal: journal}),
@@ -42,7 +42,7 @@ func restart(t *testing.T, dir string, journal *memoryJournal) *awss3.Client {
 	return connect(second)
 }
 
-// files returns the names of the files in a data folder.
+// files returns the names of the files in a data directory.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -239,7 +239,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// It must not run in parallel, because it measures the memory of the complete process.
+// TestLargeBodyIsStreamedToFolder must not run in parallel, because it measures the memory of the complete process.
 func TestLargeBodyIsStreamedToFolder(t *testing.T) {
 	const size = 128 * mib
 	server := newServer(t, s3.Options{Dir: t.TempDir()})

@@ -87,7 +87,7 @@ func (l *listing) fill(b *bucket, from position) {
 			continue
 		}
 		if l.KeyCount == l.MaxKeys {
-			l.IsTruncated = l.MaxKeys > 0 // S3 returns an empty page that is not truncated for max-keys=0
+			l.IsTruncated = l.MaxKeys > 0 // for max-keys=0, S3 returns an empty page that is not truncated
 			break
 		}
 		l.KeyCount++
@@ -136,7 +136,7 @@ func (l *listing) encodeKeys() {
 	}
 }
 
-// position is a position in a listing: after a key, or after all keys with a common prefix.
+// position marks a point in a listing: after a key, or after all keys with a common prefix.
 type position struct {
 	key    string
 	prefix string
@@ -174,7 +174,7 @@ func (p position) covers(key string) bool {
 	return p.key != "" && key <= p.key
 }
 
-// pageSize parses a page limit. As in S3, values above 1000 mean 1000.
+// pageSize parses a page limit. As in S3, it reduces values above 1000 to 1000.
 func pageSize(q url.Values, name string) (int, error) {
 	if !q.Has(name) {
 		return maxPage, nil
@@ -186,5 +186,5 @@ func pageSize(q url.Values, name string) (int, error) {
 	return min(int(n), maxPage), nil
 }
 
-// formatTime formats a time as S3's XML does.
+// formatTime formats a time as in S3's XML.
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

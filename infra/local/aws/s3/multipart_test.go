@@ -78,7 +78,7 @@ func TestCompletionWithChecksumsRequiresConsecutiveParts(t *testing.T) {
 	t.Parallel()
 	u := begin(t, newBucket(t))
 	_, err := u.complete(t, u.part(t, 2, []byte("end")))
-	wantCode(t, err, "InternalError") // as S3 documents
+	wantCode(t, err, "InternalError") // as the S3 documentation specifies
 }
 
 func TestPartsUploadConcurrently(t *testing.T) {
@@ -98,8 +98,8 @@ func TestPartsUploadConcurrently(t *testing.T) {
 	}
 	group.Wait()
 
-	// Of two concurrent completions, one creates the object. The other receives the same response and leaves no body
-	// behind.
+	// Of two concurrent completions, one creates the object. The other completion receives the same response and leaves
+	// no orphaned body.
 	failures := make([]error, 2)
 	for i := range failures {
 		group.Go(func() { _, failures[i] = u.complete(t, parts...) })

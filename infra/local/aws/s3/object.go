@@ -85,12 +85,13 @@ func (s objectOperations) getObject(w http.ResponseWriter, r *request) error {
 	h.Set("Content-Length", strconv.FormatInt(part.length, 10))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = io.CopyN(w, body, part.length) // the reader disconnected, or the client will notice a short body
+		_, _ = io.CopyN(w, body, part.length) // the reader disconnected, or the client will notice the short body
 	}
 	return nil
 }
 
-// openObject opens an object's body under the lock, so that it can't be replaced or removed in between.
+// openObject opens an object's body under the lock, so that no other call can replace or remove the body before it is
+// open.
 func (l *ledger) openObject(bucket, key string) (*object, io.ReadSeekCloser, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -109,7 +110,7 @@ func (l *ledger) view(f func(state) error) error {
 	return f(l.state)
 }
 
-// deleteObject deletes an object. For a missing key it succeeds without a journal record, as S3 does.
+// deleteObject deletes an object. Like S3, it succeeds for a missing key, without a journal record.
 func (s objectOperations) deleteObject(w http.ResponseWriter, r *request) error {
 	err := s.update(func(st state) (change, error) {
 		b, err := st.bucket(r.bucket)

@@ -80,7 +80,7 @@ func operationName(asked string, copies bool) string {
 		return "ListObjectsV2"
 	case "PUT object":
 		if copies {
-			return "CopyObject" // only named for the log; it has no handler
+			return "CopyObject" // named only for the log; CopyObject has no handler
 		}
 		return "PutObject"
 	case "GET object":
@@ -105,7 +105,8 @@ func operationName(asked string, copies bool) string {
 	}
 }
 
-// notAllowed reports whether S3 itself also lacks an operation for the request, which matches none of our operations.
+// notAllowed reports whether S3 itself also lacks an operation for the request, which matches no operation of this
+// package.
 func notAllowed(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
@@ -119,7 +120,7 @@ func notAllowed(r *http.Request) bool {
 	}
 }
 
-// subresource returns the sorted query parameter names except those that only modify an operation. Unknown names are
+// subresource returns the sorted query parameter names, except names that only modify an operation. Unknown names are
 // included, so that "?acl" or "?tagging" is never mistaken for a plain read or write.
 func subresource(query url.Values) string {
 	var names []string
@@ -136,7 +137,7 @@ func isModifier(name string) bool {
 	if _, ok := overrideHeader(name); ok || strings.HasPrefix(strings.ToLower(name), "x-amz-") {
 		return true
 	}
-	return name == "x-id" // the SDK's parameter for the operation's name
+	return name == "x-id" // the SDK sends the operation's name in this parameter
 }
 
 // isOfListing reports whether name is a parameter of ListObjectsV2.

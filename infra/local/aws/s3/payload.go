@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	maxBody      = 5 << 30 // limit of one PutObject or UploadPart, in bytes
-	maxDocument  = 4 << 20 // limit of an XML body; the largest is a CompleteMultipartUpload with 10,000 parts
+	maxBody      = 5 << 30 // maximum body size of one PutObject or UploadPart, in bytes
+	maxDocument  = 4 << 20 // maximum size of an XML body; the largest is a CompleteMultipartUpload with 10,000 parts
 	unsignedBody = "UNSIGNED-PAYLOAD"
 )
 
-// payload is a request body being received, with the size and hashes that the headers declare for it.
+// payload is a request body being received, with the size and hashes that the headers declare for the body.
 type payload struct {
 	src    io.Reader
 	size   int64
@@ -58,8 +58,8 @@ func openPayload(r *request) (*payload, error) {
 	return p, err
 }
 
-// readContentHash parses x-amz-content-sha256. A presigned request may omit it. Chunked bodies, which SDKs send only
-// over TLS, are not supported, since the embedded AWS uses plain HTTP.
+// readContentHash parses x-amz-content-sha256. A presigned request may omit this header. Chunked bodies, which SDKs
+// send only over TLS, are not supported, since the embedded AWS uses plain HTTP.
 func (p *payload) readContentHash(value string) error {
 	switch {
 	case value == "" || value == unsignedBody:

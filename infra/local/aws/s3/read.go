@@ -18,7 +18,7 @@ func matches(tags, etag string) bool {
 
 func sameETag(a, b string) bool { return strings.Trim(a, `"`) == strings.Trim(b, `"`) }
 
-// byteRange is the range of a body to read.
+// byteRange is the part of a body to read.
 type byteRange struct {
 	start, length int64
 }
@@ -27,8 +27,8 @@ func (b byteRange) text() string { return fmt.Sprintf("%d-%d", b.start, b.start+
 
 func (b byteRange) contentRange(size int64) string { return fmt.Sprintf("bytes %s/%d", b.text(), size) }
 
-// parseRange parses a Range header for a body of the given size. As in S3, it ignores a header with several ranges or
-// in another form. For a range outside the body, it returns InvalidRange.
+// parseRange parses a Range header for a body of the given size. As in S3, it ignores a header that has several ranges
+// or an unsupported form. For a range outside the body, parseRange returns InvalidRange.
 func parseRange(header string, size int64) (part byteRange, partial bool, err error) {
 	whole := byteRange{length: size}
 	spec, ok := strings.CutPrefix(header, "bytes=")

@@ -8,8 +8,8 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// TestUnsupportedOperationsAreRejected checks that unsupported S3 features are not ignored. The scripts in
-// infra/test/conformance cover S3's own refusals.
+// TestUnsupportedOperationsAreRejected checks that the server rejects unsupported S3 features instead of ignoring them.
+// The scripts in infra/test/conformance cover the requests that S3 itself rejects.
 func TestUnsupportedOperationsAreRejected(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
@@ -130,7 +130,7 @@ func TestMalformedRequestsAreRejected(t *testing.T) {
 	}
 }
 
-// expect sends q and checks for the given error.
+// expect sends q and checks that the response is the given error.
 func expect(t *testing.T, server *s3.Server, q raw, status int, code string) {
 	t.Helper()
 	got, answer := q.send(t, inProcess{server})

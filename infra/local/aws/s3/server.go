@@ -1,9 +1,9 @@
-// Package s3 is the embedded AWS's object store. It implements the S3 operations that our functions and the console
-// call, with S3's own checksum, multipart and precondition rules, in memory or in a directory. The request router
-// verifies signatures before calling it. The package omits versioning, tagging, access control lists, lifecycles,
-// copies of complete objects, write conditions and every checksum except CRC32. It responds with NotImplemented to
-// unknown features instead of ignoring them. Buckets are addressed by path ("/bucket/key"). The router must not clean
-// the path, because keys may contain "//" and "..".
+// Package s3 is the embedded AWS's object store. It implements the S3 operations that Recordbridge's functions and the
+// console call, with S3's own checksum, multipart and precondition rules, in memory or in a directory. The request
+// router verifies signatures before calling this package. The package omits versioning, tagging, access control lists,
+// lifecycles, copies of complete objects, write conditions and every checksum except CRC32. It responds with
+// NotImplemented to unknown features instead of ignoring them. Requests address buckets by path ("/bucket/key"). The
+// router must not clean the path, because keys may contain "//" and "..".
 package s3
 
 import (
@@ -21,7 +21,7 @@ const serviceName = "s3"
 
 // Options configures the storage of a Server.
 type Options struct {
-	Dir     string       // folder for object bodies; "" stores everything in memory, with a Discard journal
+	Dir     string       // directory for object bodies; "" stores everything in memory, with a Discard journal
 	Journal wire.Journal // receives one record per committed change; nil means wire.Discard
 }
 
@@ -42,8 +42,8 @@ type ledger struct {
 	state state
 }
 
-// handler serves one operation. If it returns an error, it must not have written anything, since the error is written
-// as S3's XML error.
+// handler serves one operation. A handler that returns an error must not have written a response, since the caller
+// writes the error as S3's XML error.
 type handler func(w http.ResponseWriter, r *request) error
 
 // New returns a server without buckets. Pass the journal's records to Replay before serving the first call. New fails
@@ -100,7 +100,7 @@ func (s *Server) Replay(record json.RawMessage) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Bodies orphaned by later changes are not deleted here: removeStrays removes all of them at once.
+	// Bodies orphaned by later changes are not deleted here; removeStrays deletes all orphaned bodies at once.
 	_, err := s.state.apply(c)
 	return err
 }
@@ -144,8 +144,9 @@ func (l *ledger) commit(decide func(state) (change, error)) (garbage []string, e
 	return l.state.apply(c)
 }
 
-// removeStrays deletes bodies that belong to no object and no upload, left by a crash between writing a body and its
-// journal record. It runs after the journal is replayed and before the first call, when nothing is being written.
+// removeStrays deletes bodies that belong to no object and no upload. Such bodies result from a crash between writing a
+// body and writing its journal record. removeStrays runs after the journal is replayed and before the first call, when
+// no body is being written.
 func (l *ledger) removeStrays() {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// state is the server's complete state, excluding bodies. Objects and parts are replaced, never modified, so one that
-// was looked up under the lock can be read without it.
+// state is the server's complete state, excluding bodies. Objects and parts are replaced, never modified, so an object
+// or part that was looked up under the lock can be read without the lock.
 type state struct {
 	buckets map[string]*bucket
-	uploads map[string]*upload // by upload ID
+	uploads map[string]*upload // uploads by upload ID
 }
 
 type bucket struct {
@@ -21,7 +21,7 @@ type bucket struct {
 type content struct {
 	Blob     string    `json:"blob"`
 	Size     int64     `json:"size"`
-	ETag     string    `json:"etag"` // with quotes
+	ETag     string    `json:"etag"` // includes the quotes
 	Modified time.Time `json:"modified"`
 	CRC      crc       `json:"crc32,omitempty"`
 }
@@ -29,8 +29,8 @@ type content struct {
 type object struct {
 	content
 
-	Headers map[string]string `json:"headers"`          // returned by reads: content type, user metadata, encryption
-	Upload  string            `json:"upload,omitempty"` // ID of the multipart upload that created it
+	Headers map[string]string `json:"headers"`          // headers for reads: content type, user metadata, encryption
+	Upload  string            `json:"upload,omitempty"` // ID of the multipart upload that created the object
 }
 
 type upload struct {
@@ -176,7 +176,7 @@ func (s state) upload(r *request) (*upload, error) {
 	return u, nil
 }
 
-// blobs maps each body's ID to the object that the body belongs to or is uploaded for.
+// blobs maps each body's ID to the bucket and key of the object that the body belongs to or is uploaded for.
 func (s state) blobs() map[string]string {
 	owners := map[string]string{}
 	for name, b := range s.buckets {

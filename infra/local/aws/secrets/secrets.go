@@ -30,7 +30,7 @@ type Server struct {
 	journal wire.Journal
 
 	mu      sync.RWMutex
-	secrets map[string]*secret // by name
+	secrets map[string]*secret // secrets by name
 }
 
 // secret is one secret, in memory and in its journal record.

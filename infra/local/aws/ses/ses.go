@@ -31,7 +31,7 @@ const (
 	maxRecipients = 50
 	maxMessage    = 10 << 20
 	maxAddress    = 320
-	keep          = 1000 // maximum number of stored mails; the oldest are dropped first
+	keep          = 1000 // maximum number of stored mails; the oldest mails are dropped first
 )
 
 // Mail is an accepted mail.
@@ -138,7 +138,7 @@ func (s *Server) send(form url.Values) (result, error) {
 	return result{MessageID: m.ID}, err
 }
 
-// quota returns the quota of an account outside SES's sandbox. It is not enforced.
+// quota returns the quota of an account outside SES's sandbox. The embedded SES does not enforce this quota.
 func (s *Server) quota(url.Values) (result, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -191,7 +191,7 @@ func list(form url.Values, name string) []string {
 	return out
 }
 
-// check returns an error for a mail that SES rejects before it checks identities, which do not exist here.
+// check returns an error for a mail that SES rejects before it checks identities; the embedded SES has no identities.
 func (m Mail) check() error {
 	if len(m.To) == 0 {
 		return wire.Fail("InvalidParameterValue", "Missing required header 'To'.")
@@ -216,8 +216,8 @@ func (m Mail) check() error {
 	return nil
 }
 
-// checkAddress accepts an e-mail address with or without a display name. The address must be ASCII, since SES does not
-// support SMTPUTF8, with international domains in Punycode (API reference, SendEmail, Source).
+// checkAddress accepts an email address with or without a display name. The address must be ASCII, since SES does not
+// support SMTPUTF8, and international domains must be in Punycode (API reference, SendEmail, Source).
 func checkAddress(text string) error {
 	parsed, err := mail.ParseAddress(text)
 	if err != nil {

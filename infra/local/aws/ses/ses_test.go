@@ -42,7 +42,7 @@ func TestSentMailIsReadable(t *testing.T) {
 	}
 }
 
-// The scripts in infra/test/conformance cover SES's other refusals.
+// The scripts in infra/test/conformance cover SES's other error responses.
 func TestSESRejectsMailThatAWSRejects(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

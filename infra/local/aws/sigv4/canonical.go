@@ -50,8 +50,8 @@ func canonicalPath(r *http.Request, service string) string {
 
 func escapePath(s string) string { return strings.ReplaceAll(escape(s), "%2F", "/") }
 
-// canonicalHeader joins the values of a header and collapses spaces. Two headers are not in http.Header and are read
-// from the request.
+// canonicalHeader joins the values of a header and collapses spaces. http.Header lacks two headers, which
+// canonicalHeader reads from the request.
 func canonicalHeader(r *http.Request, name string) string {
 	switch values := r.Header.Values(name); {
 	case name == "host":
@@ -83,17 +83,17 @@ func canonicalQuery(query url.Values) string {
 	return strings.Join(pairs, "&")
 }
 
-// escape percent-encodes s according to RFC 3986. Unlike it, net/url's encoders leave other characters unescaped and
-// write a space as "+".
+// escape percent-encodes s according to RFC 3986. net/url's encoders, by contrast, leave additional characters
+// unescaped and write a space as "+".
 func escape(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }
 
-// host returns the Host of a received request, or the URL's host if it is empty: a request that an SDK client passes in
-// process may have only a URL.
+// host returns the Host of a received request. If Host is empty, it returns the URL's host, since a request that an SDK
+// client passes in process may have only a URL.
 func host(r *http.Request) string { return cmp.Or(r.Host, r.URL.Host) }
 
-// stringToSign returns the text that is signed with the signing key.
+// stringToSign returns the text that the signing key signs.
 func (s *signature) stringToSign(canonical string) string {
 	digest := sha256.Sum256([]byte(canonical))
 	return algorithm + "\n" + s.date + "\n" + s.scope + "\n" + hex.EncodeToString(digest[:])
@@ -106,7 +106,7 @@ type body struct {
 	content []byte
 }
 
-// Bytes returns the complete body, so that middleware need not read and restore it.
+// Bytes returns the complete body, so that middleware need not read and restore the body.
 func (b *body) Bytes() []byte { return b.content }
 
 // Close implements io.Closer.

@@ -18,7 +18,7 @@ func (s *signature) check(r *http.Request, region string, now time.Time) *Error 
 	return s.checkHeaders(r.Header)
 }
 
-// checkScope returns an error if the credential is for another day, region or service.
+// checkScope returns an error if the credential is for a different day, region or service.
 func (s *signature) checkScope(region string) *Error {
 	p := wrongScope
 	if s.presigned {
@@ -41,7 +41,7 @@ func (s *signature) checkScope(region string) *Error {
 	return nil
 }
 
-// checkTime returns an error if the signature is too old or from the future.
+// checkTime returns an error if the signature is too old or its time is in the future.
 func (s *signature) checkTime(now time.Time) *Error {
 	now = now.UTC()
 	skew, p := maxSkew, wrongTime

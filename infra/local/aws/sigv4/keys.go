@@ -11,7 +11,7 @@ import (
 // the cache.
 const maxKeys = 64
 
-// signingKeys caches derived keys. Deriving a key takes four of a signature's five HMACs, and the key is valid for a
+// signingKeys caches derived keys. Deriving a key takes four of a signature's five HMACs, and each key is valid for a
 // day.
 type signingKeys struct {
 	mu   sync.RWMutex
@@ -20,8 +20,8 @@ type signingKeys struct {
 
 type keyID struct{ secret, scope string }
 
-// of derives a secret's signing key for a scope, date/region/service/aws4_request. Check the scope first, so that
-// requests can't fill the cache with invalid scopes.
+// of derives a secret's signing key for a scope, date/region/service/aws4_request. Callers must check the scope first,
+// so that requests can't fill the cache with invalid scopes.
 func (s *signingKeys) of(secret, scope string) []byte {
 	id := keyID{secret, scope}
 	s.mu.RLock()

@@ -10,14 +10,14 @@ import (
 
 // signature holds a request's unverified claims about its signature.
 type signature struct {
-	service       string // the service that it must be for
+	service       string // service for which the signature must be valid
 	accessKey     string
 	scope         string // such as "20261121/us-east-1/s3/aws4_request"
-	date          string // X-Amz-Date as sent
+	date          string // X-Amz-Date header as sent
 	signed        time.Time
 	signedHeaders []string
 	value         string
-	payload       string // the payload hash in the canonical request
+	payload       string // payload hash in the canonical request
 
 	presigned bool
 	life      time.Duration // validity period of a presigned URL

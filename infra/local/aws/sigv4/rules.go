@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// problem is a reason to reject a signature. Each family of services has its own error code for it.
+// problem is a reason to reject a signature. Each family of services has its own error code for each problem.
 type problem int
 
 const (
@@ -17,8 +17,8 @@ const (
 	malformedQuery
 	noDate
 	noPayloadHash
-	wrongTime // signature in the header
-	expired   // presigned URL, including one that is not valid yet
+	wrongTime // for a signature in the header
+	expired   // for a presigned URL, including one that is not valid yet
 	wrongScope
 	wrongScopeInQuery
 	unsignedHeader
@@ -30,14 +30,14 @@ const (
 // hash.
 const serviceS3 = "s3"
 
-// Maximum differences between the signer's clock and this one.
+// Maximum differences between the signer's clock and this process's clock.
 const (
 	maxSkewS3 = 15 * time.Minute
 	maxSkew   = 5 * time.Minute
 )
 
-// Error states why a request is rejected, with the service's error code and a sentence for the developer. Neither
-// contains a secret or the expected signature.
+// Error states why a request is rejected, with the service's error code and a sentence for the developer. Neither the
+// code nor the sentence contains a secret or the expected signature.
 type Error struct {
 	Code    string
 	Message string
@@ -99,7 +99,7 @@ func jsonCode(p problem) string {
 }
 
 // QueryCode returns the Query protocol's name for an error code of the JSON protocol ("Common errors" of the SES API
-// reference). SES responds with it alone, and SQS sends both.
+// reference). SES responses contain only the Query protocol's code, and SQS responses contain both codes.
 func QueryCode(code string) string {
 	switch code {
 	case "MissingAuthenticationTokenException":

@@ -28,7 +28,7 @@ func hashOf(body string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// serviceSigned signs a service call as the SDK does, with no header that contains the body's hash.
+// serviceSigned signs a service call as the SDK does, without a header that contains the body's hash.
 func serviceSigned(t *testing.T, url, service string, at time.Time) *http.Request {
 	t.Helper()
 	r := send(t, http.MethodPost, url, content)
@@ -42,7 +42,7 @@ func serviceSigned(t *testing.T, url, service string, at time.Time) *http.Reques
 	return r
 }
 
-// servicePresigned presigns the same call for one minute.
+// servicePresigned presigns the call from serviceSigned for one minute.
 func servicePresigned(t *testing.T, service string) *http.Request {
 	t.Helper()
 	r := send(t, http.MethodPost, servicePath, content)

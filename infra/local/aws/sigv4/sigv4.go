@@ -1,5 +1,5 @@
 // Package sigv4 verifies AWS Signature Version 4 as AWS does, in the Authorization header or in a presigned URL. It
-// owns only the signature. The IAM middleware decides on permissions. S3, which streams objects, verifies that an
+// verifies only the signature; the IAM middleware decides on permissions. S3, which streams objects, verifies that an
 // object matches its declared hash; this package reads and hashes the bodies for all other services.
 package sigv4
 
@@ -33,11 +33,11 @@ func New(region string, secret func(accessKey string) (string, bool)) *Verifier 
 	return &Verifier{region: region, secret: secret}
 }
 
-// Verify checks that r is signed for the service (its name in the credential scope, such as "dynamodb" or "s3") with
-// the secret of its access key at about the time now, and returns the access key. If the signature is rejected, the
-// error is an *Error; any other error means that the body could not be read. Except for S3, Verify reads the complete
-// body and replaces it with one that has a method Bytes() []byte. The rules are in "AWS Signature Version 4" in the IAM
-// user guide and, for S3, in its API reference.
+// Verify checks that r is signed for the service with the secret of its access key at about the time now, and returns
+// the access key. service is the name in the credential scope, such as "dynamodb" or "s3". If Verify rejects the
+// signature, the error is an *Error; any other error means that the body could not be read. Except for S3, Verify reads
+// the complete body and replaces it with a body that has a method Bytes() []byte. The rules are in "AWS Signature
+// Version 4" in the IAM user guide and, for S3, in its API reference.
 func (v *Verifier) Verify(r *http.Request, service string, now time.Time) (string, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

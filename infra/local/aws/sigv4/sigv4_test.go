@@ -77,7 +77,7 @@ func setQuery(r *http.Request, name, value string) {
 	r.URL.RawQuery = query.Encode()
 }
 
-// check verifies r and requires a refusal with the code want, or acceptance if want is "".
+// check verifies r and requires a rejection with the code want, or acceptance if want is "".
 func check(t *testing.T, r *http.Request, now time.Time, want string) {
 	t.Helper()
 	key, err := sigv4.New("us-east-1", secrets).Verify(r, "s3", now)

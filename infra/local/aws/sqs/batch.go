@@ -11,7 +11,8 @@ const maxBatchEntries = 10
 
 var entryID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
-// batchOutput is the response of every batch operation. Each entry is in exactly one of its lists.
+// batchOutput is the response of every batch operation. Each entry of the request appears in exactly one of the two
+// lists.
 type batchOutput struct {
 	Successful []any
 	Failed     []failedEntry
@@ -24,7 +25,7 @@ type failedEntry struct {
 	SenderFault bool
 }
 
-// batch calls one for each entry. It fails as a whole only if the batch is malformed.
+// batch calls one for each entry. The whole batch fails only if it is malformed.
 func batch[E any](entries []E, id func(E) string, one func(E) (any, error)) (any, error) {
 	if len(entries) == 0 {
 		return nil, wire.Fail("EmptyBatchRequest", "There should be at least one entry in the request.")

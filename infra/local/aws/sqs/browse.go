@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// QueueInfo describes a queue to people, except for its message counts.
+// QueueInfo describes a queue for people, without its message counts.
 type QueueInfo struct {
 	QueueState
 
 	ARN         string
-	Oldest      time.Time // time at which the oldest message was sent; zero if there is none
-	DeadLetters string    // name of the queue's dead-letter queue; "" if it has none
+	Oldest      time.Time // time at which the oldest message was sent; zero if the queue is empty
+	DeadLetters string    // name of the queue's dead-letter queue; "" if the queue has none
 	MaxReceives int       // number of receives after which a message becomes a dead letter
-	Serves      []string  // names of the queues that use it as their dead-letter queue
+	Serves      []string  // names of the queues whose dead-letter queue is this queue
 }
 
 // Peeked is a message inspected without receiving it.
@@ -23,13 +23,13 @@ type Peeked struct {
 	ID        string    `json:"id"`
 	Body      string    `json:"body"`
 	Sent      time.Time `json:"sent"`
-	VisibleAt time.Time `json:"visible_at"` // time from which it can be received; in the past if it can be received now
+	VisibleAt time.Time `json:"visible_at"` // time from which it can be received; may be in the past
 	Receives  int       `json:"receives"`
 	State     string    `json:"state"`            // "visible", "in flight" or "delayed"
 	Source    string    `json:"source,omitempty"` // ARN of the queue in which the dead letter failed
 }
 
-// view implements the functions for people who inspect the queues.
+// view implements read-only inspection of the queues.
 type view struct{ *ledger }
 
 // Details returns all queues, sorted by name.
@@ -59,7 +59,8 @@ func (v view) Details() []QueueInfo {
 	return all
 }
 
-// Peek returns up to limit messages from the queue, oldest first, in any state; ok is false if there is no such queue.
+// Peek returns up to limit messages from the queue, oldest first, in any state; ok is false if the queue does not
+// exist.
 func (v view) Peek(queue string, limit int) (messages []Peeked, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -89,7 +90,7 @@ func (v view) Peek(queue string, limit int) (messages []Peeked, ok bool) {
 	return messages[:min(limit, len(messages))], true
 }
 
-// oldest returns the send time of the oldest message, or the zero time if there is none.
+// oldest returns the send time of the oldest message, or the zero time if the queue is empty.
 func (q *queue) oldest(now time.Time) time.Time {
 	var first time.Time
 	for _, m := range q.messages {
@@ -106,7 +107,7 @@ type QueueState struct {
 	Visible    int  // messages that can be received now
 	InFlight   int  // messages received, but neither deleted nor visible again
 	Delayed    int  // messages sent with a delay that has not passed
-	DeadLetter bool // whether it is the dead-letter queue of another queue
+	DeadLetter bool // whether the queue is another queue's dead-letter queue
 }
 
 // Snapshot returns all queues, sorted by name.

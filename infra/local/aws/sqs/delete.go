@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// deletion identifies a delivered message. In DeleteMessageBatch, ID names the entry.
+// deletion identifies a delivered message. In DeleteMessageBatch, ID names the batch entry.
 type deletion struct {
 	ID            string `json:"Id"`
 	ReceiptHandle string
@@ -47,8 +47,8 @@ func (o messageOperations) deleteMessageBatch(_ context.Context, in *deleteMessa
 		func(e deletion) (any, error) { return deleted{ID: e.ID}, o.delete(q, e) })
 }
 
-// delete deletes the message. Given the handle of an earlier delivery, it succeeds but deletes nothing, as the API
-// reference warns. This affects a consumer that exceeds its visibility timeout.
+// delete deletes the message. Given an earlier delivery's handle, it succeeds but deletes nothing, as the API reference
+// warns. A consumer that exceeds its visibility timeout is affected.
 func (o messageOperations) delete(q *queue, in deletion) error {
 	r, err := readHandle(in.ReceiptHandle)
 	if err != nil {
@@ -61,7 +61,7 @@ func (o messageOperations) delete(q *queue, in deletion) error {
 	return o.commit(record{Kind: kindDelete, Queue: q.name, ID: m.ID})
 }
 
-// purgePause is the time that SQS rejects another purge after one (API reference, PurgeQueue).
+// purgePause is the time after a purge during which SQS rejects another purge (API reference, PurgeQueue).
 const purgePause = time.Minute
 
 type purgeQueueInput struct {

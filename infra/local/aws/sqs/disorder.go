@@ -7,12 +7,12 @@ import (
 )
 
 // Disorder simulates the reordering and duplicates that a standard queue may produce. It is called for each message
-// that a receive takes. candidates counts the receivable messages, oldest first. It returns the index of the one to
-// take, and whether that message can be received again immediately, as if it had been delivered twice.
+// that a receive takes. candidates counts the receivable messages, oldest first. Disorder returns the index of the
+// message to take, and whether that message can be received again immediately, as if it had been delivered twice.
 type Disorder func(queue string, candidates int) (pick int, twice bool)
 
-// Disturb makes d choose every message received from now on. If d is nil, messages are received once, oldest first. A
-// pick outside the candidates means the nearest candidate. Both deliveries of a duplicated message count as receives,
+// Disturb makes d choose every message received from now on. If d is nil, messages are received once, oldest first. An
+// index outside the candidates means the nearest candidate. Both deliveries of a duplicated message count as receives,
 // and both receipt handles are valid.
 func (o *receiveOperations) Disturb(d Disorder) {
 	o.mu.Lock()
@@ -36,8 +36,8 @@ func (o *receiveOperations) next(q *queue, now time.Time) (m *message, twice boo
 	return m, twice
 }
 
-// visible returns the receivable messages in the order in which they became visible. Like queue.next, it drops messages
-// past the retention period.
+// visible returns the receivable messages, ordered by the time at which they became visible. Like queue.next, it drops
+// messages past the retention period.
 func (q *queue) visible(now time.Time) []*message {
 	var found []*message
 	for _, m := range q.messages {

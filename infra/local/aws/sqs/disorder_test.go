@@ -12,7 +12,7 @@ import (
 )
 
 // scripted provides a Disorder that returns the given results in sequence, then the regular order without duplicates.
-// It records the arguments.
+// It records the arguments of each call.
 type scripted struct {
 	answers []answer
 	asked   []question

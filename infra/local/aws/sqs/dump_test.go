@@ -16,12 +16,12 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// twin holds a server and a second one that was started twice from the first one's records. Both receive the same
-// calls.
+// twin holds a server and a second server that was started twice from the first server's records. Both servers receive
+// the same calls.
 type twin struct{ before, after *sqs.Server }
 
-// restarted returns a new server after two starts: the first reads the appended records, and the second reads the first
-// one's dump.
+// restarted returns a new server after two starts: the first start reads the appended records, and the second reads the
+// dump from the first.
 func restarted(t *rapid.T, journal *kept) *sqs.Server {
 	first, second := sqs.New("http://127.0.0.1:4566", wire.Discard{}), sqs.New("http://127.0.0.1:4566", wire.Discard{})
 	for _, record := range journal.records {
@@ -110,7 +110,7 @@ func (w twin) goOn(t *rapid.T, handles []string) {
 			w.same(t, "DeleteMessage", fmt.Sprintf(`{%s,"ReceiptHandle":%q}`, someQueue(t), handle))
 		}
 	}
-	if rapid.IntRange(0, 3).Draw(t, "purge") == 0 { // refused if the previous purge was recent
+	if rapid.IntRange(0, 3).Draw(t, "purge") == 0 { // rejected if the previous purge was recent
 		w.same(t, "PurgeQueue", `{`+someQueue(t)+`}`)
 	}
 	for range 60 {

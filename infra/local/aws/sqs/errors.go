@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// queryCode returns the code that SQS used in the Query protocol. SDKs prefer it over the new code, so code that
+// queryCode returns the code that SQS used in the Query protocol. SDKs prefer this code over the new code, so code that
 // compares strings sees "AWS.SimpleQueueService.NonExistentQueue", while errors.As still matches
 // *types.QueueDoesNotExist.
 func queryCode(code string) string {
@@ -23,7 +23,7 @@ func queryCode(code string) string {
 	}
 }
 
-// unsupported returns the error for an SQS feature, named in the plural, that the embedded service lacks.
+// unsupported returns the error for an SQS feature that the embedded service lacks. The feature is named in the plural.
 func unsupported(what string) error {
 	return wire.Fail("UnsupportedOperation", "The embedded SQS has no %s.", what)
 }
@@ -43,7 +43,8 @@ func outOfRange(parameter string, value, low, high int) error {
 		value, parameter, low, high)
 }
 
-// ranged returns *value if it is in [low, high], or fallback if value is nil. Any other value is an error.
+// ranged returns *value if it is in [low, high], or fallback if value is nil. For any other value, ranged returns an
+// error.
 func ranged(parameter string, value *int, fallback, low, high int) (int, error) {
 	if value == nil {
 		return fallback, nil

@@ -6,23 +6,24 @@ import (
 	"time"
 )
 
-// A group is a noisy neighbour if it has at least this many messages in flight and they make up more than a tenth of
-// the queue's (developer guide, "How Amazon SQS fair queues work"). SQS also considers the time that consumers spend on
-// a group. That is omitted here, so the laptop shows less fairness than SQS.
+// A group is a noisy neighbour if it has at least this many messages in flight and these messages make up more than a
+// tenth of the queue's messages in flight (developer guide, "How Amazon SQS fair queues work"). SQS also considers the
+// time that consumers spend on a group. The embedded SQS omits this criterion, so the laptop shows less fairness than
+// SQS.
 const (
 	noisyFrom  = 30
 	noisyTenth = 10
 )
 
-// inFlightCounts counts the messages in flight by group. Its zero value is for an empty queue.
+// inFlightCounts counts the messages in flight by group. Its zero value represents an empty queue.
 type inFlightCounts struct {
 	groups map[string]int
 	total  int
 	ends   visibilityHeap
 }
 
-// visibilityEnd records when a message's visibility timeout ends. It stays in the heap even if the message leaves
-// flight earlier.
+// visibilityEnd records when a message's visibility timeout ends. The record stays in the heap even if the message is
+// no longer in flight.
 type visibilityEnd struct {
 	at      time.Time
 	message *message
@@ -41,7 +42,7 @@ func (l *visibilityHeap) Less(i, j int) bool { return (*l)[i].at.Before((*l)[j].
 func (l *visibilityHeap) Swap(i, j int) { (*l)[i], (*l)[j] = (*l)[j], (*l)[i] }
 
 // Push implements heap.Interface.
-func (l *visibilityHeap) Push(x any) { *l = append(*l, x.(visibilityEnd)) } // only inFlightCounts.note pushes
+func (l *visibilityHeap) Push(x any) { *l = append(*l, x.(visibilityEnd)) } // only inFlightCounts.note calls Push
 
 // Pop implements heap.Interface.
 func (l *visibilityHeap) Pop() any {
@@ -78,10 +79,10 @@ func (f *inFlightCounts) forget(m *message) {
 	}
 }
 
-// settle removes the messages whose visibility timeout has ended from the counts.
+// settle removes messages from the counts once their visibility timeout has ended.
 func (f *inFlightCounts) settle(now time.Time) {
 	for len(f.ends) > 0 && !f.ends[0].at.After(now) {
-		ended := heap.Pop(&f.ends).(visibilityEnd) // the heap holds nothing else
+		ended := heap.Pop(&f.ends).(visibilityEnd) // the heap holds only visibilityEnd values
 		if ended.message.VisibleAt.Equal(ended.at) {
 			f.forget(ended.message)
 		}
@@ -89,7 +90,7 @@ func (f *inFlightCounts) settle(now time.Time) {
 }
 
 // noise returns how many messages of a noisy group are in flight, or 0 for a quiet group. Each message without a group
-// is its own group.
+// counts as a separate group.
 func (f *inFlightCounts) noise(group string) int {
 	n := f.groups[group]
 	if group == "" || n < noisyFrom || n*noisyTenth <= f.total {
@@ -98,8 +99,8 @@ func (f *inFlightCounts) noise(group string) int {
 	return n
 }
 
-// compare orders two messages for receiving: first those of quiet groups, then those of the noisy groups with the
-// fewest messages in flight, and within these by how long they have been visible.
+// compare orders two messages for receiving. Messages of quiet groups come first. Messages of noisy groups follow, and
+// groups with fewer messages in flight come earlier. Ties go to the message that has been visible longer.
 func (f *inFlightCounts) compare(a, b *message) int {
 	return cmp.Or(cmp.Compare(f.noise(a.GroupID), f.noise(b.GroupID)), a.compare(b))
 }

@@ -19,7 +19,8 @@ import (
 
 const inFlightLimit = 120_000
 
-// crowded returns a server whose queue "jobs" has n messages in flight for an hour, and two more that can be received.
+// crowded returns a server whose queue "jobs" has n messages in flight for an hour, and two more messages that can be
+// received.
 func crowded(t *testing.T, n int) *sqs.Server {
 	t.Helper()
 	server := sqs.New("http://127.0.0.1:4566", wire.Discard{})

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// message is a message, both in its queue and in the journal record of its sending.
+// message is a message, both in its queue and in the journal record that it was sent.
 type message struct {
 	ID            string    `json:"id"`
 	Body          string    `json:"body"`
@@ -28,8 +28,8 @@ type message struct {
 	SourceARN   string    `json:"source_arn,omitempty"` // ARN of the queue in which the dead letter failed
 
 	place     uint64
-	index     int  // index in its group's schedule, or -1 outside it
-	isCounted bool // whether it is counted as in flight
+	index     int  // index in its group's schedule, or -1 if not scheduled
+	isCounted bool // whether the message is counted as in flight
 }
 
 // handle returns the receipt handle of the message's latest delivery.
@@ -69,7 +69,7 @@ func (m *message) receive(at, until time.Time, doubled bool) {
 	}
 }
 
-// compare orders messages by when they become visible, then by arrival.
+// compare orders messages by the time at which they become visible, then by arrival.
 func (m *message) compare(other *message) int {
 	return cmp.Or(m.VisibleAt.Compare(other.VisibleAt), cmp.Compare(m.place, other.place))
 }
@@ -85,7 +85,7 @@ type queue struct {
 	modified   time.Time // time at which the attributes were last set
 	purged     time.Time // time of the last purge; zero if never purged
 	messages   map[string]*message
-	groups     map[string]*schedule // by message group; messages without a group share the empty name
+	groups     map[string]*schedule // by message group; the empty name holds messages without a group
 	inFlight   inFlightCounts
 	wake       chan struct{} // closed and replaced whenever a message may have become visible
 }
@@ -108,7 +108,7 @@ func (q *queue) received(r receipt, now time.Time) *message {
 
 func (q *queue) arn() string { return arnPrefix + q.name }
 
-// put adds m to the queue, or reschedules it after its VisibleAt has changed.
+// put adds m to the queue, or reschedules m after its VisibleAt has changed.
 func (q *queue) put(m *message) {
 	q.messages[m.ID] = m
 	group, ok := q.groups[m.GroupID]
@@ -139,9 +139,9 @@ func (q *queue) clear(at time.Time) {
 	q.messages, q.groups, q.inFlight, q.purged = map[string]*message{}, map[string]*schedule{}, inFlightCounts{}, at
 }
 
-// next removes a visible message from its schedule and returns it, or nil if there is none. It chooses among groups in
-// fair order, then takes the message that has been visible longest. It drops messages past the retention period, which
-// SQS does in the background.
+// next removes a visible message from its schedule and returns it, or returns nil if no message is visible. It chooses
+// among groups in fair order, then takes the message that has been visible longest. It drops messages past the
+// retention period, which SQS does in the background.
 func (q *queue) next(now time.Time) *message {
 	q.inFlight.settle(now)
 	var first *message
@@ -160,7 +160,7 @@ func (q *queue) next(now time.Time) *message {
 	return first
 }
 
-// head returns the visible message at the top of a group's schedule, or nil if there is none.
+// head returns the visible message at the top of a group's schedule, or nil if no message is visible.
 func (q *queue) head(group *schedule, now time.Time) *message {
 	for len(*group) > 0 && !(*group)[0].VisibleAt.After(now) {
 		m := (*group)[0]
@@ -172,7 +172,7 @@ func (q *queue) head(group *schedule, now time.Time) *message {
 	return nil
 }
 
-// nextVisible returns the time from which the next message can be received, if any.
+// nextVisible returns the time at which the next message becomes visible; ok is false if no message is waiting.
 func (q *queue) nextVisible() (at time.Time, ok bool) {
 	for _, group := range q.groups {
 		if len(*group) > 0 && (!ok || (*group)[0].VisibleAt.Before(at)) {
@@ -206,13 +206,13 @@ func (q *queue) counts(now time.Time) (visible, inFlight, delayed int) {
 // spareInFlight returns how many more messages may be in flight.
 func (q *queue) spareInFlight(now time.Time) int {
 	if len(q.messages) < maxInFlight {
-		return maxInFlight // more than the number of messages in the queue
+		return maxInFlight // more messages than the queue holds
 	}
 	_, inFlight, _ := q.counts(now)
 	return max(maxInFlight-inFlight, 0)
 }
 
-// schedule is a heap of a group's messages, with the earliest visible one on top.
+// schedule is a heap of a group's messages, with the message that becomes visible earliest on top.
 type schedule []*message
 
 // Len implements heap.Interface.
@@ -232,7 +232,7 @@ func (s *schedule) Swap(i, j int) {
 
 // Push implements heap.Interface.
 func (s *schedule) Push(x any) {
-	m := x.(*message) // only queue.put pushes
+	m := x.(*message) // only queue.put calls Push
 	m.index = len(*s)
 	*s = append(*s, m)
 }

@@ -69,7 +69,7 @@ func (o *queueOperations) checkAttributes(name string, attributes map[string]str
 	}
 }
 
-// differs returns the name of an attribute whose value differs from the queue's, or "" if all are equal.
+// differs returns the name of an attribute whose value differs from the queue's, or "" if all values are equal.
 func (q *queue) differs(attributes map[string]string) string {
 	own := q.describe(time.Now())
 	for name, value := range attributes {
@@ -128,7 +128,7 @@ func (o *queueOperations) getQueueAttributes(_ context.Context, in *getQueueAttr
 	return getQueueAttributesOutput{Attributes: selected(all, in.AttributeNames)}, nil
 }
 
-// selected returns the named entries; "All" selects every entry.
+// selected returns the named entries; the name "All" selects every entry.
 func selected(all map[string]string, names []string) map[string]string {
 	if slices.Contains(names, "All") {
 		return all

@@ -9,7 +9,7 @@ import (
 
 const (
 	maxReceiveBatch = 10
-	maxInFlight     = 120_000 // developer guide, "Amazon SQS standard queue quotas"; above it, a short poll fails
+	maxInFlight     = 120_000 // developer guide, "Amazon SQS standard queue quotas"; above it, short polls fail
 	fullPause       = time.Second
 )
 
@@ -20,7 +20,7 @@ type receiveMessageInput struct {
 	VisibilityTimeout           *int
 	AttributeNames              []string // older name for the next field
 	MessageSystemAttributeNames []string
-	MessageAttributeNames       []string // not supported, since messages have none
+	MessageAttributeNames       []string // not supported, since messages have no attributes
 }
 
 type receiveMessageOutput struct {
@@ -41,11 +41,11 @@ type poll struct {
 	max        int
 	visibility time.Duration
 	deadline   time.Time
-	short      bool // return immediately if there is no message
+	short      bool // return immediately if no message is visible
 	system     []string
 }
 
-// receiveOperations receives messages and moves those received too often to the dead-letter queue.
+// receiveOperations receives messages, and moves messages that were received too often to the dead-letter queue.
 type receiveOperations struct {
 	*ledger
 
@@ -105,7 +105,7 @@ type pause struct {
 	wake   <-chan struct{}
 }
 
-// sleep returns false if ctx has ended.
+// sleep pauses the poll and returns false if ctx has ended.
 func (p *pause) sleep(ctx context.Context) bool {
 	timer := time.NewTimer(p.length)
 	defer timer.Stop()
@@ -124,8 +124,8 @@ type taken struct {
 	twice bool
 }
 
-// take makes up to p.max visible messages invisible and returns them. If there are none, it returns how long to sleep
-// before trying again, or nil if the poll is over.
+// take makes up to p.max visible messages invisible and returns these messages. If no message is visible, take returns
+// how long to sleep before trying again, or nil if the poll is over.
 func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -173,8 +173,8 @@ func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 	return nil, &pause{length: length, wake: q.wake}, nil
 }
 
-// choose removes up to most messages from q's schedule, and moves those received too often to the dead-letter queue. If
-// it fails, it still returns the removed messages, which belong to the queue.
+// choose removes up to most messages from q's schedule, and moves messages that were received too often to the
+// dead-letter queue. If choose fails, it still returns the removed messages, which belong to the queue.
 func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, error) {
 	var chosen []taken
 	for len(chosen) < most {
@@ -193,8 +193,8 @@ func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, 
 	return chosen, nil
 }
 
-// moveToDeadLetters moves m to the dead-letter queue if it has been received too often. Like SQS, it does so on the
-// next receive.
+// moveToDeadLetters moves m to the dead-letter queue if m has been received too often. Like SQS, it moves the message
+// at the next receive.
 func (o *receiveOperations) moveToDeadLetters(q *queue, m *message, now time.Time) (bool, error) {
 	target := o.findARN(q.settings.deadLetterARN)
 	if target == nil || m.Receives < q.settings.maxReceives {

@@ -15,9 +15,9 @@ type record struct {
 	Queue      string            `json:"queue"`
 	Attributes map[string]string `json:"attributes,omitempty"` // for kindCreate and kindAttributes
 	Message    *message          `json:"message,omitempty"`    // for kindSend
-	ID         string            `json:"id,omitempty"`         // message ID, for all kinds below
+	ID         string            `json:"id,omitempty"`         // message ID, for all kinds listed below
 	At         time.Time         `json:"at,omitzero"`          // time of the change
-	Until      time.Time         `json:"until,omitzero"`       // for kindReceive: the message is invisible until then
+	Until      time.Time         `json:"until,omitzero"`       // for kindReceive: when the message is visible again
 	Twice      bool              `json:"twice,omitempty"`      // for kindReceive: a copy stays visible
 	Target     string            `json:"target,omitempty"`     // for kindDeadLetter and kindRedrive: the target queue
 	NewID      string            `json:"new_id,omitempty"`     // for kindRedrive
@@ -40,10 +40,10 @@ type ledger struct {
 
 	mu     sync.Mutex
 	queues map[string]*queue
-	placed uint64 // number of messages ever added; orders messages that become visible together
+	placed uint64 // number of messages ever added; orders messages that become visible at the same time
 }
 
-// commit journals r and then applies it. It is the only function that changes queues and messages, so replaying all
+// commit journals r and then applies it. commit is the only function that changes queues and messages, so replaying all
 // records yields the same state. The caller holds the mutex.
 func (l *ledger) commit(r record) error {
 	if err := l.journal.Append(serviceName, r); err != nil {

@@ -27,8 +27,8 @@ type startMessageMoveTaskOutput struct {
 // moveOperations implements redriving dead letters.
 type moveOperations struct{ *ledger }
 
-// startMessageMoveTask moves every visible dead letter back to its source queue. SQS moves them in the background; here
-// the move is complete when the call returns.
+// startMessageMoveTask moves every visible dead letter back to its source queue. SQS moves dead letters in the
+// background; here the move is complete when the call returns.
 func (o moveOperations) startMessageMoveTask(_ context.Context, in *startMessageMoveTaskInput) (any, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -27,7 +27,8 @@ type sendMessageInput struct {
 	MessageGroupID *string `json:"MessageGroupId"`
 	// MessageSystemAttributes may contain only traceHeader, as in SQS.
 	MessageSystemAttributes map[string]attributeValue
-	// The following parameters are not supported: a standard queue has no deduplication, and no consumer reads attributes.
+	// The following parameters are not supported: a standard queue has no deduplication, and no consumer reads message
+	// attributes.
 	MessageDeduplicationID *string `json:"MessageDeduplicationId"`
 	MessageAttributes      map[string]any
 }
@@ -104,7 +105,7 @@ func (in *sendMessageInput) check() error {
 	return in.checkTrace()
 }
 
-// forbidden reports whether a message body must not contain r. JSON decoding turns invalid UTF-8 into U+FFFD, which is
+// forbidden reports whether r is forbidden in a message body. JSON decoding turns invalid UTF-8 into U+FFFD, which is
 // allowed, so such bodies are accepted as in SQS.
 func forbidden(r rune) bool {
 	return (r < 0x20 && r != '\t' && r != '\n' && r != '\r') || r == 0xFFFE || r == 0xFFFF || !utf8.ValidRune(r)

@@ -21,9 +21,9 @@ const (
 
 // settings holds a queue's supported attributes in parsed form.
 type settings struct {
-	visibility    int // in seconds
+	visibility    int // seconds
 	retention     time.Duration
-	deadLetterARN string // "" without a redrive policy
+	deadLetterARN string // "" if the queue has no redrive policy
 	maxReceives   int
 }
 

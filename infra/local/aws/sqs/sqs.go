@@ -32,8 +32,8 @@ type Server struct {
 	operations map[string]wire.Operation
 }
 
-// New returns a service without queues. Queue URLs start with baseURL, such as "http://127.0.0.1:4566". It writes every
-// change to journal before the change takes effect.
+// New returns a service without queues. Queue URLs start with baseURL, such as "http://127.0.0.1:4566". The service
+// writes every change to journal before the change takes effect.
 func New(baseURL string, journal wire.Journal) *Server {
 	l := &ledger{journal: journal, queues: map[string]*queue{}}
 	queues := &queueOperations{ledger: l, baseURL: strings.TrimSuffix(baseURL, "/")}
@@ -88,7 +88,7 @@ func (s *Server) Replay(raw json.RawMessage) error {
 }
 
 // find returns the queue with this URL. It does not compare host and port, since containers reach this service under a
-// different name.
+// different host name.
 func (l *ledger) find(queueURL string) (*queue, error) {
 	if queueURL == "" {
 		return nil, missing("QueueUrl")
@@ -112,7 +112,7 @@ func (l *ledger) named(name string) (*queue, error) {
 	return q, nil
 }
 
-// findARN returns the queue with this ARN, or nil if there is none.
+// findARN returns the queue with this ARN, or nil if no queue has this ARN.
 func (l *ledger) findARN(arn string) *queue {
 	name, ok := strings.CutPrefix(arn, arnPrefix)
 	if !ok {

@@ -28,7 +28,7 @@ func TestQueueURLMustNameOwnAccount(t *testing.T) {
 	call(t, server, "ReceiveMessage", `{"QueueUrl":"http://container:1/000000000000/jobs"}`, http.StatusOK)
 }
 
-// TestUnsupportedFeaturesAreRejected checks that unsupported SQS features are not accepted and ignored.
+// TestUnsupportedFeaturesAreRejected checks that the service rejects unsupported SQS features instead of ignoring them.
 func TestUnsupportedFeaturesAreRejected(t *testing.T) {
 	t.Parallel()
 	server := sqs.New("http://127.0.0.1:4566", wire.Discard{})

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// traceHeader is the only system attribute that can be sent. It holds the trace that a message belongs to.
+// traceHeader is the only system attribute that can be sent. It holds the trace to which the message belongs.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 const traceHeader = "AWSTraceHeader"
 
@@ -27,8 +27,10 @@ func (in *sendMessageInput) checkTrace() error {
 }
 
 // hashOfTrace returns the hash with which a sender can verify the attribute: the MD5 of its name, type, kind of value
-// and value, each preceded by its length. "Calculating the MD5 message digest for message attributes" in
-// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html.
+// (one byte) and value. A length precedes the name, the type and the value. "Calculating the MD5 message digest for
+// message attributes" in
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html describes the
+// hash.
 func (in *sendMessageInput) hashOfTrace() string {
 	value, ok := in.MessageSystemAttributes[traceHeader]
 	if !ok {

@@ -28,7 +28,7 @@ type Server struct {
 	journal wire.Journal
 
 	mu         sync.RWMutex
-	parameters map[string]parameter // by name
+	parameters map[string]parameter // parameters by name
 }
 
 // parameter is a parameter, both in memory and in its journal record.

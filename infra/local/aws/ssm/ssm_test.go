@@ -29,7 +29,7 @@ func TestParameterIsFoundByARN(t *testing.T) {
 	}
 }
 
-// The scripts in infra/test/conformance cover Parameter Store's other refusals.
+// The scripts in infra/test/conformance cover Parameter Store's other error responses.
 func TestUnsupportedFeaturesAreRejected(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)

@@ -20,7 +20,7 @@ const maxBody = 17 << 20
 // Error is an error response of an AWS JSON service.
 type Error struct {
 	Code    string         // such as "ConditionalCheckFailedException"
-	Message string         // in AWS's wording, if our code or a log reader can see it
+	Message string         // in AWS's wording, if Recordbridge's code or a log reader can see it
 	Status  int            // HTTP status; zero means 400
 	Fields  map[string]any // additional members of the body, such as "Item" or "CancellationReasons"
 }
@@ -36,11 +36,11 @@ func Fail(code, format string, args ...any) error {
 // Operation serves one operation of a JSON service, given the request body.
 type Operation func(ctx context.Context, body []byte) (any, error)
 
-// JSONService implements the common parts of services that use the AWS JSON protocol. They embed it.
+// JSONService implements the common parts of services that use the AWS JSON protocol. Such services embed JSONService.
 type JSONService struct {
-	ServiceName string               // result of Name
+	ServiceName string               // return value of Name
 	Version     string               // protocol version: "1.0" or "1.1"
-	Operations  map[string]Operation // by operation name
+	Operations  map[string]Operation // operations by name
 }
 
 // Name implements Service.
@@ -65,8 +65,8 @@ func Typed[In any](f func(ctx context.Context, in *In) (any, error)) Operation {
 	}
 }
 
-// Body returns r's body, which can still be read afterwards. Package sigv4 has already replaced it with one that
-// provides its bytes, so middleware can inspect it several times without copying.
+// Body returns r's body, which can still be read afterwards. Package sigv4 has already replaced the body with a
+// buffered one, so middleware can inspect it several times without copying.
 func Body(r *http.Request) ([]byte, error) {
 	if kept, ok := r.Body.(interface{ Bytes() []byte }); ok {
 		return kept.Bytes(), nil

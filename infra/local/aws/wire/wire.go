@@ -1,6 +1,6 @@
 // Package wire owns the parts that the embedded AWS services share: a call's identity, the middleware interface for
 // faults, IAM and counting, AWS's error format, the JSON protocol, and the journal for persistence. It is independent
-// of the services, which are its sibling packages; package aws combines them in one handler.
+// of the services, which are its sibling packages; package aws combines the services in one handler.
 package wire
 
 import (
@@ -11,14 +11,14 @@ import (
 // Call identifies an AWS API call while it is being served.
 type Call struct {
 	Service   string // such as "dynamodb", "sqs", "s3", "kms", "ses", "secretsmanager" or "ssm"
-	Operation string // AWS's name of the operation, such as "PutItem" or "GetObject"
+	Operation string // AWS's name for the operation, such as "PutItem" or "GetObject"
 	Caller    string // the signer's access key ID; a function's logical ID if the runner started it
 }
 
 // Handler serves one identified call.
 type Handler func(w http.ResponseWriter, r *http.Request, c Call)
 
-// Middleware wraps every call of every service. It is the hook for fault injection, IAM and call counting.
+// Middleware wraps every call of every service. Fault injection, IAM and call counting are middleware.
 type Middleware func(Handler) Handler
 
 // Service is an emulated AWS service.
@@ -31,8 +31,8 @@ type Service interface {
 	Serve(w http.ResponseWriter, r *http.Request, c Call)
 	// Replay applies a record that the service appended to its Journal in an earlier run.
 	Replay(record json.RawMessage) error
-	// Dump emits the complete state as records from which Replay can rebuild it, and returns the first error from emit. It
-	// is called during a start, before the first call is served.
+	// Dump emits the complete state as records from which Replay can rebuild the state, and returns the first error
+	// from emit. It is called during a start, before the first call is served.
 	Dump(emit func(record any) error) error
 }
 

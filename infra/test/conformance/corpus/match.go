@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Match compares an expanded expectation with a response. It returns "" if they match, and otherwise the path and
-// nature of the first difference.
+// Match compares an expanded expectation with a response. It returns "" if they match; otherwise, it returns the first
+// difference and its path.
 func Match(want, got any) string { return match("", want, got) }
 
 func match(at string, want, got any) string {
@@ -32,7 +32,7 @@ func differs(at string, want, got any) string {
 	return fmt.Sprintf("%s is %s, want %s", strings.TrimPrefix(at, "."), shown(got), shown(want))
 }
 
-// shown shortens a large value to keep a reported difference readable.
+// shown shortens a large value to keep reports readable.
 func shown(v any) string {
 	text := fmt.Sprintf("%v", v)
 	if len(text) > 300 {
@@ -106,7 +106,7 @@ func matchList(at string, want, got []any) string {
 	return ""
 }
 
-// matchSome matches each expected element with the first response element that fits.
+// matchSome matches each expected element with the first fitting element in the response.
 func matchSome(at string, want, got []any) string {
 	left := slices.Clone(got)
 	for _, element := range want {
@@ -119,7 +119,7 @@ func matchSome(at string, want, got []any) string {
 	return ""
 }
 
-// aslist wraps a single value in a list, because XML does not distinguish an element from a list of one element.
+// aslist wraps a single value in a list, because XML does not distinguish a single element from a list of one element.
 func aslist(v any) []any {
 	if v == nil {
 		return nil
@@ -130,7 +130,7 @@ func aslist(v any) []any {
 	return []any{v}
 }
 
-// plain converts numbers from different decoders to one comparable form.
+// plain converts numbers from different decoders to a comparable form.
 func plain(v any) any {
 	switch n := v.(type) {
 	case int:
@@ -146,7 +146,7 @@ func plain(v any) any {
 	return v
 }
 
-// Find returns the value at a path such as "Messages.0.Body" in a response, or nil if there is none.
+// Find returns the value at a path such as "Messages.0.Body" in a response, or nil if the path does not exist.
 func Find(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		if i, err := strconv.Atoi(name); err == nil {

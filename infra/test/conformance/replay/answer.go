@@ -18,7 +18,7 @@ type answer struct {
 	header http.Header
 	body   []byte
 	value  any    // body as mappings, lists and strings; nil if it is neither JSON nor XML
-	code   string // the error code without its namespace, "" on success
+	code   string // error code without its namespace; "" on success
 }
 
 // String formats the response for a reported difference.
@@ -45,8 +45,8 @@ func read(response *http.Response) (*answer, error) {
 	return a, nil
 }
 
-// codeOf extracts the error code: JSON's __type without its namespace, S3's Code, or the Query protocol's Error.Code.
-// For a response without a body, such as one to HEAD, it returns the status text.
+// codeOf extracts the error code from JSON's __type without its namespace, S3's Code, or the Query protocol's
+// Error.Code. If the response has no body, as for HEAD, codeOf returns the status text.
 func codeOf(a *answer) string {
 	for _, path := range []string{"__type", "Code", "Error.Code", "Errors.Error.Code"} {
 		if code, ok := corpus.Find(a.value, path).(string); ok {
@@ -56,8 +56,9 @@ func codeOf(a *answer) string {
 	return http.StatusText(a.status)
 }
 
-// tree parses XML into a mapping of the root's children. An element with children becomes a mapping, one without
-// becomes a string, and elements with the same name become a list. It returns nil if body is not XML.
+// tree parses XML into a mapping of the root element's children. An element with children becomes a mapping, an element
+// without children becomes a string, and elements with the same name become a list. tree returns nil if body is not
+// XML.
 func tree(body []byte) any {
 	decoder := xml.NewDecoder(strings.NewReader(string(body)))
 	for {

@@ -1,5 +1,5 @@
 // Package replay runs the scripts of package corpus against a server. It implements each service's wire protocol, so
-// that no SDK corrects or hides a request or a response. It signs requests with the SDK's signer.
+// that no SDK can correct or hide parts of a request or response. It signs requests with the SDK's signer.
 package replay
 
 import (
@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/test/conformance/corpus"
 )
 
-// Target is a server that scripts run against.
+// Target is a server against which scripts run.
 type Target struct {
 	Name                 string
 	URL                  string // for example http://127.0.0.1:1234
@@ -20,8 +20,8 @@ type Target struct {
 	Client               interface {
 		Do(r *http.Request) (*http.Response, error)
 	}
-	// NewID generates a name that is unique to this run: lower-case letters and digits, valid for tables, queues and
-	// buckets.
+	// NewID generates a name that is unique to this run. The name consists of lower-case letters and digits and is
+	// valid for tables, queues and buckets.
 	NewID func() string
 }
 
@@ -37,8 +37,8 @@ func (d *DifferenceError) Error() string {
 	return fmt.Sprintf("step %d, %s: %s", d.Step, d.Call, d.What)
 }
 
-// Play runs s. It returns a *DifferenceError if a response differs from the expected one, and another error if the
-// server can't be reached or the script can't be run.
+// Play runs s. It returns a *DifferenceError if a response differs from the expected response, and a different error if
+// the server can't be reached or the script can't run.
 func Play(ctx context.Context, p Target, s corpus.Script) error {
 	variables := map[string]string{"id": p.NewID(), "url": p.URL}
 	for i, step := range s.Steps {
@@ -59,7 +59,7 @@ func Play(ctx context.Context, p Target, s corpus.Script) error {
 	return nil
 }
 
-// performEach runs a step, once for each string in Each if there are any. It returns "" if all responses match.
+// performEach runs a step, or runs it once for each string in Each. It returns "" if all responses match.
 func (p Target) performEach(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (what string, err error) {
@@ -124,7 +124,7 @@ func (p Target) call(ctx context.Context, service string, step corpus.Step,
 	return read(response)
 }
 
-// find returns the value at a path in Save: "header NAME", or a path into the body.
+// find returns the value at a path in Save: either "header NAME" or a path into the body.
 func (a *answer) find(path string) any {
 	if name, ok := strings.CutPrefix(path, "header "); ok {
 		if value := a.header.Get(name); value != "" {
@@ -135,7 +135,7 @@ func (a *answer) find(path string) any {
 	return corpus.Find(a.value, path)
 }
 
-// check compares the response with the step's expected response. It returns "" if they match.
+// check compares the response with the step's expected response. It returns "" if the responses match.
 func (a *answer) check(step corpus.Step, variables map[string]string) (string, error) {
 	if what := a.checkOutcome(step); what != "" {
 		return what, nil

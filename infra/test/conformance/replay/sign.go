@@ -23,7 +23,7 @@ const (
 	defaultExpires = 15 * time.Minute
 )
 
-// sign signs r as the step specifies, and afterwards tampers with it if the step requires that.
+// sign signs r according to the step. If the step requires tampering, sign changes the request after signing.
 func (p Target) sign(ctx context.Context, r *http.Request, body []byte, service string,
 	how corpus.Sign,
 ) (*http.Request, error) {

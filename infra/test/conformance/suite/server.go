@@ -22,23 +22,24 @@ const (
 // Server is a third-party server that the suite starts and tests.
 type Server struct {
 	Name     string
-	Services []string // services whose scripts run against it
-	File     string   // path within the servers' folder; the server is not installed if it is missing
-	// Command returns the command that runs the server on the given port of 127.0.0.1. The folder is new and empty.
+	Services []string // services whose scripts run against the server
+	File     string   // path within the servers' folder; if the path does not exist, the server is not installed
+	// Command returns the command that runs the server on the given port of 127.0.0.1. The server may use the folder,
+	// which is new and empty.
 	Command func(ctx context.Context, folder, port string) *exec.Cmd
 }
 
 const loopback = "127.0.0.1"
 
-// running is a server that has started and responds to requests.
+// running is a third-party server that has started and responds to requests.
 type running struct {
 	url     string
 	process *exec.Cmd
 	exited  chan struct{}
-	folder  string // its working directory
+	folder  string // the server's working directory
 }
 
-// start runs s and waits until it responds.
+// start runs s and waits until the server responds.
 func (s Server) start(ctx context.Context, folder string, client *http.Client) (*running, error) {
 	if _, err := os.Stat(filepath.Join(folder, s.File)); err != nil {
 		return nil, fmt.Errorf("%s is not installed: %w", s.Name, err)
@@ -92,9 +93,9 @@ func (r *running) answers(ctx context.Context, client *http.Client) error {
 }
 
 func (r *running) stop() {
-	_ = r.process.Process.Kill() // it may already have exited
+	_ = r.process.Process.Kill() // the process may already have exited
 	<-r.exited
-	_ = os.RemoveAll(r.folder) // it is below the system's folder for temporary files
+	_ = os.RemoveAll(r.folder) // the folder is below the system's temporary folder
 }
 
 func freePort(ctx context.Context) (string, error) {

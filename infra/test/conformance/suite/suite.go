@@ -1,6 +1,6 @@
-// Package suite runs the scripts of package corpus against third-party servers. It starts one server after another and
-// reports every script whose result differs, unless the list of accepted differences covers it. It also reports list
-// entries that are no longer needed.
+// Package suite runs the scripts of package corpus against third-party servers. It starts the servers one at a time and
+// reports every script whose result differs, unless the list of accepted differences covers the script. It also reports
+// list entries that are no longer needed.
 package suite
 
 import (
@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// AccessKey and SecretKey sign every request. Servers that verify signatures are started with them.
+// AccessKey and SecretKey sign every request. The suite passes both keys to servers that verify signatures.
 const (
 	AccessKey = "conformance"
 	SecretKey = "local"
@@ -35,10 +35,10 @@ const (
 type Options struct {
 	Servers []Server
 	Folder  string          // folder in which the servers are installed
-	Scripts []corpus.Script // selected scripts; a server runs those of its services
-	List    string          // the listed differences, in YAML
+	Scripts []corpus.Script // selected scripts; a server runs the scripts of its services
+	List    string          // accepted differences, in YAML
 	Part    string          // report only stale entries whose script IDs contain Part
-	Verbose bool            // also print listed differences
+	Verbose bool            // also print accepted differences
 	Out     io.Writer
 }
 
@@ -47,13 +47,13 @@ type run struct {
 	Options
 
 	listed []known
-	agreed map[string]bool // scripts that at least one server passed
-	used   []atomic.Bool   // whether a listed difference occurred, by its index
+	agreed map[string]bool // scripts that passed on at least one server
+	used   []atomic.Bool   // whether an accepted difference occurred, by index
 	client *http.Client
 }
 
-// Run tests the servers one after another, because some scripts measure time and the machine may have few processors.
-// It returns an error if a difference is not listed, an entry is stale, or a server can't be started.
+// Run tests the servers one at a time, because some scripts measure time and the machine may have few processors. It
+// returns an error if a difference is not listed, an entry is stale, or a server can't start.
 func Run(ctx context.Context, o Options) error {
 	rows, err := listed(o.List)
 	if err != nil {
@@ -82,7 +82,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// stale reports and counts the entries for this run's servers and scripts whose difference did not occur.
+// stale reports and counts the accepted differences for this run's servers and scripts that did not occur.
 func (r *run) stale() int {
 	count := 0
 	for i, row := range r.listed {
@@ -165,5 +165,5 @@ func (r *run) printf(format string, arguments ...any) {
 	_, _ = fmt.Fprintf(r.Out, format, arguments...) // errors are ignored: a closed terminal does not affect the result
 }
 
-// newID returns an ID that is valid in a bucket name: lower-case letters and digits.
+// newID returns an ID of lower-case letters and digits, which is valid in a bucket name.
 func newID() string { return "c" + strings.ToLower(ids.Random()[:8]) }

@@ -18,7 +18,7 @@ import (
 
 const asServer = "-server-on-port="
 
-// TestMain lets this test binary also run as a server: the embedded AWS on a given port.
+// TestMain lets this test binary also run as a server that serves the embedded AWS on a given port.
 func TestMain(m *testing.M) {
 	for _, argument := range os.Args[1:] {
 		if port, ok := strings.CutPrefix(argument, asServer); ok {
@@ -38,7 +38,7 @@ func serve(port string) int {
 	return 0
 }
 
-// scripts returns two scripts. The server passes the first and differs on the second.
+// scripts returns two scripts. The server's responses match the first script and differ from the second script.
 func scripts() []corpus.Script {
 	return []corpus.Script{
 		{

@@ -1,5 +1,5 @@
-// Package npm installs third-party judges from npm, once per machine and version, into the user's cache folder. The
-// tests run the judges.
+// Package npm installs third-party judges from npm into the user's cache folder, once per machine and version. A judge
+// is third-party code that the tests run to check ours.
 package npm
 
 import (
@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// installTime is the time-out for npm to install a few small packages.
+// installTime is the time limit for npm to install a few small packages.
 const installTime = 5 * time.Minute
 
-// errAbsent means that this machine has no Node or npm. It does not fail a test.
+// errAbsent means that this machine lacks Node or npm. The error does not fail a test.
 var errAbsent = errors.New("the judge needs node and npm in PATH")
 
-// Installed returns the folder with a judge's node_modules for the given package.json and package-lock.json. It
-// installs the packages if the folder does not exist.
+// Installed returns the folder that contains a judge's node_modules for the given package.json and package-lock.json.
+// It installs the packages if the folder does not exist.
 func Installed(name string, manifest, lock []byte) (string, error) {
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -41,7 +41,7 @@ func Installed(name string, manifest, lock []byte) (string, error) {
 	return place, installInto(place, map[string][]byte{"package.json": manifest, "package-lock.json": lock})
 }
 
-// MaySkip reports whether tests may be skipped because of an error returned by Installed. This is the case if Node is
+// MaySkip reports whether tests may be skipped because of an error from Installed. Tests may be skipped if Node is
 // missing or, outside CI, if packages can't be downloaded.
 func MaySkip(err error) bool {
 	return errors.Is(err, errAbsent) || err != nil && os.Getenv("CI") != "true"
@@ -52,7 +52,7 @@ func isThere(place string) bool {
 	return err == nil
 }
 
-// installInto installs the judge in a temporary folder and then renames that folder to place, so that concurrent
+// installInto installs the judge in a temporary folder and then renames the folder to place, so that concurrent
 // installations do not interfere.
 func installInto(place string, files map[string][]byte) error {
 	all := filepath.Dir(place)
@@ -70,7 +70,7 @@ func installInto(place string, files map[string][]byte) error {
 	if err = os.Rename(fresh, place); err != nil && !isThere(place) {
 		return err
 	}
-	return nil // another process has installed the judge meanwhile
+	return nil // another process has already installed the judge
 }
 
 // install installs exactly the packages in the lock file. It does not run the packages' scripts.

@@ -27,9 +27,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// awkward is a client secret with characters that are special in some encoding used between us and the judge. It
-// contains no é, because RFC 6749 appendix A.2 allows only visible ASCII and spaces, and the judge refuses anything
-// else.
+// awkward is a client secret whose characters are special in one of the encodings used between us and the judge. The
+// secret does not contain é, because RFC 6749 appendix A.2 allows only visible ASCII and spaces, and the judge rejects
+// all other characters.
 const awkward = `a:b%3A+c d&e=f"g\h/i?j#k;l,m%`
 
 // confidential is a confidential client.
@@ -55,7 +55,8 @@ func (c confidential) mistaken() confidential {
 	return c
 }
 
-// keyed returns a client that signs its assertions with algorithm. Our public keys are registered at the judge.
+// keyed returns a client that signs its assertions with the given algorithm. Our public keys are registered with the
+// judge.
 func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidential {
 	t.Helper()
 	c := confidential{client: client{id: "client of " + algorithm, authID: ids.Random()}}
@@ -67,7 +68,7 @@ func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidentia
 	return c
 }
 
-// keyring returns a keyring with an RSA key and an elliptic-curve key, in its own KMS.
+// keyring returns a keyring with an RSA key and an elliptic-curve key, both in a separate KMS.
 func keyring(t *testing.T) *clientauth.Keyring {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
@@ -84,7 +85,7 @@ func keyring(t *testing.T) *clientauth.Keyring {
 	return clientauth.NewKeyring(kms.SigningKeys{Client: vault}, names)
 }
 
-// drawer stores client authentications by ID.
+// drawer stores client authentication settings by ID.
 type drawer map[string]catalog.ClientAuth
 
 func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalog.ClientAuth, error) {
@@ -95,7 +96,7 @@ func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalo
 	return auth, nil
 }
 
-// portalOf returns our side with the authentication of one registered client.
+// portalOf returns our side of the connection, with one registered client's authentication.
 func portalOf(j judge, c confidential, keys *clientauth.Keyring) ourSide {
 	c.auth.Origins = []string{catalog.Origin(j.Issuer)}
 	return portalWith(clientauth.NewRegistry(clientauth.Deps{
@@ -198,8 +199,8 @@ func TestInvalidClientErrorDoesNotRevokeConnection(t *testing.T) {
 	}
 }
 
-// TestAssertionIsSingleUse proves that the judge refuses a repeated jti. It follows that our assertions in all other
-// tests are unique.
+// TestAssertionIsSingleUse proves that the judge rejects a repeated jti. Therefore, our assertions in all other tests
+// are unique.
 func TestAssertionIsSingleUse(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)
@@ -218,7 +219,7 @@ func TestAssertionIsSingleUse(t *testing.T) {
 	}
 }
 
-// useOf returns the client with which a token set was issued.
+// useOf returns the client to which a token set was issued.
 func useOf(set tokens.Set) catalog.ClientUse {
 	return catalog.ClientUse{
 		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint,

@@ -48,7 +48,7 @@ func TestDeclinedConsentLeavesRejectedConnection(t *testing.T) {
 	}
 }
 
-// TestFlowRefusesCodeOfAnotherSignIn covers code injection (RFC 9700 section 4.5): an attacker puts the code of their
+// TestFlowRefusesCodeOfAnotherSignIn covers code injection (RFC 9700 section 4.5): an attacker puts the code from their
 // own sign-in into the victim's callback. The judge must detect that the code verifier does not match the code.
 func TestFlowRefusesCodeOfAnotherSignIn(t *testing.T) {
 	t.Parallel()
@@ -60,8 +60,8 @@ func TestFlowRefusesCodeOfAnotherSignIn(t *testing.T) {
 	d.wantNothing(t, err, "invalid_grant")
 }
 
-// TestFlowRefusesResponseOfAnotherServer covers the mix-up attack of RFC 9207: the attempt was started at one judge,
-// but the callback comes from another.
+// TestFlowRefusesResponseOfAnotherServer covers the mix-up attack in RFC 9207: the attempt was started at one judge,
+// but the callback comes from another judge.
 func TestFlowRefusesResponseOfAnotherServer(t *testing.T) {
 	t.Parallel()
 	d, other := newService(start(t, registered("public", "none"))),

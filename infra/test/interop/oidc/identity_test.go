@@ -94,7 +94,7 @@ func TestJudgeVerifiesPatient(t *testing.T) {
 	}
 }
 
-// TestIdentityVerificationRefusesMismatchedToken proves that a validly signed token is refused if its nonce, code
+// TestIdentityVerificationRefusesMismatchedToken proves that a validly signed token is rejected if its nonce, code
 // verifier, issuer or assurance level does not match.
 func TestIdentityVerificationRefusesMismatchedToken(t *testing.T) {
 	t.Parallel()

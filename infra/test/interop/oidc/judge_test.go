@@ -1,8 +1,8 @@
-// Package oidc_test tests our SMART client, and our relying party for identity providers, against a third-party
-// authorization server (the judge): oidc-provider, started by server.mjs. The package installs and runs the judge and
-// simulates the patient's browser. It checks that production code succeeds and that invalid requests fail. The judge
-// needs Node and npm; without them the tests are skipped. The sandbox covers health systems that violate the standards
-// (infra/sandbox).
+// Package oidc_test tests our SMART client and our relying party for identity providers against a third-party
+// authorization server (the judge). The judge is oidc-provider, started by server.mjs. The package installs and runs
+// the judge and simulates the patient's browser. It checks that production code succeeds and that invalid requests
+// fail. The judge needs Node and npm; without them, the tests are skipped. The sandbox covers health systems that
+// violate the standards (infra/sandbox).
 package oidc_test
 
 import (
@@ -46,22 +46,22 @@ var (
 // installed returns the folder that contains the judge's node_modules.
 var installed = sync.OnceValues(func() (string, error) { return npm.Installed("oidc", manifest, lock) })
 
-// settings holds the parameters of server.mjs.
+// settings holds server.mjs's parameters.
 type settings struct {
 	Clients         []registration `json:"clients"`
 	AccessTokenLife int            `json:"accessTokenLife"` // in seconds
 	IdentityInToken bool           `json:"identityInToken"` // the id_token contains fhirUser, as SMART requires
 }
 
-// judge is a running authorization server with a FHIR server that accepts its tokens.
+// judge is a running authorization server, together with a FHIR server that accepts the authorization server's tokens.
 type judge struct {
 	Issuer   string `json:"issuer"`
 	FHIRBase string `json:"fhir_base"`
 	Patient  string `json:"patient"` // ID of the patient who signs in
 }
 
-// start returns a judge with the given clients. Tests with the same clients share a judge, which is safe because each
-// test uses its own grants.
+// start returns a judge with the given clients. Tests with the same clients can safely share a judge, because each test
+// uses its own grants.
 func start(t *testing.T, clients ...registration) judge {
 	t.Helper()
 	told := settings{Clients: clients, AccessTokenLife: 300, IdentityInToken: true}
@@ -71,7 +71,7 @@ func start(t *testing.T, clients ...registration) judge {
 	return ready(t, started.(func() (*running, error)))
 }
 
-// startWith returns a judge with the given settings that no other test uses.
+// startWith returns a judge with the given settings. No other test uses this judge.
 func startWith(t *testing.T, told settings) judge {
 	t.Helper()
 	own := sync.OnceValues(func() (*running, error) { return run(told) })
@@ -89,14 +89,14 @@ func ready(t *testing.T, started func() (*running, error)) judge {
 	return r.judge
 }
 
-// judges holds the judges of this test run (func() (*running, error)) by their settings.
+// judges holds this test run's judges (func() (*running, error)) by settings.
 var judges sync.Map
 
-// running is the process of a judge.
+// running is a judge's process.
 type running struct {
 	judge      judge
 	complaints bytes.Buffer
-	input      io.Closer // closing it stops the judge
+	input      io.Closer // closing the input stops the judge
 	process    *exec.Cmd
 }
 
@@ -129,8 +129,8 @@ func run(told settings) (*running, error) {
 	return r, json.Unmarshal(line, &r.judge)
 }
 
-// TestMain runs the tests and then stops the judges. Each judge must exit cleanly. If a test has failed, the judges'
-// output is printed.
+// TestMain runs the tests and then stops the judges. Each judge must exit cleanly. If a test has failed, TestMain
+// prints the judges' output.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	judges.Range(func(_, started any) bool {
@@ -151,7 +151,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ourSide holds the production code's two halves: the portal client and the client authentication.
+// ourSide holds the two halves of the production code: the portal client and the client authentication.
 type ourSide struct {
 	smart.Authorizer
 	smart.Portal

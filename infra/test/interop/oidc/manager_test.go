@@ -49,8 +49,8 @@ func TestConcurrentRefreshesUseEachTokenOnce(t *testing.T) {
 	}
 }
 
-// refreshAtOnce runs concurrent refreshes and returns the newest version that a worker received. The only accepted
-// error is that another worker is already refreshing.
+// refreshAtOnce runs concurrent refreshes and returns the newest version that a worker received. The only error that it
+// accepts is that another worker is already refreshing.
 func refreshAtOnce(t *testing.T, manager tokens.Manager, workers int) (newest int64) {
 	t.Helper()
 	var mu sync.Mutex
@@ -73,7 +73,7 @@ func refreshAtOnce(t *testing.T, manager tokens.Manager, workers int) (newest in
 	return newest
 }
 
-// table stores one row in memory, in place of the DynamoDB table of store.Tokens.
+// table stores one row in memory. It replaces the DynamoDB table of store.Tokens.
 type table struct {
 	mu  sync.Mutex
 	row tokens.Row

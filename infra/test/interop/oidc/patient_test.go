@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// callback is our redirect URI. No server listens there: the browser stops before it.
+// callback is our redirect URI. No server listens at this URI; the browser stops before requesting it.
 const (
 	ours     = "https://us.example"
 	callback = ours + "/bridge/callback"
@@ -24,7 +24,7 @@ const (
 // scope is the scope that a connection requests.
 const scope = "openid fhirUser launch/patient offline_access patient/*.rs"
 
-// registration is a client's metadata registered at the judge (RFC 7591 section 2).
+// registration is the metadata with which a client is registered with the judge (RFC 7591 section 2).
 type registration map[string]any
 
 // registered returns the registration of a client with the given authentication method.
@@ -41,7 +41,7 @@ func browse(t *testing.T, address string) url.Values {
 	return walk(t, address, "")
 }
 
-// decline is browse for a patient who refuses consent.
+// decline is like browse, for a patient who refuses consent.
 func decline(t *testing.T, address string) url.Values {
 	t.Helper()
 	return walk(t, address, "declined")
@@ -116,7 +116,7 @@ func (a attempt) address(t *testing.T, p ourSide, fhirBase string) string {
 	return address
 }
 
-// grant returns the code exchange for a callback, with the values that were pinned when the attempt was created.
+// grant returns the code exchange for a callback. It uses the values that were pinned when the attempt was created.
 func (a attempt) grant(fhirBase, code string) flow.Grant {
 	return flow.Grant{
 		Attempt: flow.Attempt{
@@ -146,5 +146,5 @@ func (j judge) signIn(t *testing.T, p ourSide, c client) flow.Grant {
 	return a.grant(j.FHIRBase, told.Get("code"))
 }
 
-// words returns the members of a space-separated list, sorted.
+// words returns a space-separated list's members in sorted order.
 func words(list string) []string { return slices.Sorted(strings.FieldsSeq(list)) }

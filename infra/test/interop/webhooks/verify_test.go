@@ -1,6 +1,6 @@
-// Package webhooks_test verifies our webhooks' signatures with third-party code: the official library for Node, and
-// Node's own crypto module, in verify.mjs. The deliveries come from the production worker, editor and stores on the
-// embedded AWS. Without Node these tests are skipped. The tests of shared/webhook use the official library for Go.
+// Package webhooks_test verifies our webhooks' signatures with third-party code in verify.mjs: the official library for
+// Node, and Node's own crypto module. The deliveries come from the production worker, editor and stores on the embedded
+// AWS. Without Node, these tests are skipped. The tests of shared/webhook use the official library for Go.
 package webhooks_test
 
 import (
@@ -30,14 +30,14 @@ var (
 	script string
 )
 
-// received is a delivery with the key that the receiver uses to verify it.
+// received is a delivery together with the key that the receiver uses to verify the delivery.
 type received struct {
 	Key     string            `json:"key"`
 	Headers map[string]string `json:"headers"`
 	Body    string            `json:"body"`
 }
 
-// claim is a delivery and whether its signature must be valid.
+// claim holds a delivery and whether the delivery's signature must be valid.
 type claim struct {
 	received
 
@@ -45,7 +45,7 @@ type claim struct {
 	holds bool
 }
 
-// with returns a claim for the same delivery, verified with another key.
+// with returns a claim for the same delivery, verified with a different key.
 func (p post) with(name, key string, holds bool) claim {
 	return claim{name: name, received: received{Key: key, Headers: p.header, Body: p.body}, holds: holds}
 }
@@ -156,7 +156,7 @@ func TestNodeRefusesModifiedDelivery(t *testing.T) {
 	for name, forged := range map[string]post{"another body": changed, "another id": moved, "another time": later} {
 		claims = append(claims, forged.with(name, text.Reveal(), false), forged.with(name+", v1a", sub.PublicKey, false))
 	}
-	// A signature of one kind must not be accepted as the other.
+	// Signatures of one kind must not be accepted as signatures of the other kind.
 	v1, v1a, _ := strings.Cut(p.header["Webhook-Signature"], " ")
 	claims = append(claims,
 		p.saying("Webhook-Signature", v1).with("v1 alone, by the public key", sub.PublicKey, false),

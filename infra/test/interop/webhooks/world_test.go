@@ -23,20 +23,20 @@ import (
 
 var tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-// world holds the webhook worker with its tables. It is also a receiver that records its requests.
+// world holds the webhook worker and the worker's tables. It is also a receiver that records its requests.
 type world struct {
 	store  store.Webhooks
 	sealer *kms.Sealer
 	posts  []post
 }
 
-// post is a webhook request as received.
+// post is a received webhook request.
 type post struct {
 	header map[string]string
 	body   string
 }
 
-// saying returns the same request with one header changed.
+// saying returns a copy of the request with one changed header.
 func (p post) saying(name, value string) post {
 	p.header = maps.Clone(p.header)
 	p.header[name] = value
@@ -82,7 +82,8 @@ func (w *world) editor(now time.Time) webhook.Editor {
 	}
 }
 
-// subscribe creates the world's only subscription, to every event type, with both kinds of signing key.
+// subscribe creates the world's only subscription. The subscription covers every event type and has both kinds of
+// signing key.
 func (w *world) subscribe(t *testing.T) (webhook.Subscription, secret.Text) {
 	t.Helper()
 	types := make([]webhook.Type, 0, len(webhook.Catalogue()))
@@ -116,7 +117,7 @@ func (w *world) stored(t *testing.T) webhook.Subscription {
 	return all[0]
 }
 
-// deliver creates an event of the given type and delivers it.
+// deliver creates an event of the given type and delivers the event.
 func (w *world) deliver(t *testing.T, kind webhook.Type) post {
 	t.Helper()
 	event, err := webhook.NewEvent(tenant, kind, ids.Random(), 0, time.Now(), webhook.Example(kind))

@@ -13,12 +13,12 @@ import (
 const (
 	// assertionType is the value of client_assertion_type (RFC 7523 section 2.2).
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-	// assertionLife is one minute below the maximum of five that SMART App Launch 2.2 allows, to tolerate clock skew.
+	// assertionLife is one minute shorter than the five-minute maximum of SMART App Launch 2.2, to tolerate clock skew.
 	assertionLife = 4 * time.Minute
 )
 
-// claims holds the claims of an assertion whose issuer and subject are the client (RFC 7523 section 3). There is no
-// nbf, because a server whose clock is behind ours would reject it.
+// claims holds the claims of an assertion whose issuer and subject are the client (RFC 7523 section 3). claims omits
+// nbf, because a server whose clock is behind ours would reject the assertion.
 type claims struct {
 	Issuer   string `json:"iss"`
 	Subject  string `json:"sub"`
@@ -28,8 +28,8 @@ type claims struct {
 	Expires  int64  `json:"exp"`
 }
 
-// sign creates a JWT as SMART App Launch 2.2 requires. It omits the optional jku, since servers fetch the key set from
-// the registered URL.
+// sign creates a JWT as SMART App Launch 2.2 requires. sign omits the optional jku, since servers fetch the key set
+// from the registered URL.
 func (k *Keyring) sign(ctx context.Context, algorithm, keyID string, said claims) (string, error) {
 	with, err := k.find(ctx, algorithm, keyID)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package clientauth authenticates our clients to authorization servers (RFC 6749 section 2.3, SMART App Launch 2.2,
 // "Client authentication"). It adds the secret or the signed assertion to a request, and publishes the public keys with
-// which servers verify assertions. Private keys stay in a vault, and secrets stay encrypted until they are sent. It
-// sends no requests and does not handle grants or responses, which belong to package smart.
+// which servers verify assertions. Private keys stay in a vault, and secrets stay encrypted until they are sent. The
+// package sends no requests and does not handle grants or responses, which belong to package smart.
 package clientauth
 
 import (
@@ -23,8 +23,8 @@ import (
 
 // Store reads the authentication settings of clients.
 type Store interface {
-	// ClientAuthOf reads the authentication settings of a client that belongs to exactly this owner; a zero tenant selects
-	// the shared ones. It returns fault.NotFound if there are none.
+	// ClientAuthOf reads the authentication settings of a client that belongs to exactly this owner; a zero tenant
+	// selects the shared settings. It returns fault.NotFound if the owner has no such client.
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
 }
 
@@ -51,7 +51,7 @@ type Registry struct {
 }
 
 const (
-	// cacheFor is the cache lifetime of a row, after which a replaced secret or method is no longer used.
+	// cacheFor is the cache lifetime of a row. After this time, a replaced secret or method is no longer used.
 	cacheFor = time.Minute
 	// cacheSize is the maximum number of cached rows per process.
 	cacheSize = 256
@@ -62,7 +62,8 @@ type place struct {
 	id     string
 }
 
-// entry holds a client's authentication settings and its owner, the only tenant for which the secret can be decrypted.
+// entry holds a client's authentication settings and the client's owner. The secret can be decrypted only for that
+// owner.
 type entry struct {
 	auth  catalog.ClientAuth
 	owner org.Tenant
@@ -81,10 +82,10 @@ var (
 )
 
 // Authenticate adds to form and header the proof that use.ClientID is the client of use.AuthID, which belongs to the
-// tenant or is shared. For a public client it adds only the client ID. It sends a secret only to a URL whose origin the
-// operator has allowed, regardless of any discovery, attempt or token set (RFC 9700 section 4.4). Assertions are only
-// for the token endpoint (RFC 7523 section 3). If Authenticate fails, form and header are unchanged. Errors contain no
-// secret or assertion and are never attributed to the request being served.
+// tenant or is shared. For a public client, Authenticate adds only the client ID. It sends a secret only to a URL whose
+// origin the operator has allowed, regardless of any discovery, attempt or token set (RFC 9700 section 4.4). Assertions
+// are only for the token endpoint (RFC 7523 section 3). If Authenticate fails, form and header are unchanged. Errors
+// contain no secret or assertion and are never attributed to the request being served.
 func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
 	header http.Header,
 ) error {
@@ -114,7 +115,7 @@ func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use cata
 }
 
 // checkDestination rejects a URL that must not receive the client's credentials. A secret without allowed origins is
-// not sent anywhere. An assertion is valid only for its audience, so it is withheld only if allowed origins are set.
+// never sent. An assertion is valid only for its audience, so it is withheld only if allowed origins are set.
 func checkDestination(auth catalog.ClientAuth, address string) error {
 	origin := catalog.Origin(address)
 	if origin != "" && slices.Contains(auth.Origins, origin) || auth.Method == catalog.AuthPrivateKey &&
@@ -139,9 +140,9 @@ func (r *Registry) bySecret(ctx context.Context, found entry, use catalog.Client
 		form.Set("client_secret", string(secret))
 		return nil
 	}
-	// Both are form-encoded first (RFC 6749 section 2.3.1, appendix B), so that a colon in the ID does not end it, except
-	// for servers known not to decode them. The form omits the ID, since some servers would treat it as a second
-	// authentication method.
+	// The ID and the secret are form-encoded first (RFC 6749 section 2.3.1, appendix B), so that a colon in the ID does
+	// not end the ID. Servers known not to decode form encoding get both values unencoded. The form omits the ID, since
+	// some servers would treat it as a second authentication method.
 	form.Del("client_id")
 	pair := url.QueryEscape(use.ClientID) + ":" + url.QueryEscape(string(secret))
 	if use.RawBasic {
@@ -162,8 +163,8 @@ func (r *Registry) byAssertion(ctx context.Context, auth catalog.ClientAuth, use
 	if err != nil {
 		return err
 	}
-	// client_id is redundant beside an assertion, but allowed (RFC 7521 section 4.2). Some servers need it: Spring
-	// Authorization Server uses it to look up the client.
+	// client_id is redundant next to an assertion, but allowed (RFC 7521 section 4.2). Some servers need client_id:
+	// Spring Authorization Server uses it to look up the client.
 	form.Set("client_id", use.ClientID)
 	form.Set("client_assertion_type", assertionType)
 	form.Set("client_assertion", assertion)
@@ -171,7 +172,7 @@ func (r *Registry) byAssertion(ctx context.Context, auth catalog.ClientAuth, use
 }
 
 // find returns a client's authentication settings, from the cache if they are less than a minute old. The tenant's own
-// take precedence over the shared ones.
+// settings take precedence over shared settings.
 func (r *Registry) find(ctx context.Context, tenant org.Tenant, id string) (entry, error) {
 	return r.known.Load(place{tenant: tenant, id: id}, func() (entry, error) {
 		found := entry{owner: tenant}

@@ -33,8 +33,8 @@ func (d *fixture) authenticate(t *testing.T, who org.Tenant, authID string) (url
 	return form, header
 }
 
-// refuses checks that Authenticate fails with an error that contains says, shows no secret and is not attributed to the
-// request, and that the request is unchanged.
+// refuses checks that Authenticate fails and leaves the request unchanged. The error must contain says, show no secret
+// and not be attributed to the request.
 func (d *fixture) refuses(t *testing.T, authID, says string) {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "client_id": {"before"}}, http.Header{}

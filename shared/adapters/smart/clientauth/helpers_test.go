@@ -47,7 +47,7 @@ type memory struct {
 	keys  map[string]crypto.Signer
 	asked map[string]int
 	fails map[string]bool
-	// meet is called on every request for a public key.
+	// meet is called for every request for a public key.
 	meet func()
 }
 
@@ -76,7 +76,8 @@ func (m *memory) fail(name string, fails bool) {
 	m.fails[name] = fails
 }
 
-// fourKeys returns two key pairs of each type. They are created once, because generating RSA keys is slow.
+// fourKeys returns two key pairs of each type. The key pairs are created only once, because generating RSA keys is
+// slow.
 var fourKeys = sync.OnceValues(func() (map[string]crypto.Signer, error) {
 	keys := map[string]crypto.Signer{}
 	for _, slot := range []string{"1", "2"} {
@@ -208,8 +209,8 @@ func decode(t *testing.T, text string) []byte {
 	return raw
 }
 
-// verifies reports whether the token was signed with the key. It uses go-jose, an implementation independent of the one
-// that created the signature.
+// verifies reports whether the token was signed with the key. It uses go-jose, which is independent of the
+// implementation that created the signature.
 func (k token) verifies(public crypto.PublicKey) bool {
 	parsed, err := jose.ParseSignedCompact(k.signed+"."+base64.RawURLEncoding.EncodeToString(k.signature),
 		[]jose.SignatureAlgorithm{jose.RS384, jose.ES384})

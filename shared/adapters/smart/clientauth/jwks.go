@@ -14,7 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Signing algorithms of SMART App Launch 2.2, "Asymmetric (public key)", as named in RFC 7518 section 3.1.
+// Signing algorithms of SMART App Launch 2.2, "Asymmetric (public key)", with their names from RFC 7518 section 3.1.
 const (
 	rs384 = "RS384"
 	es384 = "ES384"
@@ -32,7 +32,7 @@ type KeySet struct {
 }
 
 // jwk is a public key as defined by RFC 7517 section 4 and RFC 7518 section 6. It states its purpose in both use and
-// key_ops, since each server checks one or the other.
+// key_ops, because each server checks only one of these members.
 type jwk struct {
 	Type       string   `json:"kty"`
 	KeyID      string   `json:"kid"`

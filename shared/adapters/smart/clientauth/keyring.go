@@ -11,20 +11,20 @@ import (
 type Vault interface {
 	// Public returns a key pair's public key: an *rsa.PublicKey, or an *ecdsa.PublicKey on P-384.
 	Public(ctx context.Context, name string) (crypto.PublicKey, error)
-	// Signer returns a signer that uses the private key. It signs SHA-384 digests until ctx ends; elliptic-curve
-	// signatures are in ASN.1 form.
+	// Signer returns a signer that uses the private key. The signer signs SHA-384 digests until ctx ends.
+	// Elliptic-curve signatures are in ASN.1 form.
 	Signer(ctx context.Context, name string, public crypto.PublicKey) crypto.Signer
 }
 
 // Keyring holds the service's signing keys. It loads the public keys from the vault on first use and caches them for
-// the life of the process; a failed load is retried on the next use. It is safe for concurrent use.
+// the life of the process. A failed load is retried on the next use. Keyring is safe for concurrent use.
 type Keyring struct {
 	vault Vault
 	names []string
 
 	// guards loaded; unlike a mutex, waiting for the channel can be cancelled
 	turn chan struct{}
-	// loaded holds the keys loaded so far, in the order of names.
+	// loaded holds the keys that have been loaded so far, in the order of names.
 	loaded []key
 }
 
@@ -35,15 +35,15 @@ type key struct {
 	jwk    jwk
 }
 
-// NewKeyring returns a Keyring of the vault's keys with these names. It publishes all of them. The first key of an
-// algorithm signs; later keys sign only for registrations that name them. To rotate a key, add the new key after the
-// old one, wait until every server has fetched the set, swap the two, and later remove the old one.
+// NewKeyring returns a Keyring of the vault's keys with these names. The Keyring publishes all of these keys. The first
+// key of an algorithm signs; later keys sign only for registrations that name them. To rotate a key, add the new key
+// after the old key, wait until every server has fetched the set, swap the two keys, and later remove the old key.
 func NewKeyring(vault Vault, names []string) *Keyring {
 	return &Keyring{vault: vault, names: names, turn: make(chan struct{}, 1)}
 }
 
 // keys returns all keys. It fails if any key can't be loaded, so that the choice of the signing key does not depend on
-// availability.
+// the vault's availability.
 func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 	select {
 	case k.turn <- struct{}{}:

@@ -45,7 +45,7 @@ const (
 	page       = "<html>Please sign in to the firewall, alder.finch@example.com</html>"
 )
 
-// TestRunDistinguishesResponses covers responses from intermediaries between us and a health system.
+// TestRunDistinguishesResponses covers responses from intermediaries between our client and a health system.
 func TestRunDistinguishesResponses(t *testing.T) {
 	t.Parallel()
 	html, asJSON := "text/html; charset=utf-8", "application/json"

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// askToSignIn requests the authorization URL to which a patient's browser would be sent. It does not follow redirects,
-// since the query is confidential.
+// askToSignIn requests the authorization URL to which a patient's browser would be sent. askToSignIn does not follow
+// redirects, since the query is confidential.
 func (t *signIn) askToSignIn(ctx context.Context) error {
 	switch {
 	case !t.trusted:
@@ -55,7 +55,7 @@ func (t *signIn) askToSignIn(ctx context.Context) error {
 }
 
 // judgeRedirect distinguishes a redirect to a sign-in page from an error response (RFC 6749 section 4.1.2.1). It
-// reports the error's code only if it is a known one.
+// reports the error's code only if the code is known.
 func (t *signIn) judgeRedirect(seen exchange, response *http.Response) {
 	to, err := response.Location()
 	if err != nil {

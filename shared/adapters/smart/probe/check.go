@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Step names a part of the test. Its values are stable.
+// Step names a part of the test. The values of a Step are stable.
 type Step string
 
-// Steps, in the order of the report.
+// Steps of the test, in the order of the report.
 const (
 	Address             Step = "address"
 	Discovery           Step = "discovery"
@@ -49,7 +49,7 @@ const (
 	Skipped Result = "skipped"
 )
 
-// Check is the result of one step. It contains the server's own texts only as truncated printable ASCII.
+// Check is the result of one step. Check contains the server's own texts only as truncated printable ASCII.
 type Check struct {
 	Step   Step   `json:"step"`
 	Result Result `json:"result"`
@@ -74,7 +74,7 @@ func (r *report) add(step Step, result Result, seen exchange, found, do string) 
 
 func (r *report) skip(step Step, why string) { r.add(step, Skipped, exchange{}, why, "") }
 
-// ordered returns the checks in step order, omitting steps that were not reached.
+// ordered returns the checks in step order, omitting steps that the test did not reach.
 func (r *report) ordered() []Check {
 	var all []Check
 	for _, step := range steps() {
@@ -88,9 +88,9 @@ func (r *report) ordered() []Check {
 }
 
 const (
-	// maxTold is the maximum length of a server's text in the report, in bytes.
+	// maxTold is the maximum length, in bytes, of a server's text in the report.
 	maxTold = 200
-	// maxListed is the maximum number of words of a list in the report.
+	// maxListed is the maximum number of words in a list in the report.
 	maxListed = 24
 )
 
@@ -108,7 +108,7 @@ func plain(text string) string {
 	return text
 }
 
-// listed formats a list of words, which may come from the server.
+// listed formats a list of words that may come from the server.
 func listed(words []string) string {
 	told := make([]string, 0, maxListed+1)
 	for _, word := range words[:min(len(words), maxListed)] {

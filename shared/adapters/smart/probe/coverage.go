@@ -9,9 +9,9 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// checkCoverage fails if a sign-in would not request Patient, without which no export succeeds, or at least a third of
-// the US Core types that the server lists. If scopes are chosen at registration, only the health system knows which
-// types are covered.
+// checkCoverage fails if a sign-in would not request Patient, without which no export succeeds. It also fails if a
+// sign-in would not request at least a third of the US Core types that the server lists. If scopes are chosen at
+// registration, only the health system knows which types are covered.
 func (t *conformance) checkCoverage() {
 	asked := fhir.ParseScopes(t.attempt.Scope)
 	if !asked.Any() {
@@ -55,7 +55,7 @@ func (t *conformance) checkCoverage() {
 }
 
 // checkDropped warns if a sign-in would request fewer types than the server lists because the request would be too long
-// (flow.MaxQuery). The recommended action contains the complete list, since some portals accept a longer request.
+// (flow.MaxQuery). The recommended action contains the complete list, because some portals accept a longer request.
 func (t *conformance) checkDropped() {
 	profile, err := t.Platforms.Profile(t.endpoint, t.authority)
 	if err != nil || !profile.Listed || t.used.Registration.Scope != "" {

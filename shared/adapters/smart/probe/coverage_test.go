@@ -92,7 +92,7 @@ func toldAs(result probe.Result, text string) struct {
 }
 
 // TestReportWithholdsServerTextWhenItRepeatsSecret checks that the report includes the server's explanation of an
-// error, unless it contains a value that was sent.
+// error, unless the explanation contains a value that the test sent.
 func TestReportWithholdsServerTextWhenItRepeatsSecret(t *testing.T) {
 	t.Parallel()
 	for said, shown := range map[string]bool{

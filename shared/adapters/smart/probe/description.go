@@ -12,13 +12,13 @@ import (
 const (
 	// maxRefusal is the number of bytes read from an error response.
 	maxRefusal = 64 << 10
-	// shortest is the minimum length of sent values that must not appear in the report.
+	// shortest is the minimum length of a sent value that must not appear in the report.
 	shortest = 4
 )
 
 // description returns the error_description of a rejected token request (RFC 6749 section 5.2) and leaves the body
-// readable. The text can't describe a patient, since the test's grants are fictitious. It is empty if the text repeats
-// a value that was sent, which may be a secret.
+// readable. The text can't describe a patient, because the test's grants are fictitious. description returns "" if the
+// text repeats a sent value, which may be a secret.
 func description(request *http.Request, response *http.Response) string {
 	head, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
 	response.Body = body{io.MultiReader(bytes.NewReader(head), response.Body), response.Body}

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// reach checks the URL and requests its SMART configuration. It reports whether a server responded.
+// reach checks the URL and requests the server's SMART configuration. reach reports whether a server responded.
 func (t *discovery) reach(ctx context.Context) bool {
 	e := t.endpoint
 	if err := operator.CheckBase(t.BaseURL, e.FHIRBase, e.Mode); err != nil {
@@ -35,8 +35,8 @@ func (t *discovery) reach(ctx context.Context) bool {
 	return true
 }
 
-// discover discovers the authorization server as a sign-in does and checks the result. It reports whether discovery
-// succeeded.
+// discover discovers the authorization server as a sign-in does and checks the result. discover reports whether
+// discovery succeeded.
 func (t *discovery) discover(ctx context.Context) bool {
 	var err error
 	t.authority, err = t.authorizer.Discover(ctx, t.endpoint.FHIRBase)
@@ -88,7 +88,7 @@ func (t *discovery) checkConfiguration(asked exchange) {
 	}
 }
 
-// flaws describes the members that a configuration lacks and those that are ignored.
+// flaws describes the members that a configuration lacks and the members that are ignored.
 func (t *discovery) flaws() string {
 	var said []string
 	if len(t.stated.Absent) > 0 {

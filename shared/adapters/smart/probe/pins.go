@@ -34,9 +34,9 @@ func (t *discovery) checkIssuer() {
 	}
 }
 
-// checkPins compares the discovered URLs with those that our client may use, as a sign-in does. The later steps use the
-// endpoint as if the operator had approved the discovery, so that their results can also be reported; unless trusted is
-// set, no credentials are sent.
+// checkPins compares the discovered URLs with the URLs that our client may use, as a sign-in does. The later steps use
+// the endpoint as if the operator had approved the discovery, so that the results of those steps can also be reported.
+// Unless trusted is set, no credentials are sent.
 func (t *discovery) checkPins() {
 	e, named := t.endpoint, t.authority.Addresses()
 	ours := catalog.OwnURLs(t.BaseURL, e, named)
@@ -85,7 +85,7 @@ func departed(left []catalog.Departure) string {
 	return strings.Join(told, ", ")
 }
 
-// approval returns the command-line flags that approve these locations.
+// approval returns the command-line flags that approve the given locations.
 func approval(left []catalog.Departure) string {
 	var flags []string
 	for _, d := range left {

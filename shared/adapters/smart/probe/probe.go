@@ -1,8 +1,8 @@
-// Package probe tests an endpoint for the operator before patients use it. It covers everything that a sign-in and an
-// export need, except a patient (docs/operate/health-systems.md, "Test an endpoint"). It runs the same code as
-// patients' sign-ins: package smart makes the discovery and token requests, package flow builds the authorization
-// request, and package operator validates the client. This package only compares and reports the results. It stores and
-// changes nothing, and its report contains no secret, no token and no URL query.
+// Package probe tests an endpoint for the operator before patients use it. The test covers everything that a sign-in
+// and an export need, except a patient (docs/operate/health-systems.md, "Test an endpoint"). The test runs the same
+// code as patients' sign-ins. Package smart makes the discovery and token requests, package flow builds the
+// authorization request, and package operator validates the client. Package probe only compares and reports the
+// results. It stores and changes nothing, and its report contains no secret, no token and no URL query.
 package probe
 
 import (
@@ -23,8 +23,8 @@ import (
 
 // Registrations looks up the registrations that connections use (operator.Registrations).
 type Registrations interface {
-	// InEffect returns the registration used by an organisation's connections at a place. The error is fault.NotFound or
-	// fault.Invalid.
+	// InEffect returns the registration that an organisation's connections at a place use. The error is fault.NotFound
+	// or fault.Invalid.
 	InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (operator.Registered, error)
 }
 
@@ -33,7 +33,7 @@ type Keys interface {
 	PublicKeys(ctx context.Context, onlyRSA bool) (operator.KeySet, error)
 }
 
-// Deps holds the dependencies of a Probe. All are required.
+// Deps holds the dependencies of a Probe. All fields are required.
 type Deps struct {
 	HTTP          smart.Doer    // client with the same guard as the functions' clients
 	Clients       smart.Clients // authenticates our client and decides which URLs may receive credentials
@@ -55,17 +55,17 @@ func New(d Deps) Probe { return Probe{deps: d} }
 
 // Subject identifies the endpoint and the registration to test.
 type Subject struct {
-	// Endpoint is a stored or proposed endpoint. A proposed one has no pins; if its PlatformType is empty, the platform is
-	// detected from the server.
+	// Endpoint is a stored or proposed endpoint. A proposed endpoint has no pins; if its PlatformType is empty, the
+	// platform is detected from the server.
 	Endpoint catalog.Endpoint
 	Stored   bool
-	Tenant   org.Tenant // owner of the registration; zero for an organisation without a registration of its own
+	Tenant   org.Tenant // owner of the registration; zero if the organisation has no registration
 	// TokenRequest permits two token requests with invalid grants. Some health systems count failed requests.
 	TokenRequest bool
 }
 
-// Run tests one endpoint. It returns at least one check for each step reached, in step order. An error is an internal
-// failure and says nothing about the endpoint.
+// Run tests one endpoint. It returns at least one check for each step that it reached, in step order. An error is an
+// internal failure and does not describe the endpoint.
 func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
 	web := &recordingDoer{doer: p.deps.HTTP}
 	t := &test{
@@ -78,19 +78,19 @@ func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
 	return t.ordered(), nil
 }
 
-// test holds the findings of one run that several groups of steps share. Each group has its own type.
+// test holds the findings of one run that several groups of steps share. Each group of steps has its own type.
 type test struct {
 	Deps
 	report
 
 	subject    Subject
-	endpoint   catalog.Endpoint // as stored, or as it would be after the operator approves the discovery
+	endpoint   catalog.Endpoint // as stored, or as stored after the operator approves the discovery
 	web        *recordingDoer
 	authorizer smart.Authorizer
 
-	stated     smart.Stated    // parsed SMART configuration; empty if there is none
+	stated     smart.Stated    // parsed SMART configuration; empty if the server has none
 	capability fhir.Capability // empty if the server has no valid statement
-	authority  flow.Authority  // the discovered values that are used
+	authority  flow.Authority  // discovered values that the test uses
 	trusted    bool            // whether our client may use every URL of the authority
 	used       operator.Registered
 	registered bool

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// told maps a step to the text that its checks must contain and to their expected result.
+// told maps a step to the text that the step's checks must contain and to their expected result.
 type told map[string]struct {
 	result probe.Result
 	text   string
@@ -36,7 +36,8 @@ func wantTold(t *testing.T, what string, got map[string][]probe.Check, want told
 	}
 }
 
-// TestRunExplainsEverySandboxSwitch checks the report for every sandbox switch. Each imitates a real health system.
+// TestRunExplainsEverySandboxSwitch checks the report for every sandbox switch. Each switch imitates a real health
+// system.
 func TestRunExplainsEverySandboxSwitch(t *testing.T) {
 	t.Parallel()
 	const unapproved = "endpoint approve -id " + endpointID + " -origin https://mulberry-hospital.example"
@@ -123,7 +124,7 @@ func TestRunExplainsEverySandboxSwitch(t *testing.T) {
 	}
 }
 
-// TestRunExplainsClientAuthentication uses a registration that no patient has used.
+// TestRunExplainsClientAuthentication uses a registration that no patient has used yet.
 func TestRunExplainsClientAuthentication(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cret=of-the-sandbox"

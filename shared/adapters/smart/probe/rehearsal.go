@@ -24,7 +24,7 @@ func (r *rehearsal) Endpoint(context.Context, string) (catalog.Endpoint, error) 
 	return r.endpoint, nil
 }
 
-// Way returns fault.NotFound, because the endpoint under test contains its institution.
+// Way returns fault.NotFound, because the endpoint under test specifies its institution itself.
 func (*rehearsal) Way(context.Context, string, string) (catalog.Way, error) {
 	return catalog.Way{}, fault.NotFound
 }
@@ -50,23 +50,23 @@ func (*rehearsal) Ticket(context.Context, string, time.Time) (binding.Ticket, er
 	return binding.Ticket{}, fault.NotFound
 }
 
-// OpenAttempt always fails.
+// OpenAttempt always returns an error.
 func (*rehearsal) OpenAttempt(context.Context, binding.Ticket, flow.Attempt, binding.State) error {
 	return fault.Conflict
 }
 
-// Seal discards the code verifier, since no code will arrive.
+// Seal discards the code verifier, because no code will arrive.
 func (*rehearsal) Seal(context.Context, org.Tenant, string, []byte) ([]byte, error) { return nil, nil }
 
-// Open always fails, since Seal stores nothing.
+// Open always returns an error, because Seal stores nothing.
 func (*rehearsal) Open(context.Context, org.Tenant, string, []byte) ([]byte, error) {
 	return nil, fault.NotFound
 }
 
-// rehearse starts a sign-in as the connect endpoint does and reports whether that succeeds.
+// rehearse starts a sign-in as the connect endpoint does and reports whether the start succeeds.
 func (t *signIn) rehearse(ctx context.Context) bool {
 	endpoint := t.endpoint
-	endpoint.Status = catalog.EndpointActive // suspension was already reported
+	endpoint.Status = catalog.EndpointActive // the suspension was already reported
 	if endpoint.Shared() {                   // uses any of the institutions that a patient may choose
 		endpoint.BrandID, endpoint.PortalID = t.NewID(), t.NewID()
 	}

@@ -55,7 +55,7 @@ func (t *conformance) readStatement(ctx context.Context) {
 		len(c.Resources), security), "")
 }
 
-// findPlatform detects an endpoint's platform if the endpoint specifies none.
+// findPlatform detects an endpoint's platform if the endpoint does not specify a platform.
 func (t *client) findPlatform() string {
 	if t.endpoint.PlatformType != "" {
 		return "Detected platform: " + t.Platforms.Of(t.endpoint).ID + "."
@@ -78,7 +78,7 @@ func (t *conformance) checkPlan() {
 		return
 	}
 	facts := plan.Facts{Capability: t.capability, Profile: asking, PatientID: "example"}
-	// otherwise the scopes are chosen at registration
+	// Otherwise, the scopes are chosen at registration.
 	if strings.Contains(t.attempt.Scope, "patient/") || strings.Contains(t.attempt.Scope, "user/") {
 		facts.Granted = t.attempt.Scope
 	}
@@ -121,7 +121,7 @@ func (t *conformance) checkTypes(made plan.Plan) {
 	}
 }
 
-// leftOut describes omitted types, or returns "" if there are none.
+// leftOut describes omitted types, or returns "" if no types were omitted.
 func leftOut(why string, names []string) string {
 	if len(names) == 0 {
 		return ""

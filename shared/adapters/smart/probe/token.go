@@ -18,7 +18,7 @@ import (
 // maxIgnored is the number of bytes read from an unneeded body.
 const maxIgnored = 4 << 10
 
-// checkTokenEndpoint checks whether the token endpoint responds, with a request that reveals nothing about our client.
+// checkTokenEndpoint checks whether the token endpoint responds. Its request reveals nothing about our client.
 func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 	if !t.trusted {
 		t.skip(TokenEndpoint, "The token endpoint has not been approved.")
@@ -88,7 +88,7 @@ func (t *tokenRequest) requestTokens(ctx context.Context) error {
 	return nil
 }
 
-// noTokenRequest explains why no token request may be made. It returns "" if one may.
+// noTokenRequest explains why the test may not send a token request. It returns "" if token requests are allowed.
 func (t *tokenRequest) noTokenRequest() string {
 	switch {
 	case !t.subject.TokenRequest:
@@ -187,7 +187,7 @@ func (t *tokenRequest) judgeCode(step Step, grant string, said refusal) (refused
 	return false
 }
 
-// unknownClient explains invalid_client, for which servers often report a misleading reason.
+// unknownClient explains invalid_client errors, for which servers often report a misleading reason.
 func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 	auth := t.used.Auth
 	switch {

@@ -8,7 +8,7 @@ import (
 )
 
 // Known reads the results of earlier exports from an endpoint's server (store.EndpointState). The result is zero if
-// there were none.
+// there were no earlier exports.
 type Known interface {
 	Known(ctx context.Context, endpointID string) (known.Server, error)
 }
@@ -49,7 +49,8 @@ func (t *conformance) tried(unlisted []string) string {
 		leftOutBut("Not yet tried with this server release; the next export tries those that the scopes cover", untried)
 }
 
-// attached describes the results of exports with _revinclude=Provenance:target if the statement does not list it.
+// attached describes the results of exports with _revinclude=Provenance:target if the statement does not list this
+// parameter.
 func (t *conformance) attached(facts plan.Facts) string {
 	works, isTried := t.known.AttachesProvenance(t.Now())
 	facts.Attaches = false
@@ -66,7 +67,7 @@ func (t *conformance) attached(facts plan.Facts) string {
 	return " The statement doesn't list _revinclude for Provenance. The next export will try it."
 }
 
-// leftOutBut describes unlisted types, or returns "" if there are none.
+// leftOutBut describes unlisted types, or returns "" if all types are listed.
 func leftOutBut(what string, names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// exchange holds the details of a request and its response that may be reported.
+// exchange holds the reportable details of a request and its response.
 type exchange struct {
 	asked     string // method, origin and path; the query may be confidential
 	status    int    // 0 if there is no response
@@ -20,7 +20,7 @@ type exchange struct {
 }
 
 // recordingDoer sends the requests of one test sequentially and records the last request and the last POST. The two may
-// differ: after a rejected refresh, the code may look for a token endpoint that has moved.
+// differ: after a rejected refresh, package smart may check whether the token endpoint has moved.
 type recordingDoer struct {
 	doer   smart.Doer
 	last   exchange
@@ -43,7 +43,8 @@ func (w *recordingDoer) Do(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// forget clears the recorded requests, so that a step without requests does not report those of the previous step.
+// forget clears the recorded requests, so that a step without requests does not report the requests of the previous
+// step.
 func (w *recordingDoer) forget() { w.last, w.posted = exchange{}, exchange{} }
 
 // place returns the origin and the path of a URL.
@@ -51,7 +52,7 @@ func place(u *url.URL) string {
 	return plain(catalog.Origin(u.Scheme+"://"+u.Host) + u.EscapedPath())
 }
 
-// unanswered explains why there was no response and recommends an action. ok is false if there was one.
+// unanswered explains why there was no response and recommends an action. ok is false if the server responded.
 func unanswered(err error) (found, do string, ok bool) {
 	failure, ok := errors.AsType[*safehttp.Error](err)
 	if !ok {

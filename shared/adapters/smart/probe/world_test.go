@@ -40,7 +40,7 @@ import (
 type world struct {
 	learned    known.Server // results of earlier exports
 	learnedErr error
-	service    string // base URL of our API, under which the sandbox runs
+	service    string // our API's base URL, under which the sandbox runs
 	secret     string // client secret, if any
 	client     *safehttp.Client
 	used       operator.Registered
@@ -154,7 +154,7 @@ func (w *world) Public(context.Context, string) (crypto.PublicKey, error) {
 
 func (w *world) Signer(context.Context, string, crypto.PublicKey) crypto.Signer { return signingKey() }
 
-// asked returns the requests whose path has the given suffix.
+// asked returns the recorded requests whose paths have the given suffix.
 func (w *world) asked(suffix string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,7 +164,7 @@ func (w *world) asked(suffix string) []string {
 	})
 }
 
-// wantNothingShown checks that the report contains none of the secrets or queries that were sent.
+// wantNothingShown checks that the report contains none of the secrets or queries that the test sent.
 func (w *world) wantNothingShown(t *testing.T, text string) {
 	t.Helper()
 	for _, one := range w.asked("") {
@@ -183,7 +183,7 @@ func (w *world) wantNothingShown(t *testing.T, text string) {
 			shown = append(shown, values.Get(name))
 		}
 		for _, hidden := range shown {
-			// the path contains the switch that sets this value
+			// The path contains the switch that sets this value.
 			if hidden != "" && hidden != "Basic" &&
 				strings.Contains(strings.ReplaceAll(text, "client-secret:"+w.secret, ""), hidden) {
 				t.Errorf("it is told: %q", hidden)
@@ -205,7 +205,7 @@ func (w *world) endpoint(switches, platformType string) catalog.Endpoint {
 	}
 }
 
-// confidential sets the client's authentication method, with the secret or key that it requires.
+// confidential sets the client's authentication method, with the secret or key that the method requires.
 func (w *world) confidential(method catalog.AuthMethod) {
 	w.used.Registration.AuthID = "auth"
 	w.used.Auth = catalog.ClientAuth{ID: "auth", Method: method, Origins: []string{catalog.Origin(w.service)}}
@@ -218,7 +218,7 @@ func (w *world) keyring() *clientauth.Keyring {
 	return clientauth.NewKeyring(w, []string{"one"})
 }
 
-// jwks returns the switch that configures our public key in the sandbox.
+// jwks returns the switch that registers our public key with the sandbox.
 func (w *world) jwks(t *testing.T) string {
 	t.Helper()
 	set, err := w.keyring().JWKS(t.Context(), "")

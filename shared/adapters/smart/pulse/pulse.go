@@ -1,7 +1,7 @@
 // Package pulse checks whether patients could sign in at an endpoint's server, for the periodic checks of the
 // catalogue's health (docs/adr/0030-health-of-endpoints.md). It performs the same discovery as a sign-in, identifies
-// itself and limits the response size. It neither derives the endpoint's state from the result nor uses the discovered
-// URLs.
+// itself to the server and limits the response size. It neither derives the endpoint's state from the result nor uses
+// the discovered URLs.
 package pulse
 
 import (
@@ -23,7 +23,7 @@ import (
 )
 
 // maxAnswer is the maximum size of a response in bytes. A large server's CapabilityStatement, which may replace the
-// discovery document, has two MiB.
+// discovery document, has a size of two MiB.
 const maxAnswer = 4 << 20
 
 // Prober implements rounds.Prober.
@@ -34,8 +34,8 @@ type Prober struct {
 	now       func() time.Time
 }
 
-// New returns a Prober. Its client must have the same guard as the functions' clients. Its requests contain the
-// service's public base URL.
+// New returns a Prober. The Prober's client must have the same guard as the functions' clients. Its requests contain
+// the service's public base URL.
 func New(client smart.Doer, platforms platform.Registry, baseURL string, now func() time.Time) Prober {
 	return Prober{
 		http:      polite{client: client, agent: "Recordbridge (endpoint health; +" + baseURL + ")"},
@@ -95,7 +95,7 @@ func (p polite) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// short is a body whose Read fails beyond the size limit.
+// short is a response body whose Read fails beyond the size limit.
 type short struct {
 	io.ReadCloser
 

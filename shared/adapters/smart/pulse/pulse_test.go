@@ -123,8 +123,9 @@ func TestProbeReportsUntrustedDiscoveredURLs(t *testing.T) {
 	}
 }
 
-// TestProbeFallsBackToCapabilityStatement checks that the prober reads the CapabilityStatement if there is no
-// configuration. If the configuration may be missing only temporarily, nothing from the statement may be pinned.
+// TestProbeFallsBackToCapabilityStatement checks that the prober reads the CapabilityStatement if the server has no
+// configuration. If the configuration may be missing only temporarily, the prober must not pin any URL from the
+// statement.
 func TestProbeFallsBackToCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	for status, handedOn := range map[int]bool{http.StatusNotFound: true, http.StatusServiceUnavailable: false} {
@@ -221,7 +222,7 @@ func TestProbeReportsSilentServer(t *testing.T) {
 
 func silent(class string) health.Finding { return health.Finding{Cause: class, Silent: true} }
 
-// TestProbeLimitsResponseSize checks that no more than a few MiB are read, regardless of the response's size.
+// TestProbeLimitsResponseSize checks that the prober reads no more than a few MiB, regardless of the response's size.
 func TestProbeLimitsResponseSize(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -236,7 +237,7 @@ func TestProbeLimitsResponseSize(t *testing.T) {
 		}
 	})
 	got := probe(t, s.URL, time.Minute)
-	// The count includes bytes that were sent to the machine's buffers but never read.
+	// The count includes bytes that were sent to the operating system's buffers but never read.
 	if got.Cause != "too_large" || s.sent.Load() > 24<<20 {
 		t.Errorf("%+v, after %d MiB", got, s.sent.Load()>>20)
 	}

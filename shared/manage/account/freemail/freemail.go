@@ -1,6 +1,6 @@
-// Package freemail recognises mail domains at which anyone can get an address, because such an address does not vouch
-// for an organisation. Its own list is always included. Published lists of free and disposable mail domains are added
-// if npm could fetch them (make freemail; infra/freemail names them).
+// Package freemail recognises mail domains at which anyone can get an address. An address at such a domain does not
+// vouch for an organisation. The package's own list is always included. Published lists of free and disposable mail
+// domains are added if npm could fetch them (make freemail; infra/freemail names the lists).
 package freemail
 
 import (
@@ -13,14 +13,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// lists holds files with one domain on each line after the first. Domains are in lower case, internationalised ones as
-// A-labels (RFC 5890).
+// lists holds files with one domain on each line after the first. Domains are in lower case, and internationalised
+// domains are A-labels (RFC 5890).
 //
 //go:embed lists
 var lists embed.FS
 
-// Is reports whether anyone can get an address at a domain, that is, whether a list contains the domain or one of its
-// parents. Case and a trailing dot do not matter. The domain must be ASCII, as package verification returns it.
+// Is reports whether anyone can get an address at a domain. This is the case if a list contains the domain or one of
+// its parents. Case and a trailing dot do not matter. The domain must be in ASCII, as returned by package verification.
 func Is(domain string) bool { return is(domain, isListed) }
 
 func is(domain string, isListed func(domain string) bool) bool {
@@ -53,13 +53,13 @@ func isIn(list, domain string) bool {
 	return err == nil && bytes.Contains(text, []byte("\n"+domain+"\n"))
 }
 
-// Refused returns the error for an email address at a domain open to anyone.
+// Refused returns the error for an email address at a domain where anyone can get an address.
 func Refused() error {
 	return fault.BadRequest(
 		"Use your work e-mail address; personal addresses aren't accepted.").About("email")
 }
 
-// families returns the names of mail providers that have a domain in many countries.
+// families returns the names of mail providers that have domains in many countries.
 func families() []string {
 	return []string{
 		"aol", "gmx", "hotmail", "live", "outlook", "protonmail", "rocketmail", "tutanota", "windowslive",
@@ -67,8 +67,8 @@ func families() []string {
 	}
 }
 
-// isCountry reports whether a domain may be a country's top-level domain or its domain for companies: fr, com.br,
-// co.uk.
+// isCountry reports whether a domain may be a country's top-level domain or the country's domain for companies, such as
+// fr, com.br or co.uk.
 func isCountry(domain string) bool {
 	labels := strings.Split(domain, ".")
 	return len(labels) <= 2 && !slices.ContainsFunc(labels, func(label string) bool { return len(label) > 3 })

@@ -31,8 +31,8 @@ func TestIsRecognisesFreeMailDomains(t *testing.T) {
 	}
 }
 
-// TestPublishedListsContainOnlyDomains checks the published lists, if they were fetched: their domains are refused, and
-// no organisation's own domain is.
+// TestPublishedListsContainOnlyDomains checks the published lists, if they were fetched. The listed domains must be
+// refused, and no organisation's own domain may be refused.
 func TestPublishedListsContainOnlyDomains(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("lists/published.txt")

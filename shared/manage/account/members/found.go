@@ -11,8 +11,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Found creates an organisation with an account as its first owner. The first organisation founded from a mail domain
-// claims the domain. After that, another account at the domain that owns no organisation there needs an invitation.
+// Found creates an organisation with an account as the organisation's first owner. The first organisation founded from
+// a mail domain claims the domain. After that, another account at the domain needs an invitation, unless the account
+// already owns an organisation there.
 func (d Service) Found(ctx context.Context, accountID, name string) (org.Organisation, error) {
 	name, err := org.ParseName(name)
 	if err != nil {
@@ -67,7 +68,7 @@ func (d Service) claimable(ctx context.Context, founder account.Account) (string
 	return "", nil
 }
 
-// hasRoom returns an error if the account is already in the maximum number of organisations.
+// hasRoom returns an error if the account already belongs to the maximum number of organisations.
 func (d Service) hasRoom(ctx context.Context, accountID string) error {
 	all, err := d.Rows.Memberships(ctx, accountID)
 	if err != nil {

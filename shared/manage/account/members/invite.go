@@ -25,7 +25,7 @@ const (
 	mailTime       = 6 * time.Second
 )
 
-// Invite invites the owner of an email address to become a member. Only the email contains the invitation's secret.
+// Invite invites the owner of an email address to become a member. The invitation's secret appears only in the email.
 func (d Service) Invite(ctx context.Context, by By, orgID, email string,
 	role account.Role,
 ) (account.Invitation, error) {
@@ -67,8 +67,8 @@ func (d Service) Invite(ctx context.Context, by By, orgID, email string,
 	return made, d.record(ctx, by, orgID, "member.invited", made.ID)
 }
 
-// count counts an invitation's email towards the limits. A withdrawn invitation stays counted. An operator's
-// invitations are not limited.
+// count counts an invitation's email towards the limits. A withdrawn invitation still counts. An operator's invitations
+// are not limited.
 func (d Service) count(ctx context.Context, by By, host org.Organisation, to string) error {
 	if by.AccountID == "" {
 		return nil
@@ -116,7 +116,7 @@ func (d Service) invitable(ctx context.Context, orgID, email string) error {
 	return nil
 }
 
-// Invitations returns an organisation's invitations that can still be accepted.
+// Invitations returns those of an organisation's invitations that can still be accepted.
 func (d Service) Invitations(ctx context.Context, orgID string) ([]account.Invitation, error) {
 	all, err := d.Rows.Invitations(ctx, orgID)
 	if err != nil {
@@ -149,8 +149,8 @@ func (d Service) Withdraw(ctx context.Context, by By, orgID, id string) error {
 	return d.record(ctx, by, orgID, "invitation.withdrawn", id)
 }
 
-// Accept makes an account a member, using the token in the invitation's email. The account must have the invited
-// address, and the inviter must still be permitted to invite.
+// Accept makes an account a member, using the token from the invitation's email. The account must have the invited
+// address, and the inviter must still be permitted to invite members.
 func (d Service) Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error) {
 	unknown := fault.Missing("This invitation is no longer valid. Ask for another one.")
 	orgID, id, value, ok := readToken(token)
@@ -182,7 +182,7 @@ func (d Service) Accept(ctx context.Context, accountID string, token secret.Text
 	return d.join(ctx, guest, found)
 }
 
-// checkInviter returns nil if the inviter is still permitted to invite.
+// checkInviter returns nil if the inviter is still permitted to invite members.
 func (d Service) checkInviter(ctx context.Context, i account.Invitation) error {
 	if i.InvitedBy == "" {
 		return nil
@@ -222,7 +222,7 @@ func (d Service) join(ctx context.Context, guest account.Account, i account.Invi
 		"member.joined", guest.ID)
 }
 
-// unclaimed returns the domain of an account's address, or "" if an organisation has claimed it.
+// unclaimed returns the domain of an account's address, or "" if an organisation has claimed the domain.
 func (d Service) unclaimed(ctx context.Context, a account.Account) (string, error) {
 	at, err := verification.ParseAddress(a.Email)
 	if err != nil {
@@ -267,15 +267,15 @@ func invitation(dashboard, host string, i account.Invitation, token string) mail
 	}
 }
 
-// tokenOf returns the token that identifies an invitation in its email. It encodes the organisation's ID, the
-// invitation's ID and the secret.
+// tokenOf returns the token that identifies an invitation in the invitation's email. The token encodes the
+// organisation's ID, the invitation's ID and the secret.
 func tokenOf(i account.Invitation, value secret.Text) string {
 	orgID, _ := uuid.Parse(i.OrgID)
 	id, _ := uuid.Parse(i.ID)
 	return base64.RawURLEncoding.EncodeToString(append(orgID[:], id[:]...)) + value.Reveal()
 }
 
-// places is the number of a token's characters that encode the two IDs.
+// places is the number of characters of a token that encode the two IDs.
 const places = 43
 
 func readToken(token secret.Text) (orgID, id string, value secret.Text, ok bool) {

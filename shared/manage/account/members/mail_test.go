@@ -43,7 +43,7 @@ func TestInvitationMailEscapesOrganisationName(t *testing.T) {
 	}
 }
 
-// recipients records the recipients of emails in lower case.
+// recipients records the recipients of emails, in lower case.
 type recipients struct {
 	mu  sync.Mutex
 	all []string

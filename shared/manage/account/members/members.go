@@ -1,6 +1,6 @@
-// Package members changes the members of an organisation and their roles, and implements the ways to become one: by
-// invitation or by founding the organisation (docs/adr/0036-the-dashboard.md). It does not depend on HTTP, AWS or the
-// store.
+// Package members changes an organisation's members and their roles, and implements both ways to become a member:
+// accepting an invitation and founding the organisation (docs/adr/0036-the-dashboard.md). It does not depend on HTTP,
+// AWS or the store.
 package members
 
 import (
@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Service changes an organisation's members. Every field is required except Mailer; Limits is not required if only
-// operators invite.
+// Service changes an organisation's members. Every field is required except Mailer. Limits is not required if only
+// operators invite members.
 type Service struct {
 	Rows      Rows
 	Audit     Audit
@@ -37,51 +37,52 @@ type Service struct {
 type Rows interface {
 	account.Rows
 	account.RecoveryRows
-	// Organisation reads an organisation. It returns fault.NotFound if there is none.
+	// Organisation reads an organisation. It returns fault.NotFound if the organisation does not exist.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 	// Members and Invitations return an organisation's members and invitations. Memberships returns an account's
 	// memberships.
 	Members(ctx context.Context, orgID string) ([]account.Membership, error)
 	Invitations(ctx context.Context, orgID string) ([]account.Invitation, error)
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
-	// SaveMembership stores a membership whose former role is was. RemoveMembership removes a membership. Both return
-	// fault.Conflict if the membership changed since it was read, or if no owner would remain.
+	// SaveMembership stores a membership whose former role is was. RemoveMembership removes a membership. Both
+	// functions return fault.Conflict if the membership changed since it was read, or if no owner would remain.
 	SaveMembership(ctx context.Context, m account.Membership, was account.Role) error
 	RemoveMembership(ctx context.Context, m account.Membership) error
-	// CreateInvitation stores an invitation. Invitation reads one, and returns fault.NotFound if there is none.
-	// RemoveInvitation removes one, and returns fault.Conflict if it changed since it was read.
+	// CreateInvitation stores an invitation. Invitation reads an invitation, and returns fault.NotFound if the
+	// invitation does not exist. RemoveInvitation removes an invitation, and returns fault.Conflict if the invitation
+	// changed since it was read.
 	CreateInvitation(ctx context.Context, i account.Invitation) error
 	Invitation(ctx context.Context, orgID, id string) (account.Invitation, error)
 	RemoveInvitation(ctx context.Context, i account.Invitation) error
-	// AcceptInvitation consumes an invitation and creates a member. If domain is not empty, it also claims that mail
-	// domain for the organisation. It returns fault.Conflict if a row changed in the meantime.
+	// AcceptInvitation consumes an invitation and creates a member. If domain is not empty, AcceptInvitation also
+	// claims that mail domain for the organisation. It returns fault.Conflict if a row changed in the meantime.
 	AcceptInvitation(ctx context.Context, i account.Invitation, m account.Membership, domain string) error
-	// Domain returns the ID of the organisation that has claimed a mail domain. It returns fault.NotFound if there is
-	// none.
+	// Domain returns the ID of the organisation that has claimed a mail domain. It returns fault.NotFound if the domain
+	// is unclaimed.
 	Domain(ctx context.Context, name string) (orgID string, err error)
-	// Found stores an organisation with its first owner. It returns fault.Conflict if the organisation exists already or
-	// the domain belongs to another one.
+	// Found stores an organisation with its first owner. It returns fault.Conflict if the organisation already exists
+	// or the domain belongs to another organisation.
 	Found(ctx context.Context, o org.Organisation, m account.Membership, domain string) error
 }
 
-// Audit records changes and their actors (store.Audit).
+// Audit records changes and the actors who made them (store.Audit).
 type Audit interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
 
-// By identifies the actor of a change.
+// By identifies the actor who makes a change.
 type By struct {
 	Actor     string       // name in audit rows
 	AccountID string       // ID of the actor's account; empty for an operator
 	Role      account.Role // role in the organisation; operators count as owners
 }
 
-// Operator returns an operator as the actor. An operator has an owner's permissions.
+// Operator returns an operator as the actor of a change. An operator has an owner's permissions.
 func Operator(actor string) By {
 	return By{Actor: actor, AccountID: "", Role: account.Owner}
 }
 
-// may returns nil if the actor may grant and remove all of roles.
+// may returns nil if the actor may grant and remove all the given roles.
 func (b By) may(roles ...account.Role) error {
 	for _, role := range roles {
 		if !b.Role.May(role.Assign()) {
@@ -92,7 +93,7 @@ func (b By) may(roles ...account.Role) error {
 	return nil
 }
 
-// Member is a membership with the account's email address.
+// Member is a membership, together with the account's email address.
 type Member struct {
 	account.Membership
 
@@ -103,7 +104,7 @@ type Member struct {
 // readers is the number of accounts that are read concurrently.
 const readers = 8
 
-// List returns an organisation's members.
+// List returns all members of an organisation.
 func (d Service) List(ctx context.Context, orgID string) ([]Member, error) {
 	found, err := d.Rows.Members(ctx, orgID)
 	if err != nil {
@@ -154,7 +155,7 @@ func (d Service) OwnersSecured(ctx context.Context, orgID string) (bool, error) 
 	return isAny, nil
 }
 
-// Change changes a member's role.
+// Change changes the role of a member.
 func (d Service) Change(ctx context.Context, by By, orgID, accountID string, role account.Role) error {
 	m, err := d.member(ctx, orgID, accountID)
 	if err != nil {
@@ -179,7 +180,7 @@ func (d Service) Change(ctx context.Context, by By, orgID, accountID string, rol
 	return d.record(ctx, by, orgID, "member.made_"+string(role), accountID)
 }
 
-// Remove ends a membership. It takes effect on the account's next request.
+// Remove ends a membership. The removal takes effect on the account's next request.
 func (d Service) Remove(ctx context.Context, by By, orgID, accountID string) error {
 	m, err := d.member(ctx, orgID, accountID)
 	if err != nil {
@@ -225,7 +226,7 @@ func (d Service) leavesOwner(ctx context.Context, leaving account.Membership) er
 	return conflict("The last owner must remain an owner. Make another member an owner first.")
 }
 
-// record writes the audit row of a completed change.
+// record writes the audit row for a completed change.
 func (d Service) record(ctx context.Context, by By, orgID, action, target string) error {
 	tenant := org.Tenant{Mode: org.Live, OrgID: orgID}
 	if err := d.Audit.Append(ctx, tenant, d.Now(), d.NewID(), by.Actor, action, target); err != nil {

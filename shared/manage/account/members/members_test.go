@@ -39,7 +39,7 @@ type house struct {
 	log           audit.Log
 	sending       sync.Mutex // guards mails and last while members are notified concurrently
 	mails         []string
-	last          [3]string // subject, text and HTML of the latest email
+	last          [3]string // latest email's subject, text and HTML
 	mailErr       error
 	now           time.Time
 	clock         func() time.Time
@@ -85,7 +85,7 @@ func (h *house) Send(_ context.Context, to []string, subject, text, html string)
 	return h.mailErr
 }
 
-// by returns a person as actor, with the current membership's role.
+// by returns a person as the actor, with the role of the current membership.
 func (h *house) by(email string) members.By {
 	h.t.Helper()
 	m, err := h.accounts.Membership(h.t.Context(), h.orgID, h.people[email])
@@ -95,7 +95,7 @@ func (h *house) by(email string) members.By {
 
 var link = regexp.MustCompile(`#/invitation/(\S+)`)
 
-// invite sends an invitation and returns the token in its email.
+// invite sends an invitation and returns the token from the invitation's email.
 func (h *house) invite(by members.By, email string, role account.Role) secret.Text {
 	h.t.Helper()
 	_, err := h.Invite(h.t.Context(), by, h.orgID, email, role)
@@ -103,7 +103,7 @@ func (h *house) invite(by members.By, email string, role account.Role) secret.Te
 	return secret.New(link.FindStringSubmatch(h.mails[len(h.mails)-1])[1])
 }
 
-// join makes a person a member of the organisation with a role.
+// join makes a person a member of the organisation with the given role.
 func (h *house) join(email string, role account.Role) {
 	h.t.Helper()
 	_, err := h.Accept(h.t.Context(), h.people[email], h.invite(h.by(ada), email, role))
@@ -166,7 +166,7 @@ func TestAcceptRefusesInvalidInvitation(t *testing.T) {
 	}
 }
 
-// demote changes Bob's role, or removes him if role is empty.
+// demote changes Bob's role, or removes Bob if role is empty.
 func (h *house) demote(role account.Role) {
 	h.t.Helper()
 	if role == "" {

@@ -15,13 +15,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-const maxReason = 200 // in characters
+const maxReason = 200 // maximum length in characters
 
-// Recover starts an operator's recovery of an owner's account: after account.RecoveryWait, a sign-in with a code sent
-// by email removes the account's second factors. It first notifies all members and verified notice addresses of the
-// account's organisations, including the account itself. reason appears in the audit rows, so it must not contain an
-// email address. It can fail with fault.Invalid, fault.NotFound, fault.Conflict, or fault.Unavailable if no email could
-// be sent.
+// Recover starts an operator's recovery of an owner's account. After account.RecoveryWait, a sign-in with a code sent
+// by email removes the account's second factors. Recover first notifies all members and verified notice addresses of
+// the account's organisations, including the account itself. reason appears in the audit rows, so it must not contain
+// an email address. Recover returns fault.Invalid, fault.NotFound, fault.Conflict, or fault.Unavailable if no email
+// could be sent.
 func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string) (account.Recovery, error) {
 	reason = strings.TrimSpace(reason)
 	if reason == "" || utf8.RuneCountInString(reason) > maxReason || strings.Contains(reason, "@") ||
@@ -58,8 +58,8 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 	}
 	now := d.Now()
 	r.Actor, r.RequestedAt, r.AppliesAt = by.Actor, now, now.Add(account.RecoveryWait)
-	// The announcement is sent first, because nobody could stop an unannounced recovery. A failure after it leaves an
-	// announcement without a recovery.
+	// The announcement is sent first, because nobody could stop an unannounced recovery. If a later step fails, the
+	// announcement remains without a recovery.
 	sent, err := d.tellOf(ctx, by, owner, "account.recovery_begun", owner.ID+" "+reason,
 		recoveryBegun(d.Dashboard, owner, r))
 	if err != nil {
@@ -75,7 +75,7 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 	return r, nil
 }
 
-// StopRecovery stops the recovery of an owner's account, for an operator or another owner of the organisation.
+// StopRecovery stops the recovery of an owner's account on behalf of an operator or another owner of the organisation.
 func (d Service) StopRecovery(ctx context.Context, by By, orgID, accountID string) error {
 	if !by.Role.May(account.Own) {
 		return fault.New(fault.Forbidden, fault.CodeForbidden, "Only an owner can stop a recovery.")
@@ -102,8 +102,8 @@ func (d Service) StopRecovery(ctx context.Context, by By, orgID, accountID strin
 	return err
 }
 
-// tellOf writes an audit row for each of an account's organisations, and sends a message to their members and verified
-// notice addresses. It returns the number of emails sent.
+// tellOf writes an audit row for each of an account's organisations, and sends a message to the organisations' members
+// and verified notice addresses. It returns the number of emails sent.
 func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, target string,
 	m mailtext.Message,
 ) (int, error) {

@@ -16,7 +16,7 @@ import (
 )
 
 // NotifyMembers sends a message by email to every member of an organisation and to other addresses, once to each
-// address. A failure to send one email is logged and does not stop the others.
+// address. If an email cannot be sent, NotifyMembers logs the failure and continues with the other emails.
 func (d Service) NotifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) error {
 	_, err := d.notifyMembers(ctx, orgID, others, m)
 	return err

@@ -16,7 +16,7 @@ import (
 
 const moved = "ada@birch.example"
 
-// move changes an account's email address.
+// move changes the email address of an account.
 func (h *house) move(e signin.SignedIn, to string) (signin.SignedIn, error) {
 	h.t.Helper()
 	sent, err := h.RequestAddressChange(h.t.Context(), signin.Browser{}, e.Session, to)
@@ -28,7 +28,7 @@ func (h *house) move(e signin.SignedIn, to string) (signin.SignedIn, error) {
 
 var restoreLink = regexp.MustCompile(`#/restore/(\S+)`)
 
-// link returns the token with which a change can be reverted from the former address.
+// link returns the token that reverts a change from the former address.
 func (h *house) link(address string) secret.Text {
 	h.t.Helper()
 	found := restoreLink.FindStringSubmatch(h.post.last(address).text)
@@ -69,8 +69,8 @@ func TestChangeAddressRequiresProof(t *testing.T) {
 	}
 }
 
-// TestRestoreAddressRevertsTakeover checks that an intruder in a session can't keep the account, because the change can
-// be reverted from the former address for 72 hours.
+// TestRestoreAddressRevertsTakeover checks that an intruder in a session can't keep the account, because the former
+// address can revert the change for 72 hours.
 func TestRestoreAddressRevertsTakeover(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -120,8 +120,8 @@ func TestRestoreAddressRevertsTakeover(t *testing.T) {
 	}
 }
 
-// TestRestoreAddressEndsTakeoverAtOnce checks that the link works at once, and ends everything that the intruder has
-// begun.
+// TestRestoreAddressEndsTakeoverAtOnce checks that the link works at once, and that it ends everything that the
+// intruder has begun.
 func TestRestoreAddressEndsTakeoverAtOnce(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Audited is a Service that also writes audit rows. Each change that affects how an account's owner signs in adds a row
-// in each of the account's organisations. Signing in and out are not recorded.
+// Audited is a Service that also writes audit rows. Each change to how an account's owner signs in adds a row in each
+// of the account's organisations. Audited does not record signing in and out.
 type Audited struct {
 	Service
 
@@ -21,10 +21,10 @@ type Audited struct {
 	log  Log
 }
 
-// NewAudited returns an Audited.
+// NewAudited returns an Audited that wraps a Service.
 func NewAudited(d Deps, log Log) Audited { return Audited{Service: New(d), deps: d, log: log} }
 
-// Log records changes and their actors (audit.Log).
+// Log records changes and the actors who made them (audit.Log).
 type Log interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
@@ -39,23 +39,23 @@ func (d Audited) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (
 	return d.entered(ctx, s, "account.generator_removed")(d.Service.RemoveTOTP(ctx, b, s))
 }
 
-// ByCode calls Service.ByCode and records a recovery that it applied or stopped.
+// ByCode calls Service.ByCode and records any recovery that the sign-in applied or stopped.
 func (d Audited) ByCode(ctx context.Context, b Browser, email, id, digits string) (SignedIn, error) {
 	return d.recovering(ctx)(d.Service.ByCode(ctx, b, email, id, digits))
 }
 
-// ByPasskey calls Service.ByPasskey and records a recovery that it applied or stopped.
+// ByPasskey calls Service.ByPasskey and records any recovery that the sign-in applied or stopped.
 func (d Audited) ByPasskey(ctx context.Context, b Browser, answer []byte) (SignedIn, error) {
 	return d.recovering(ctx)(d.Service.ByPasskey(ctx, b, answer))
 }
 
-// ByTOTP calls Service.ByTOTP and records a recovery that it applied or stopped.
+// ByTOTP calls Service.ByTOTP and records any recovery that the sign-in applied or stopped.
 func (d Audited) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	return d.recovering(ctx)(d.Service.ByTOTP(ctx, b, s, digits))
 }
 
 // ByRecoveryCode calls Service.ByRecoveryCode and writes the audit rows. The use of a recovery code indicates a lost or
-// stolen factor, which owners must be able to see.
+// stolen factor, which the organisation's owners must be able to see.
 func (d Audited) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (SignedIn, error) {
 	return d.recovering(ctx)(d.entered(ctx, s, "account.recovery_code_used")(d.Service.ByRecoveryCode(ctx, b, s, typed)))
 }
@@ -107,7 +107,7 @@ func (d Audited) SignOutEverywhere(ctx context.Context, s account.Session) error
 	return d.record(ctx, s.AccountID, "account.signed_out_everywhere")
 }
 
-// recovering returns a function that records a recovery which a sign-in has applied or stopped, and returns its
+// recovering returns a function that records a recovery that a sign-in applied or stopped. The function returns its
 // arguments.
 func (d Audited) recovering(ctx context.Context) func(SignedIn, error) (SignedIn, error) {
 	return func(e SignedIn, err error) (SignedIn, error) {
@@ -129,7 +129,7 @@ func (d Audited) entered(
 	}
 }
 
-// record writes the audit row of a completed change in each of the account's organisations. An account without
+// record writes an audit row for a completed change in each of the account's organisations. An account without
 // memberships gets no row.
 func (d Audited) record(ctx context.Context, accountID, action string) error {
 	all, err := d.deps.Accounts.Memberships(ctx, accountID)

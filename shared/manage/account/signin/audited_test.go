@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// auditRows records the rows written to an audit log.
+// auditRows records the rows that are written to an audit log.
 type auditRows struct{ rows []string }
 
 // Append implements signin.Log.
@@ -30,7 +30,8 @@ func (memberOf) Memberships(_ context.Context, accountID string) ([]account.Memb
 	return []account.Membership{{OrgID: "alder", AccountID: accountID}, {OrgID: "birch", AccountID: accountID}}, nil
 }
 
-// TestAuditedRecordsChangeInEachOrganisation checks that a completed change is recorded, and that a failed one is not.
+// TestAuditedRecordsChangeInEachOrganisation checks that a completed change is recorded, and that a failed change is
+// not recorded.
 func TestAuditedRecordsChangeInEachOrganisation(t *testing.T) {
 	t.Parallel()
 	h, log := newHouse(t), &auditRows{}

@@ -20,14 +20,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ceremonyLife is the time that a browser has to respond to a passkey challenge.
+// ceremonyLife is how long a browser has to respond to a passkey challenge.
 const ceremonyLife = 5 * time.Minute
 
-// codesFor returns the scope of sign-in codes, which separates them from all other codes.
+// codesFor returns the scope of sign-in codes, which separates sign-in codes from all other codes.
 func codesFor() org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: "signin"} }
 
-// SendCode sends a sign-in code by email. Its response and the work done are the same whether or not the address has an
-// account.
+// SendCode sends a sign-in code by email. SendCode responds in the same way and does the same work whether or not the
+// address has an account.
 func (d CodeSignIn) SendCode(ctx context.Context, email string, b Browser) (verification.Sent, error) {
 	to, err := corporate(email)
 	if err != nil {
@@ -51,7 +51,8 @@ func (d CodeSignIn) SendCode(ctx context.Context, email string, b Browser) (veri
 	})
 }
 
-// ByCode signs in a user who has entered the code sent to an email address. It creates the account if there is none.
+// ByCode signs in a user who has entered the code sent to an email address. It creates an account if the address has no
+// account yet.
 func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits string) (SignedIn, error) {
 	at, err := corporate(email)
 	if err != nil {
@@ -73,7 +74,7 @@ func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits str
 	return entered, err
 }
 
-// proveAddress returns nil if the code entered is the one sent to the address.
+// proveAddress returns nil if the entered code matches the code sent to the address.
 func (d codeProof) proveAddress(ctx context.Context, scope org.Tenant, at verification.Address, id,
 	digits string,
 ) error {
@@ -84,8 +85,8 @@ func (d codeProof) proveAddress(ctx context.Context, scope org.Tenant, at verifi
 	return d.proofs.Check(ctx, scope, verified.Token, at)
 }
 
-// accountAt returns the account of a proven email address, creating it if necessary. If two calls create it
-// concurrently, one succeeds and both return its account.
+// accountAt returns the account of a proven email address, creating the account if necessary. If two calls create the
+// account concurrently, one call succeeds and both return its account.
 func (d CodeSignIn) accountAt(ctx context.Context, at verification.Address) (account.Account, error) {
 	var a account.Account
 	err := retry.OnConflict(ctx, retry.Tries, func() error {
@@ -114,8 +115,8 @@ func (d CodeSignIn) accountAt(ctx context.Context, at verification.Address) (acc
 	return a, err
 }
 
-// AskPasskey begins a sign-in, or the proof of a second factor, with a passkey. The browser lets the user choose the
-// passkey, so the challenge reveals no account.
+// AskPasskey begins a sign-in with a passkey, or the proof of a second factor with a passkey. The browser lets the user
+// choose the passkey, so the challenge reveals no account.
 func (d PasskeyFactor) AskPasskey(ctx context.Context) (account.Begun, error) {
 	begun, err := d.party.Ask()
 	if err != nil {
@@ -141,7 +142,7 @@ func (d PasskeyFactor) take(ctx context.Context, claim account.Claim, accountID 
 	return c, refused(err, "This step has expired or is already complete. Start again.")
 }
 
-// ByPasskey signs in the owner of a passkey. A passkey proves both factors, possession and identity.
+// ByPasskey signs in the owner of a passkey. A passkey proves both factors: possession and identity.
 func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) (SignedIn, error) {
 	claim, err := d.party.Claim(answer)
 	if err != nil {
@@ -171,8 +172,8 @@ func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) 
 	return d.enterComplete(ctx, a, b)
 }
 
-// ByTOTP proves a session's second factor, or renews the proof, with a code from the account's authenticator app. Tries
-// are counted for each account. Only a user who has proven the email address can use them up.
+// ByTOTP proves a session's second factor, or renews the proof, with a code from the account's authenticator app. The
+// limit on tries applies to each account. Only a user who has proven the email address can use up the account's tries.
 func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -192,7 +193,7 @@ func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, di
 
 const wrongCode = "This is not the code that your authenticator app shows now. Wait for the next one and try again."
 
-// triesOfTOTP returns the limit on tries of authenticator codes. At any time, three of a million codes are valid.
+// triesOfTOTP returns the limit on tries of authenticator codes. At any time, three of one million codes are valid.
 func triesOfTOTP() ratelimit.Limit {
 	return ratelimit.Limit{Name: "totp", Quota: 10, Window: time.Hour}
 }
@@ -220,13 +221,13 @@ func (d TOTPFactor) matchTOTP(ctx context.Context, a account.Account, sealed []b
 	return step, nil
 }
 
-// bindingOf returns the binding of an authenticator secret's ciphertext.
+// bindingOf returns the binding of the ciphertext of an authenticator secret.
 func bindingOf(a account.Account) string { return "account/" + a.ID + "/totp" }
 
 func challengeHash(challenge string) string { return account.Hash(secret.New(challenge)) }
 
-// corporate parses an email address that may have an account. It rejects an address at a domain open to anyone, because
-// it does not vouch for an organisation.
+// corporate parses an email address that may have an account. It rejects an address at a domain where anyone can get an
+// address, because such an address does not vouch for an organisation.
 func corporate(email string) (verification.Address, error) {
 	at, err := verification.ParseAddress(email)
 	if err != nil {

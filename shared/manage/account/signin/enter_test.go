@@ -86,8 +86,8 @@ func TestCodeAllowsFiveTriesAndIsSingleUse(t *testing.T) {
 	}
 }
 
-// TestStrangersCannotLockOwnerOut checks that strangers who request five codes an hour for an address do not affect the
-// owner's own browser.
+// TestStrangersCannotLockOwnerOut checks that the owner's own browser is not affected by strangers who request five
+// codes an hour for the owner's address.
 func TestStrangersCannotLockOwnerOut(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -20,14 +20,14 @@ const (
 	maxName     = 60 // maximum length of a passkey's name, in characters
 )
 
-// Offer holds a new authenticator secret, which is shown once.
+// Offer holds a new authenticator secret, which the dashboard shows once.
 type Offer struct {
 	Secret secret.Text // secret to type into the app
-	URI    secret.Text // URI for a QR code
+	URI    secret.Text // URI to show as a QR code
 }
 
-// OfferTOTP creates a secret for an authenticator app. It takes effect when a code has confirmed it; until then the
-// account's current authenticator remains valid.
+// OfferTOTP creates a secret for an authenticator app. The secret takes effect once a code has confirmed it. Until
+// then, the account's current authenticator remains valid.
 func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, error) {
 	key := make([]byte, totp.Size)
 	if _, err := io.ReadFull(d.random, key); err != nil {
@@ -46,8 +46,8 @@ func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, er
 	return Offer{Secret: secret.New(totp.Base32(key)), URI: secret.New(totp.URI(key, product, a.Email))}, nil
 }
 
-// ConfirmTOTP activates the offered authenticator secret with one of its codes. Other sessions end, and a new session
-// replaces the current one.
+// ConfirmTOTP activates the offered authenticator secret if digits is one of the secret's codes. Other sessions end,
+// and a new session replaces the current one.
 func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	return d.recovery.addFactor(ctx, b, s, generatorFactor(), func(a *account.Account) error {
 		if a.TOTP.Offer == nil {
@@ -75,7 +75,7 @@ func (d TOTPFactor) RemoveTOTP(ctx context.Context, b Browser, s account.Session
 	return d.enter(ctx, a, b, false)
 }
 
-// RegisterPasskey begins the registration of a new passkey for an account.
+// RegisterPasskey begins registering a new passkey for an account.
 func (d PasskeyFactor) RegisterPasskey(ctx context.Context, s account.Session) (account.Begun, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -120,8 +120,8 @@ func (d PasskeyFactor) AddPasskey(ctx context.Context, b Browser, s account.Sess
 	})
 }
 
-// addFactor adds a second factor and ends all other sessions. With an account's first second factor, it also creates
-// recovery codes in the same write.
+// addFactor adds a second factor and ends all other sessions. If this is the account's first second factor, addFactor
+// also creates recovery codes in the same write.
 func (d RecoveryCodes) addFactor(ctx context.Context, b Browser, s account.Session, f factor,
 	add func(*account.Account) error,
 ) (SignedIn, error) {

@@ -13,10 +13,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// chance matches the random parts of emails: codes and the tokens in links.
+// chance matches the random parts of emails: codes, and the tokens in links.
 var chance = regexp.MustCompile(`\b\d{6}\b|restore/[^\s"]+`)
 
-// check compares the latest email to an address with testdata.
+// check compares the latest email to an address with the file in testdata.
 func (p *post) check(t *testing.T, name, to string) {
 	t.Helper()
 	m := p.last(to)
@@ -31,7 +31,8 @@ func (p *post) check(t *testing.T, name, to string) {
 	}
 }
 
-// TestOwnerIsNotifiedOfAccountChanges checks that an account's owner is notified once of every change to the account.
+// TestOwnerIsNotifiedOfAccountChanges checks that an account's owner is notified exactly once of every change to the
+// account.
 func TestOwnerIsNotifiedOfAccountChanges(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

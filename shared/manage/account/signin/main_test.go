@@ -73,7 +73,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// enter signs a user in with a code sent by email.
+// enter signs in a user with a code sent by email.
 func (h *house) enter(email string, b signin.Browser) signin.SignedIn {
 	h.t.Helper()
 	sent, err := h.SendCode(h.t.Context(), email, b)
@@ -93,12 +93,12 @@ func (h *house) isIn(token secret.Text) bool {
 	return err == nil
 }
 
-// wait advances the clock.
+// wait advances the test's clock.
 func (h *house) wait(d time.Duration) { h.now = h.now.Add(d) }
 
 type sentMail struct{ to, subject, text, html string }
 
-// post records sent emails.
+// post records the emails that were sent.
 type post struct {
 	mu   sync.Mutex
 	sent []sentMail
@@ -117,7 +117,7 @@ func (p *post) Send(_ context.Context, to []string, subject, text, html string) 
 
 var sixDigits = regexp.MustCompile(`\b\d{6}\b`)
 
-// code returns the code in the latest email that contains one.
+// code returns the code from the latest email that contains a code.
 func (p *post) code() string {
 	for _, m := range slices.Backward(p.sent) {
 		if code := sixDigits.FindString(m.text); code != "" {

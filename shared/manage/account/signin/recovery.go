@@ -25,15 +25,16 @@ const (
 	recoveryAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 
-// triesOfRecovery returns the limit on tries of recovery codes, as triesOfTOTP does for the authenticator app.
+// triesOfRecovery returns the limit on tries of recovery codes. triesOfTOTP returns the same kind of limit for the
+// authenticator app.
 func triesOfRecovery() ratelimit.Limit {
 	return ratelimit.Limit{Name: "recovery", Quota: 10, Window: time.Hour}
 }
 
 const wrongRecoveryCode = "This recovery code is wrong or already used. Check it, or use another one."
 
-// MakeRecoveryCodes replaces an account's recovery codes and returns the new ones, which are stored only as keyed
-// hashes. It returns fault.Conflict if the account has no second factor.
+// MakeRecoveryCodes replaces an account's recovery codes and returns the new codes. Only keyed hashes of the codes are
+// stored. MakeRecoveryCodes returns fault.Conflict if the account has no second factor.
 func (d RecoveryCodes) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]secret.Text, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -54,7 +55,7 @@ func (d RecoveryCodes) MakeRecoveryCodes(ctx context.Context, s account.Session)
 }
 
 // RecoveryCodesLeft returns the number of an account's unused recovery codes. It returns zero for an account without a
-// second factor, which needs no codes.
+// second factor, because such an account needs no codes.
 func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account) (int, error) {
 	if !a.HasSecondFactor() {
 		return 0, nil
@@ -63,8 +64,9 @@ func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account)
 	return len(held.Marks), err
 }
 
-// ByRecoveryCode completes a sign-in that waits for its second factor. Each code works once, even if several requests
-// submit it concurrently. A recovery code proves nothing else: it does not renew the proof of a complete session.
+// ByRecoveryCode completes a sign-in that is waiting for its second factor. Each code works once, even if several
+// requests submit the code concurrently. A recovery code proves nothing else: it does not renew the proof of a complete
+// session.
 func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.Session,
 	typed string,
 ) (SignedIn, error) {
@@ -93,10 +95,10 @@ func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.
 }
 
 // useCode removes the recovery code to which message belongs, and returns the number of remaining codes. Concurrent use
-// of another code does not interfere.
+// of another code does not interfere with the removal.
 func (d RecoveryCodes) useCode(ctx context.Context, a account.Account, message []byte) (int, error) {
 	left := 0
-	// conflicts are bounded: each winner uses up a different code
+	// the number of conflicts is bounded, because each winner uses up a different code
 	err := retry.OnConflict(ctx, recoveryCodes, func() error {
 		held, err := d.heldCodes(ctx, a.ID)
 		if err != nil {
@@ -116,7 +118,7 @@ func (d RecoveryCodes) useCode(ctx context.Context, a account.Account, message [
 	return left, err
 }
 
-// newCodes creates recovery codes. When saved, they replace the account's current ones.
+// newCodes creates recovery codes. Saving the new codes replaces the account's current codes.
 func (d RecoveryCodes) newCodes(ctx context.Context, accountID string) ([]secret.Text, account.RecoveryCodes, error) {
 	held, err := d.heldCodes(ctx, accountID)
 	if err != nil {
@@ -144,7 +146,7 @@ func (d RecoveryCodes) heldCodes(ctx context.Context, accountID string) (account
 	return held, nil
 }
 
-// dropCodesSince removes an account's recovery codes if they were created at or after since.
+// dropCodesSince removes an account's recovery codes if the codes were created at or after since.
 func (d RecoveryCodes) dropCodesSince(ctx context.Context, accountID string, since time.Time) error {
 	held, err := d.heldCodes(ctx, accountID)
 	if err != nil || len(held.Marks) == 0 || held.MadeAt.Before(since) {
@@ -157,8 +159,8 @@ func (d RecoveryCodes) dropCodesSince(ctx context.Context, accountID string, sin
 	return nil
 }
 
-// codeMessage returns the text from which a recovery code's keyed hash is computed. A typed code may differ in grouping
-// and case, and may contain letters that look like digits.
+// codeMessage returns the text from which a recovery code's keyed hash is computed. A code as typed may differ in
+// grouping and case, and may contain letters that look like digits.
 func codeMessage(accountID, typed string) []byte {
 	letters := strings.NewReplacer("-", "", "O", "0", "I", "1", "L",
 		"1").Replace(strings.ToUpper(strings.Join(strings.Fields(typed), "")))

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// locked adds an authenticator app to an account. It returns the account's recovery codes and a session that waits for
-// the second factor.
+// locked adds an authenticator app to an account. It returns the account's recovery codes and a session that is waiting
+// for the second factor.
 func (h *house) locked(email string) (codes []secret.Text, pending signin.SignedIn) {
 	h.t.Helper()
 	_, with := h.generator(h.enter(email, signin.Browser{}))
@@ -132,8 +132,8 @@ func TestRecoveryCodeTriesAreLimited(t *testing.T) {
 	}
 }
 
-// TestRecoveryCodeOnlyCompletesSignInOfItsAccount checks that a recovery code replaces the second factor of its account
-// and nothing else.
+// TestRecoveryCodeOnlyCompletesSignInOfItsAccount checks that a recovery code replaces only its own account's second
+// factor.
 func TestRecoveryCodeOnlyCompletesSignInOfItsAccount(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -15,8 +15,8 @@ import (
 
 const victim = "victim@cedar.example"
 
-// TestRequestAddressChangeIsLimitedAcrossAccounts checks the limits across all accounts. They are the only limits on
-// codes for new addresses, which are stored separately for each account.
+// TestRequestAddressChangeIsLimitedAcrossAccounts checks the limits across all accounts. These are the only limits on
+// codes for new addresses, because such codes are stored separately for each account.
 func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -46,7 +46,7 @@ func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 }
 
 // TestSecurityMailIsLimitedByMailbox checks that a sign-in works even if its owner can't be sent another notification.
-// A change of address does not, because the former address must be notified.
+// A change of address fails in that case, because the former address must be notified.
 func TestSecurityMailIsLimitedByMailbox(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -21,7 +21,7 @@ type Service struct {
 	Addresses
 }
 
-// New returns a Service.
+// New returns a Service with the given dependencies.
 func New(d Deps) Service {
 	in := entrance{
 		post:     post{mailer: d.Mailer, limits: d.Limits, dashboard: d.Dashboard, now: d.Now},
@@ -39,7 +39,7 @@ func New(d Deps) Service {
 	}
 }
 
-// post sends email to the addresses of accounts.
+// post sends emails to the addresses of accounts.
 type post struct {
 	mailer    verification.Mailer
 	limits    maillimit.Limiter
@@ -47,7 +47,7 @@ type post struct {
 	now       func() time.Time
 }
 
-// entrance starts sessions, and makes the account changes that end all other sessions.
+// entrance starts sessions, and makes those account changes that end all other sessions.
 type entrance struct {
 	post
 
@@ -56,14 +56,14 @@ type entrance struct {
 	random   io.Reader
 }
 
-// codeProof sends codes to email addresses and checks them.
+// codeProof sends codes to email addresses and checks the codes that users enter.
 type codeProof struct {
 	codes   verification.Sender
 	checker verification.Checker
 	proofs  verification.Proofs
 }
 
-// AccountSessions reads a session's account, and ends sessions.
+// AccountSessions reads the account of a session, and ends sessions.
 type AccountSessions struct{ entrance }
 
 // CodeSignIn signs users in with codes sent to their email addresses.
@@ -71,7 +71,7 @@ type CodeSignIn struct {
 	entrance
 	codeProof
 
-	newID ids.Source // generates account IDs
+	newID ids.Source // generator of account IDs
 }
 
 // PasskeyFactor signs users in with passkeys, and adds and removes passkeys.
@@ -82,7 +82,7 @@ type PasskeyFactor struct {
 	recovery RecoveryCodes
 }
 
-// TOTPFactor verifies second factors from an authenticator app, and adds and removes authenticators.
+// TOTPFactor verifies second factors with an authenticator app, and adds and removes authenticator apps.
 type TOTPFactor struct {
 	entrance
 
@@ -91,7 +91,8 @@ type TOTPFactor struct {
 	recovery RecoveryCodes
 }
 
-// RecoveryCodes creates recovery codes along with an account's first second factor, and signs users in with them.
+// RecoveryCodes creates recovery codes along with an account's first second factor, and signs users in with recovery
+// codes.
 type RecoveryCodes struct {
 	entrance
 

@@ -1,6 +1,6 @@
 // Package signin implements signing in to the dashboard and maintaining the account: codes sent by email, passkeys,
-// authenticator apps, sessions, and changes of address (docs/adr/0036-the-dashboard.md). It does not depend on HTTP,
-// AWS or the store.
+// authenticator apps, sessions, and changes of email address (docs/adr/0036-the-dashboard.md). It does not depend on
+// HTTP, AWS or the store.
 package signin
 
 import (
@@ -23,13 +23,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// product is the issuer's name in emails and authenticator apps.
+// product is the name of the issuer in emails and authenticator apps.
 const product = "Recordbridge"
 
 // SecretPurpose is the purpose in the encryption context of sealed authenticator secrets (kms.Sealer).
 const SecretPurpose = "account"
 
-// Deps holds the dependencies of signing in. Every field is required except Mailer.
+// Deps holds the dependencies that signing in requires. Every field is required except Mailer.
 type Deps struct {
 	Accounts  Accounts
 	Sessions  Sessions
@@ -51,29 +51,32 @@ type Deps struct {
 // Accounts stores accounts (store.Accounts).
 type Accounts interface {
 	account.Rows
-	// AccountAt returns the account to which an email address belongs. It returns fault.NotFound if there is none.
+	// AccountAt returns the account to which an email address belongs. It returns fault.NotFound if the address has no
+	// account.
 	AccountAt(ctx context.Context, address string) (account.AddressOwner, error)
-	// CreateAccount stores an account at its email address. It returns fault.Conflict if the address already has one.
+	// CreateAccount stores an account at its email address. It returns fault.Conflict if the address already has an
+	// account.
 	CreateAccount(ctx context.Context, a account.Account) error
-	// SaveAccount stores an account, except for its email address. It returns fault.Conflict if the account changed since
-	// it was read.
+	// SaveAccount stores an account without changing its email address. It returns fault.Conflict if the account
+	// changed since it was read.
 	SaveAccount(ctx context.Context, a account.Account) error
-	// MoveAccount is like SaveAccount, but also changes the email address and reserves the former one for the account. It
-	// also returns fault.Conflict if the new address has an account.
+	// MoveAccount is like SaveAccount, but also changes the email address and reserves the former address for the
+	// account. MoveAccount also returns fault.Conflict if the new address has an account.
 	MoveAccount(ctx context.Context, a account.Account) error
-	// MoveAccountBack restores an account's former email address and frees the other address, left. It returns
+	// MoveAccountBack restores an account's former email address and frees the address in left. It returns
 	// fault.Conflict if the account or an address changed since it was read.
 	MoveAccountBack(ctx context.Context, a account.Account, left string) error
-	// RecoveryCodes reads an account's recovery codes. It returns fault.NotFound if there are none. SaveRecoveryCodes
-	// stores them, and returns fault.Conflict if they changed since they were read.
+	// RecoveryCodes reads an account's recovery codes. It returns fault.NotFound if the account has no codes.
+	// SaveRecoveryCodes stores an account's recovery codes. It returns fault.Conflict if the codes changed since they
+	// were read.
 	RecoveryCodes(ctx context.Context, accountID string) (account.RecoveryCodes, error)
 	SaveRecoveryCodes(ctx context.Context, accountID string, codes account.RecoveryCodes) error
-	// SaveFirstFactor saves an account and its recovery codes in one write. It returns fault.Conflict if either changed
-	// since it was read.
+	// SaveFirstFactor saves an account and its recovery codes in one write. It returns fault.Conflict if the account or
+	// the codes changed since they were read.
 	SaveFirstFactor(ctx context.Context, a account.Account, codes account.RecoveryCodes) error
 	account.RecoveryRows
-	// SaveRecovered saves an account and its recovery in one write. It returns fault.Conflict if either changed since it
-	// was read.
+	// SaveRecovered saves an account and its recovery in one write. It returns fault.Conflict if the account or the
+	// recovery changed since they were read.
 	SaveRecovered(ctx context.Context, a account.Account, r account.Recovery) error
 	// Memberships returns an account's memberships.
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
@@ -81,15 +84,16 @@ type Accounts interface {
 
 // Sessions stores sessions, devices and ceremonies (store.Flow).
 type Sessions interface {
-	// StartSession stores a session. If replaced is not empty, it removes the session with that hash.
+	// StartSession stores a session. If replaced is not empty, StartSession also removes the session whose hash is
+	// replaced.
 	StartSession(ctx context.Context, started account.Session, replaced string) error
-	// EndSession removes a session if it exists.
+	// EndSession removes a session if the session exists.
 	EndSession(ctx context.Context, hash string) error
 	// RememberDevice remembers a browser for an email address. IsDevice reports whether a browser is remembered.
 	RememberDevice(ctx context.Context, hash string, until time.Time) error
 	IsDevice(ctx context.Context, hash string, now time.Time) (bool, error)
-	// BeginCeremony stores a ceremony under its challenge's hash. TakeCeremony removes and returns a ceremony, and returns
-	// fault.NotFound if there is none.
+	// BeginCeremony stores a ceremony under its challenge's hash. TakeCeremony removes and returns a ceremony. It
+	// returns fault.NotFound if the ceremony does not exist.
 	BeginCeremony(ctx context.Context, hash string, c account.Ceremony) error
 	TakeCeremony(ctx context.Context, hash string, now time.Time) (account.Ceremony, error)
 }
@@ -114,25 +118,27 @@ type Passkeys interface {
 	Prove(a account.Account, state, answer []byte) (account.Passkey, error)
 }
 
-// Browser holds the existing state of a browser in which a user signs in.
+// Browser holds the existing state of the browser in which a user signs in.
 type Browser struct {
 	Session secret.Text // token of the complete or pending session to end; empty if there is none
 	Device  secret.Text // device token; empty if the browser is new
-	Network string      // the browser's network, for limiting codes
+	Network string      // browser's network, used to limit codes
 }
 
-// SignedIn holds a new session's tokens. They may be sent only in the browser's cookies.
+// SignedIn holds the tokens of a new session. The tokens may be sent only in the browser's cookies.
 type SignedIn struct {
 	Token   secret.Text
 	Device  secret.Text
 	Session account.Session
-	// Recovery is the sign-in's effect on an operator's recovery of the account: Recovered, Stopped or "".
+	// Recovery is the sign-in's effect on an operator's recovery of the account: Recovered, Stopped or "" for no
+	// effect.
 	Recovery string
-	// RecoveryCodes holds the codes created with the account's first second factor. They are shown once.
+	// RecoveryCodes holds the codes created with the account's first second factor. The dashboard shows these codes
+	// once.
 	RecoveryCodes []secret.Text
 }
 
-// DeviceLife is the period for which a browser is remembered.
+// DeviceLife is how long a browser is remembered.
 const DeviceLife = 180 * 24 * time.Hour
 
 // SignOut ends one session of an account.
@@ -167,7 +173,8 @@ func (d AccountSessions) Account(ctx context.Context,
 	return a, all, nil
 }
 
-// enter starts a session. If the account is used for the first time in this browser, enter notifies its owner.
+// enter starts a session. If the account is used for the first time in this browser, enter notifies the account's
+// owner.
 func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pending bool) (SignedIn, error) {
 	token, err := account.NewToken(d.random)
 	if err != nil {
@@ -193,8 +200,8 @@ func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pendi
 	return entered, err
 }
 
-// know remembers a browser. A device's token works for the email addresses with which it was used, and is bound to each
-// of them.
+// know remembers a browser. A device's token works for the email addresses with which the token was used, and is bound
+// to each of these addresses.
 func (d entrance) know(ctx context.Context, a account.Account, device secret.Text) (secret.Text, error) {
 	now, known := d.now(), false
 	var err error
@@ -214,7 +221,7 @@ func (d entrance) know(ctx context.Context, a account.Account, device secret.Tex
 	return device, nil
 }
 
-// tell sends a non-essential email. A failure to send it is logged and has no other effect.
+// tell sends a non-essential email. If the email cannot be sent, tell only logs the failure.
 func (d post) tell(ctx context.Context, address string, l mailtext.Message) {
 	if err := d.mail(ctx, address, l); err != nil {
 		logx.Add(ctx, slog.Bool("mail_failed", true))
@@ -246,8 +253,8 @@ func deviceHash(device secret.Text, address string) string {
 	return account.Hash(secret.New(device.Reveal() + "\x00" + account.Fold(address)))
 }
 
-// change modifies an account and ends its sessions, so that every user of it must prove the factors that are now
-// required.
+// change modifies an account and ends the account's sessions, so that every user of the account must prove the factors
+// that are now required.
 func (d entrance) change(ctx context.Context, id string, change func(*account.Account) error) (account.Account, error) {
 	a, err := d.accounts.Account(ctx, id)
 	if err != nil {
@@ -263,8 +270,8 @@ func (d entrance) change(ctx context.Context, id string, change func(*account.Ac
 	return a, nil
 }
 
-// refused returns a client error with the public text if err means that a row was missing or had changed. Otherwise it
-// returns err.
+// refused returns a client error with the given public text if err means that a row was missing or had changed.
+// Otherwise it returns err.
 func refused(err error, public string) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
 		return fault.BadRequest(public).Because(err)

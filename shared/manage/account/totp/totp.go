@@ -1,5 +1,5 @@
-// Package totp implements the six-digit, SHA-1 codes of authenticator apps, which change every 30 seconds (RFC 6238).
-// It stores nothing; its caller remembers the step of the last accepted code.
+// Package totp implements the six-digit, SHA-1 codes of authenticator apps (RFC 6238). The codes change every 30
+// seconds. The package stores nothing; its caller remembers the time step of the last accepted code.
 package totp
 
 import (
@@ -17,13 +17,13 @@ import (
 const (
 	step   = 30 * time.Second
 	digits = 1_000_000
-	// skew is the number of steps by which an authenticator's clock may be ahead or behind (RFC 6238 section 5.2).
+	// skew is the number of time steps by which an authenticator's clock may be ahead or behind (RFC 6238 section 5.2).
 	skew = 1
-	// Size is the size of a secret in bytes, as RFC 4226 section 4 recommends.
+	// Size is a secret's size in bytes, as recommended by RFC 4226 section 4.
 	Size = 20
 )
 
-// Code returns the code of a time step.
+// Code returns the code for a time step.
 func Code(secret []byte, number int64) string {
 	var message [8]byte
 	binary.BigEndian.PutUint64(message[:], uint64(number)) //nolint:gosec // G115: steps since 1970 are positive
@@ -37,8 +37,8 @@ func Code(secret []byte, number int64) string {
 // Step returns the time step that contains a time.
 func Step(at time.Time) int64 { return at.Unix() / int64(step/time.Second) }
 
-// Match returns the step later than after whose code was typed. ok is false if there is none. Checking takes the same
-// time for every step.
+// Match returns the time step whose code was typed, considering only steps later than after. ok is false if no step
+// matches. Checking takes the same time for every step.
 func Match(secret []byte, typed string, now time.Time, after int64) (found int64, ok bool) {
 	for number := Step(now) - skew; number <= Step(now)+skew; number++ {
 		right := subtle.ConstantTimeCompare([]byte(Code(secret, number)), []byte(typed)) == 1

@@ -7,7 +7,8 @@ import (
 	"recordbridge/shared/manage/account/totp"
 )
 
-// TestCodeMatchesRFC6238Vectors uses the vectors of RFC 6238 appendix B for SHA-1, shortened from eight digits to six.
+// TestCodeMatchesRFC6238Vectors uses the SHA-1 test vectors from RFC 6238 appendix B, shortened from eight digits to
+// six.
 func TestCodeMatchesRFC6238Vectors(t *testing.T) {
 	t.Parallel()
 	secret := []byte("12345678901234567890")

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// maxClockSkew is the tolerated difference between the clocks of client and server.
+	// maxClockSkew is the tolerated difference between the client's and the server's clocks.
 	maxClockSkew = time.Minute
 	// longestMetadata is the maximum lifetime of signed metadata: one year, including leap years.
 	longestMetadata = 366 * 24 * time.Hour
-	// maxWords is the maximum number of list items that are read.
+	// maxWords is the maximum number of list items that the client reads.
 	maxWords = 500
 )
 
@@ -35,7 +35,7 @@ const (
 	errMetadata  = flaw("metadata")           // violates the guide, for example by lacking a signature
 	errClaims    = flaw("metadata_claims")    // signed for another server, or not currently valid
 	errEndpoints = flaw("metadata_endpoints") // an endpoint's origin is not allowed
-	// The server lacks a required capability or requires an unsupported one.
+	// The server lacks a required capability or requires an unsupported capability.
 	errUnable = flaw("unsupported")
 )
 
@@ -50,7 +50,7 @@ type Server struct {
 	Until        time.Time // expiry of the metadata
 }
 
-// metadata is the document at .well-known/udap. Its unsigned copies of the endpoints are ignored.
+// metadata is the document at .well-known/udap. The client ignores its unsigned copies of the endpoints.
 type metadata struct {
 	Versions       []string `json:"udap_versions_supported"`
 	Profiles       []string `json:"udap_profiles_supported"`
@@ -145,8 +145,8 @@ func (c Client) check(signed claims, base string, origins []string) error {
 	return nil
 }
 
-// isSupported reports whether the server supports the capabilities that this client uses. An empty list means that a
-// capability is not supported (the guide, "Required UDAP Metadata").
+// isSupported reports whether the server supports the capabilities that this client uses. An empty list means that the
+// server does not support a capability (the guide, "Required UDAP Metadata").
 func (c Client) isSupported(m metadata) bool {
 	profiles := slices.Contains(m.Profiles, "udap_dcr") && slices.Contains(m.Profiles, "udap_authn") &&
 		slices.Contains(m.Profiles, "udap_authz")
@@ -160,7 +160,7 @@ func Origin(address string) (text string, ok bool) {
 	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.Fragment != "" || parsed.Opaque != "" {
 		return "", false
 	}
-	if parsed.Scheme != "https" && parsed.Scheme != "http" { // safehttp allows http for configured ranges only
+	if parsed.Scheme != "https" && parsed.Scheme != "http" { // safehttp allows http only for configured ranges
 		return "", false
 	}
 	port := map[string]string{"http": ":80", "https": ":443"}[parsed.Scheme]

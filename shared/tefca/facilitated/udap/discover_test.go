@@ -69,8 +69,8 @@ func TestDiscoverAcceptsTrustedMetadata(t *testing.T) {
 	}
 }
 
-// TestDiscoverRejectsForgedMetadata uses metadata that a client would accept if it lacked the one check that the case
-// names.
+// TestDiscoverRejectsForgedMetadata uses metadata that a client would accept if the client lacked the check that the
+// case names.
 func TestDiscoverRejectsForgedMetadata(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// life is the lifetime of the client's JWTs. It is one minute below the guide's maximum of five, to allow for clock
-// differences.
+// life is the lifetime of the client's JWTs. It is one minute below the guide's maximum of five minutes, to allow for
+// clock differences.
 const life = 4 * time.Minute
 
 // maxClientID is the maximum length of a client ID in bytes.
@@ -21,7 +21,7 @@ const maxClientID = 512
 // Application describes the service for client registration.
 type Application struct {
 	Name     string
-	Contacts []string // URIs, including a mailto
+	Contacts []string // URIs, including a mailto URI
 	Scope    string   // all scopes that will ever be requested
 }
 
@@ -41,7 +41,7 @@ type statement struct {
 }
 
 // Register registers the service at a server and returns its client ID. Repeating the registration returns the same ID
-// or one that replaces it (the guide, "Modifying and Cancelling Registrations").
+// or an ID that replaces it (the guide, "Modifying and Cancelling Registrations").
 func (c Client) Register(ctx context.Context, server Server, us Application) (clientID string, err error) {
 	clientID, err = c.register(ctx, server, us)
 	return clientID, at(fault.StepToken, server.Registration, err)
@@ -81,7 +81,7 @@ func (c Client) register(ctx context.Context, server Server, us Application) (st
 	return registered.ClientID, nil
 }
 
-// visible reports whether text consists of visible ASCII characters, at least one and at most most.
+// visible reports whether text consists of one to most visible ASCII characters.
 func visible(text string, most int) bool {
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {

@@ -15,8 +15,8 @@ import (
 
 const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-	// defaultLife is the lifetime of an access token if the server states none. The second value is the maximum that the
-	// guide allows.
+	// defaultLife is the lifetime of an access token if the server states no lifetime. The second value is the maximum
+	// that the guide allows.
 	defaultLife = 5 * time.Minute
 	maxLife     = time.Hour
 	maxToken    = 64 << 10
@@ -26,9 +26,9 @@ const (
 // Granted holds the values that a token endpoint granted.
 type Granted struct {
 	Access  secret.Text
-	Scope   string        // the requested scope if the response states none
+	Scope   string        // requested scope if the response states no scope
 	Patient string        // FHIR ID of the patient named in the response; may be empty
-	Life    time.Duration // lifetime of the token, at most an hour
+	Life    time.Duration // lifetime of the token, at most one hour
 }
 
 // assertion is a JWT that proves the client's identity and states the purpose of the request (the guide, "Constructing

@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	// maxChain is the maximum number of certificates in a header, and maxCertificate is the maximum size of each in bytes.
+	// maxChain is the maximum number of certificates in a header, and maxCertificate is the maximum size of each
+	// certificate in bytes.
 	maxChain       = 5
 	maxCertificate = 8 << 10
-	// maxJWT is the maximum length of a JWT in bytes. Certificates in its header are base64-encoded twice.
+	// maxJWT is the maximum length of a JWT in bytes. Certificates in the JWT's header are base64-encoded twice.
 	maxJWT = 2 * maxChain * maxCertificate
 )
 
@@ -26,15 +27,15 @@ func verifier() jws.Verifier {
 
 // Flaws of a JWT.
 const (
-	errJWT       = flaw("jwt")                 // not signed with its certificate's key by RS256 or ES256
+	errJWT       = flaw("jwt")                 // not signed with the certificate's key by RS256 or ES256
 	errChain     = flaw("certificate_chain")   // x5c does not contain exactly one certificate chain
 	errUntrusted = flaw("certificate_trust")   // the certificate is not trusted or not currently valid
 	errHolder    = flaw("certificate_subject") // the certificate was issued to another holder
 )
 
 // verify returns the payload of a JWT. The JWT must be signed with the key of a certificate that was issued by the
-// trust community and names holder. No other key is used: jwk, jku and kid are ignored, and the accepted algorithms are
-// fixed here (RFC 8725 sections 3.1 and 3.10).
+// trust community and names holder. verify uses no other key: it ignores jwk, jku and kid, and the accepted algorithms
+// are fixed here (RFC 8725 sections 3.1 and 3.10).
 func (c Client) verify(token, holder string) (payload []byte, err error) {
 	signed, err := verifier().Parse(secret.New(token))
 	if err != nil {
@@ -65,8 +66,8 @@ func (c Client) verify(token, holder string) (payload []byte, err error) {
 	return payload, nil
 }
 
-// parseChain parses the x5c header of a compact JWS (RFC 7515 section 4.1.6). It must contain a single chain, leaf
-// first, because other software might interpret anything else differently.
+// parseChain parses the x5c header of a compact JWS (RFC 7515 section 4.1.6). The header must contain a single chain,
+// leaf first, because other software might interpret anything else differently.
 func parseChain(token string) ([]*x509.Certificate, error) {
 	encoded, _, _ := strings.Cut(token, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(encoded)
@@ -94,7 +95,7 @@ func parseChain(token string) ([]*x509.Certificate, error) {
 	return chain, nil
 }
 
-// inOrder reports whether each certificate is signed by the next.
+// inOrder reports whether each certificate is signed by the next certificate in the chain.
 func inOrder(chain []*x509.Certificate) bool {
 	for i := 1; i < len(chain); i++ {
 		if chain[i-1].CheckSignatureFrom(chain[i]) != nil {

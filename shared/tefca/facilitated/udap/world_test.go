@@ -35,8 +35,8 @@ const (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// keys returns keys that are generated only once: an RSA key for the server, one for another party, and one that is too
-// short.
+// keys returns keys that are generated only once: an RSA key for the server, a key for another party, and a key that is
+// too short.
 var keys = sync.OnceValue(func() (made struct{ server, other, short *rsa.PrivateKey }) {
 	made.server, _ = rsa.GenerateKey(rand.Reader, 2048)
 	made.other, _ = rsa.GenerateKey(rand.Reader, 2048)
@@ -177,7 +177,7 @@ func (a *answers) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader([]byte(a.body)))}, nil
 }
 
-// client returns a client that trusts anchor and has a certificate issued by it.
+// client returns a client that trusts anchor and has a certificate issued by anchor.
 func client(t *testing.T, anchor holder, doer udap.Doer) udap.Client {
 	t.Helper()
 	key := curve(t, elliptic.P256())

@@ -1,7 +1,7 @@
 // Package oidc implements an OpenID Connect relying party. A RelyingParty discovers an identity provider's metadata,
-// builds the URL that a patient is redirected to, and exchanges the returned code for a verified identity. It decides
-// which data is sent to which endpoint; package identity decides which responses are trusted. It stores nothing, and
-// its only retry is to fetch keys again if a token refers to an unknown key.
+// builds the URL to which a patient is redirected, and exchanges the returned code for a verified identity. It decides
+// which data is sent to which endpoint; package identity decides which responses are trusted. A RelyingParty stores
+// nothing, and its only retry is to fetch keys again if a token refers to an unknown key.
 package oidc
 
 import (
@@ -25,14 +25,14 @@ import (
 )
 
 const (
-	// answerTime is the time that a provider has for each response.
+	// answerTime is how long a provider has to send each response.
 	answerTime = 10 * time.Second
 	// maxAnswer is the maximum size of a response in bytes.
 	maxAnswer = 256 << 10
 )
 
-// Doer sends a request and returns the response, whatever its status. It must not follow redirects. In production it is
-// *safehttp.Client.
+// Doer sends a request and returns the response, whatever its status. It must not follow redirects. In production, the
+// Doer is a *safehttp.Client.
 type Doer interface {
 	Do(request *http.Request) (*http.Response, error)
 }
@@ -57,9 +57,9 @@ func NewRelyingParty(doer Doer, clients Clients, now func() time.Time) RelyingPa
 	return RelyingParty{doer: doer, clients: clients, now: now, memory: newMemory(now)}
 }
 
-// Begin returns the provider's URL to redirect the browser to, and the data to store until the browser returns. If the
-// provider supports pushed requests (RFC 9126), the URL reveals no details of the request. It returns errors from
-// package identity.
+// Begin returns the provider's URL to which the browser is redirected, and the data to store until the browser returns.
+// If the provider supports pushed requests (RFC 9126), the URL reveals no details of the request. Begin returns errors
+// from package identity.
 func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 	request identity.Request,
 ) (string, identity.Authority, error) {
@@ -100,8 +100,9 @@ func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 	return address.String(), pinned, nil
 }
 
-// Exchange exchanges a return for the person's identity. The code is sent to the token endpoint that was pinned when
-// the browser was redirected, and is used up even if the exchange fails. It returns errors from package identity.
+// Exchange exchanges a return for the person's identity. It sends the code to the token endpoint that was pinned when
+// the browser was redirected, and the code is used up even if the exchange fails. Exchange returns errors from package
+// identity.
 func (p RelyingParty) Exchange(
 	ctx context.Context, pinned identity.Authority, back identity.Return,
 ) (tefca.Assertion, error) {
@@ -155,8 +156,8 @@ func (p RelyingParty) assert(ctx context.Context, pinned identity.Authority, tex
 	return pinned.Assert(token, keys, nonceHash, p.now())
 }
 
-// answer is a JSON object from a provider. Members are parsed individually, so that one of an unexpected type does not
-// affect the others.
+// answer is a JSON object from a provider. Members are parsed individually, so that a member of an unexpected type does
+// not affect the others.
 type answer map[string]json.RawMessage
 
 // text returns a string member, or "" if it is missing or not a string.
@@ -183,7 +184,7 @@ func (a answer) is(name string) bool { return string(a[name]) == "true" }
 var errAnswer = errors.New("oidc: unreadable response")
 
 // statusError is the error for a response with an error status. It retains nothing else from the response, because the
-// text may name the patient.
+// response's text may name the patient.
 type statusError int
 
 // Error implements error.
@@ -192,8 +193,8 @@ func (s statusError) Error() string { return fmt.Sprintf("oidc: answered with st
 // Failure returns the class and status for a log line (fault.Spot).
 func (s statusError) Failure() (class string, status int) { return "status", int(s) }
 
-// post sends a form with client authentication and reads the response. It does not follow redirects, because they would
-// disclose codes and credentials.
+// post sends a form with client authentication and reads the response. It does not follow redirects, because redirects
+// would disclose codes and credentials.
 func (p RelyingParty) post(
 	ctx context.Context, pinned identity.Authority, address string, form url.Values,
 ) (answer, error) {

@@ -30,8 +30,8 @@ type provider struct {
 	mu        sync.Mutex
 	at        time.Time
 	discovery object
-	status    map[string]int    // by path; defaults to 200
-	body      map[string]string // by path; replaces the default response
+	status    map[string]int    // status by path; defaults to 200
+	body      map[string]string // body by path; replaces the default response
 	keys      []jose.JSONWebKey
 	asked     []string // method and path of each request
 	forms     map[string]url.Values
@@ -99,7 +99,7 @@ func (p *provider) Do(request *http.Request) (*http.Response, error) {
 func (p *provider) Authenticate(_ context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
 	header http.Header,
 ) error {
-	form.Del("client_id") // as HTTP Basic authentication does
+	form.Del("client_id") // HTTP Basic authentication also omits client_id
 	form.Set("client_assertion", fmt.Sprintf("%s of %s for %s at %s, %v", use.AuthID, use.ClientID, use.TokenEndpoint,
 		use.Address, tenant))
 	header.Set("Authorization", "Basic proof")

@@ -26,7 +26,7 @@ type Document struct {
 	Patient  Patient
 	Facility Facility
 	Author   Clinician
-	Visit    Visit // the visit that the document is about
+	Visit    Visit // the visit that the document describes
 
 	Problems      []Problem
 	Allergies     []Allergy
@@ -40,7 +40,7 @@ type Document struct {
 	Note          Note
 }
 
-// Patient is the patient that a document is about.
+// Patient is the patient whom a document describes.
 type Patient struct {
 	IDs           []ID // IDs at the facility
 	Given, Family string
@@ -111,8 +111,8 @@ func Write(d Document) []byte {
 	return out.Bytes()
 }
 
-// summary returns the sections of a Continuity of Care Document: those that it must contain, even if empty, and those
-// that US Core requires.
+// summary returns the sections of a Continuity of Care Document: the sections that every such document must contain,
+// even if empty, and the sections that US Core requires.
 func (d Document) summary() []section {
 	sections := []section{
 		d.allergies(), d.medications(), d.problems(), d.procedures(), d.results(), d.vitals(),

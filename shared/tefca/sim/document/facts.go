@@ -21,7 +21,7 @@ type Code struct{ System, Code, Name string }
 type ID struct{ Root, Extension string }
 
 // Dates are formatted as YYYY-MM-DD. Times are formatted as YYYYMMDDhhmm with an offset (+hhmm), in the sender's local
-// time. An empty value means unknown or not yet.
+// time. An empty value means that the date or time is unknown or has not come yet.
 
 // Clinician treats the patient and writes documents.
 type Clinician struct {
@@ -44,7 +44,7 @@ type Problem struct {
 	Noted         Noted
 }
 
-// Allergy is an allergy to a substance. If Nothing is set, it states that the patient has no known allergies.
+// Allergy is an allergy to a substance. If Nothing is set, the Allergy states that the patient has no known allergies.
 type Allergy struct {
 	ID                        ID
 	Nothing                   bool
@@ -100,7 +100,7 @@ type Panel struct {
 	Noted    Noted
 }
 
-// Measured is a measured value, with its reference range if there is one.
+// Measured is a measured value, with its reference range if it has one.
 type Measured struct {
 	ID               ID
 	Code             Code

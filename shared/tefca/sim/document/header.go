@@ -114,7 +114,7 @@ func (f Facility) node(name string) node {
 // place returns the ID of the facility's building.
 func (f Facility) place() node { return ID{f.OID + ".4", "MAIN"}.node() }
 
-// assigned returns a clinician in a role at a facility. If name is empty, it includes only identifiers.
+// assigned returns a clinician in a role at a facility. If name is empty, the result includes only identifiers.
 func (c Clinician) assigned(name string, of Facility) node {
 	return el(name, nil,
 		ID{npi, c.NPI}.node(), c.Specialty.node("code"),

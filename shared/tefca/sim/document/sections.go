@@ -55,7 +55,7 @@ func prose(root, version string, code Code, text string) section {
 	return section{root: root, version: version, code: code, words: text}
 }
 
-// course returns the section about the course of a stay in hospital.
+// course returns the section about the course of a hospital stay.
 func (d Document) course() section {
 	return prose("1.3.6.1.4.1.19376.1.5.3.1.3.5", "", Code{LOINC, "8648-8", "Hospital course"}, d.Note.Words)
 }

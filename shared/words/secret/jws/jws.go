@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// FlawError is the reason for rejecting a token: a stable word that contains nothing from the token.
+// FlawError is the reason for rejecting a token: a stable word that contains no part of the token.
 type FlawError string
 
 // Reasons for rejecting a token, all of type FlawError.
@@ -23,7 +23,7 @@ const (
 	ErrEncrypted  FlawError = "encrypted" // the token is a JWE (RFC 7516)
 	ErrMalformed  FlawError = "form"
 	ErrAlgorithm  FlawError = "algorithm" // not one of the Verifier's algorithms
-	ErrCritical   FlawError = "critical"  // unsupported critical headers; none is supported (RFC 7515 section 4.1.11)
+	ErrCritical   FlawError = "critical"  // unsupported critical headers (RFC 7515 section 4.1.11); none is supported
 	ErrUnknownKey FlawError = "key"       // no key in the set has the token's key ID
 	ErrForged     FlawError = "signature"
 )
@@ -71,8 +71,8 @@ func (v Verifier) Parse(token secret.Text) (Token, error) {
 	return Token{Header: header, KeyID: keyID, text: token, algorithm: algorithm}, nil
 }
 
-// isEncoded reports whether part is canonical base64url. Decoders also accept other encodings, such as those with line
-// breaks.
+// isEncoded reports whether part is canonical base64url. Decoders also accept other encodings, such as encodings with
+// line breaks.
 func isEncoded(part string) bool {
 	raw, err := base64.RawURLEncoding.DecodeString(part)
 	return err == nil && base64.RawURLEncoding.EncodeToString(raw) == part
@@ -86,7 +86,7 @@ func object(part string) (map[string]any, bool) {
 }
 
 // Verify returns the payload of a token signed by one of keys. It tries only keys with the token's key ID, or all keys
-// if the token has none. The error is a FlawError.
+// if the token has no key ID. The error is a FlawError.
 func (t Token) Verify(keys Keys) ([]byte, error) {
 	flaw := ErrUnknownKey
 	for _, key := range keys.known {

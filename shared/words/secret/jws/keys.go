@@ -67,8 +67,8 @@ func fits(algorithm jose.SignatureAlgorithm, key crypto.PublicKey) bool {
 	return false
 }
 
-// jwk declares the members of a public key that are used (RFC 7517 section 4, RFC 7518 section 6). Other members, such
-// as certificates, are ignored, because invalid ones would make go-jose reject the key.
+// jwk declares the members of a public key that this package uses (RFC 7517 section 4, RFC 7518 section 6). Other
+// members, such as certificates, are ignored, because invalid ones would make go-jose reject the key.
 type jwk struct {
 	Type      string          `json:"kty"`
 	KeyID     string          `json:"kid"`
@@ -97,7 +97,7 @@ func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 }
 
 // padded returns a coordinate padded to its curve's full length (RFC 7518 section 6.2.1.2). Some servers omit leading
-// zeros or add an extra one.
+// zeros or add an extra zero.
 func padded(coordinate, curve string) string {
 	size := map[string]int{"P-256": 32, "P-384": 48}[curve]
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(coordinate, "="))
