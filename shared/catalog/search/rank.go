@@ -45,28 +45,36 @@ func (d Demotion) cost() float64 {
 // rank returns all brands that match a query, in no particular order.
 func (x *Index) rank(q Query) []ranked {
 	allowed := x.filter(q)
+	found := x.matches(q, allowed)
+	if q.ByLocation {
+		found = x.near(q, found, allowed)
+	}
+	if len(typedWords(q.Text)) == 0 && len(q.typed) == 0 {
+		lift(found, q.First)
+	}
+	for i := range found {
+		found[i].score = math.Round(found[i].score*1e4) / 1e4
+	}
+	return found
+}
+
+// matches returns the allowed brands that match a query's text.
+func (x *Index) matches(q Query, allowed func(uint32) bool) []ranked {
 	words := typedWords(q.Text)
-	var found []ranked
-	if len(words) == 0 {
-		found = make([]ranked, 0, x.Len())
-		for b := range x.ids.len() {
-			if allowed(b) {
-				found = append(found, ranked{brand: b, score: 0})
-			}
-		}
-	} else {
-		found = x.score(words, allowed)
+	if len(words) > 0 {
+		found := x.score(words, allowed)
 		if q.Demote != nil {
 			for i, r := range found {
 				found[i].score = max(0, r.score-q.Demote(x.ids.at(r.brand)).cost())
 			}
 		}
+		return found
 	}
-	if q.ByLocation {
-		x.nearest(found, q.ZIPs)
-	}
-	for i := range found {
-		found[i].score = math.Round(found[i].score*1e4) / 1e4
+	found := make([]ranked, 0, x.Len())
+	for b := range x.ids.len() {
+		if allowed(b) {
+			found = append(found, ranked{brand: b, score: 0})
+		}
 	}
 	return found
 }
