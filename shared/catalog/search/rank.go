@@ -110,6 +110,7 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	s := x.begin(words)
 	defer x.scratch.Put(s.scratch)
 	s.match()
+	known := s.acronym()
 	weights, sum := s.weights()
 	shares := s.share
 	best := float32(0)
@@ -137,6 +138,9 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 			score := perQuery*float64(share) + s.name(b)
 			if said != nil && x.inState.at(b).len() > 0 && !anyOf(x.inState.at(b), said) {
 				score = max(0, score-otherState)
+			}
+			if known[b] {
+				score = max(score, acronymScore)
 			}
 			found = append(found, ranked{brand: b, score: score})
 		}
