@@ -161,6 +161,7 @@ func compose(in Input) (record.Catalog, Report) {
 		carry := &carrier{c}
 		carry.carryOver(made)
 		made.showHosts()
+		made.markChoices()
 		carry.date(made)
 		return made.Catalog, c.summed(made.Catalog, build.doubted)
 	}
