@@ -11,6 +11,9 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
+// choiceSize is the length of a choice. It only has to distinguish the portals of one brand.
+const choiceSize = 8
+
 // markChoices marks the portals of a brand that patients can't tell apart. Such portals keep their IDs, because
 // connections refer to them.
 func (m *draft) markChoices() {
@@ -44,7 +47,7 @@ func (m *draft) choice(p record.Portal) string {
 	for _, id := range p.EndpointIDs {
 		domains = append(domains, domain(catalog.Host(m.Endpoints[id].FHIRBase)))
 	}
-	return ids.Derive("choice", sortName(p.Name), p.PortalWebsite, strings.Join(sorted(domains), " "))
+	return ids.Derive("choice", sortName(p.Name), p.PortalWebsite, strings.Join(sorted(domains), " "))[:choiceSize]
 }
 
 // domain returns the registrable domain of a host in catalog.Host's form, or the host itself if it has none.
