@@ -4,8 +4,6 @@ import (
 	"net"
 	"strings"
 
-	"golang.org/x/net/publicsuffix"
-
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/words/ids"
@@ -16,13 +14,14 @@ const choiceSize = 8
 
 // markChoices marks the portals of a brand that patients can't tell apart. Such portals keep their IDs, because
 // connections refer to them.
-func (m *draft) markChoices() {
+func (m *draft) markChoices(in Input) {
+	of := in.domainOf
 	marked := map[string]bool{}
 	for _, b := range m.Brands {
 		alike := map[string][]string{}
 		for _, id := range b.PortalIDs {
 			if p := m.Portals[id]; !b.Gone() && !p.Gone() && len(p.EndpointIDs) > 0 {
-				choice := m.choice(p)
+				choice := m.choice(p, of)
 				alike[choice] = append(alike[choice], id)
 			}
 		}
@@ -35,32 +34,29 @@ func (m *draft) markChoices() {
 	for id, p := range m.Portals {
 		p.Choice = ""
 		if marked[id] {
-			p.Choice = m.choice(p)
+			p.Choice = m.choice(p, of)
 		}
 		m.Portals[id] = p
 	}
 }
 
 // choice returns a text that is equal for portals with the same name, website and domains of FHIR servers.
-func (m *draft) choice(p record.Portal) string {
+func (m *draft) choice(p record.Portal, of func(host string) string) string {
 	domains := make([]string, 0, len(p.EndpointIDs))
 	for _, id := range p.EndpointIDs {
-		domains = append(domains, domain(catalog.Host(m.Endpoints[id].FHIRBase)))
+		domains = append(domains, of(catalog.Host(m.Endpoints[id].FHIRBase)))
 	}
 	return ids.Derive("choice", sortName(p.Name), p.PortalWebsite, strings.Join(sorted(domains), " "))[:choiceSize]
 }
 
-// domain returns the registrable domain of a host in catalog.Host's form, or the host itself if it has none.
-func domain(host string) string {
+// domainOf returns the registrable domain of a host in catalog.Host's form.
+func (in Input) domainOf(host string) string {
 	host = strings.TrimPrefix(host, "http://")
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	if net.ParseIP(host) != nil {
+	if in.Domain == nil || net.ParseIP(host) != nil {
 		return host
 	}
-	if registrable, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
-		return registrable
-	}
-	return host
+	return in.Domain(host)
 }

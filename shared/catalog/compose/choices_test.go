@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/shared/adapters/suffix"
 	"recordbridge/shared/catalog/listing"
 	"recordbridge/shared/catalog/record"
 )
@@ -36,7 +37,9 @@ func TestComposeMarksPortalsThatLookAlike(t *testing.T) {
 		"https://kids.odo.co.uk/r4", "https://odo.azurewebsites.net/r4", "https://odo2.azurewebsites.net/r4",
 		"https://192.0.2.7/r4", "https://192.0.2.8/r4")
 	l.Portals[3].Name = "MyOdo Kids"
-	c, _ := made(t, input(list("one", l)))
+	in := input(list("one", l))
+	in.Domain = suffix.Domain
+	c, _ := made(t, in)
 	got := choices(c)
 	alike := got["https://api.odo.co.uk/uscore/R4"]
 	if alike == "" || got["https://old.odo.co.uk/argonaut/v1"] != alike {
@@ -58,6 +61,7 @@ func TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal(t *testing.T) {
 	const first, second = "https://api.odo.example/r4", "https://old.odo.example/fhir"
 	one, _ := made(t, input(list("one", hospitalAt(first))))
 	in := letting(input(list("one", hospitalAt(first, second))))
+	in.Domain = suffix.Domain
 	in.Before, in.Now = one, noon.Add(time.Hour)
 	two, _ := made(t, in)
 	if got := choices(two); got[first] == "" || got[first] != got[second] {

@@ -65,6 +65,8 @@ type Input struct {
 	// Platform returns the platform whose profile contains the host of a FHIR base, or "" if there is none. Platform may
 	// be nil.
 	Platform func(base string) string
+	// Domain returns the registrable domain of a host name (suffix.Domain). If it is nil, every host is its own domain.
+	Domain func(host string) string
 	Now      time.Time
 }
 
@@ -161,7 +163,7 @@ func compose(in Input) (record.Catalog, Report) {
 		carry := &carrier{c}
 		carry.carryOver(made)
 		made.showHosts()
-		made.markChoices()
+		made.markChoices(in)
 		carry.date(made)
 		return made.Catalog, c.summed(made.Catalog, build.doubted)
 	}
