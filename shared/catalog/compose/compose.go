@@ -67,7 +67,7 @@ type Input struct {
 	Platform func(base string) string
 	// Domain returns the registrable domain of a host name (suffix.Domain). If it is nil, every host is its own domain.
 	Domain func(host string) string
-	Now      time.Time
+	Now    time.Time
 }
 
 // Generic is the platform type of servers of unknown platform (platform.Generic).

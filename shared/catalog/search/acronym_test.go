@@ -92,3 +92,22 @@ func TestSearchRanksBeginningsAboveAcronymWhenManyNamesBeginSo(t *testing.T) {
 		t.Errorf("of few names: %q", got)
 	}
 }
+
+func TestSearchFindsRealNamesByAcronym(t *testing.T) {
+	t.Parallel()
+	x := realData(t).index
+	for query, want := range map[string]string{
+		"chop":   "childrens hospital of philadelphia",
+		"chkd":   "childrens hospital of the kings daughters",
+		"ohsu":   "oregon health and science university",
+		"u of m": "university of m",
+		"ucsf":   "ucsf", // the name itself precedes acronyms
+		"upmc":   "upmc",
+		"nyu":    "nyu",
+	} {
+		page, err := x.Search(search.Query{Text: query, Size: 1})
+		if err != nil || len(page.Hits) == 0 || !strings.HasPrefix(page.Hits[0].Position.SortName, want) {
+			t.Errorf("%q finds %+v, %v", query, page.Hits, err)
+		}
+	}
+}

@@ -24,6 +24,9 @@ const (
 	maxBrands = 60
 	// maxMostUsed is the maximum length of a list of most used brands.
 	maxMostUsed = 10
+	// minLive is the minimum number of connections in live mode for a brand to be listed. Anyone can read the list with an
+	// organisation's public ID, and it must not show where single patients are treated.
+	minLive = 5
 	// usedDays is the number of days for which connections count.
 	usedDays = 90
 )
@@ -45,6 +48,7 @@ func (m Meter) rank(ctx context.Context, tenant org.Tenant, now time.Time) error
 	if err != nil {
 		return fmt.Errorf("read connections by brand: %w", err)
 	}
+	maps.DeleteFunc(counts, func(_ string, count int64) bool { return tenant.Mode == org.Live && count < minLive })
 	if err := m.Days.SaveMostUsed(ctx, tenant, top(counts, maxMostUsed), now); err != nil {
 		return fmt.Errorf("save the most used brands: %w", err)
 	}

@@ -62,12 +62,30 @@ func TestRunSeparatesMostUsedBrandsByTenant(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.connectAt(t, tenant, "a", 1, 1)
-	f.connectAt(t, other, "b", 3, 1)
+	f.connectAt(t, other, "b", 6, 1)
 	f.run(t)
 	for of, want := range map[org.Tenant][]string{
 		tenant: {"a"}, other: {"b"},
 		{Mode: org.Live, OrgID: tenant.OrgID}: nil, {Mode: org.Test, OrgID: other.OrgID}: nil,
 	} {
+		if diff := cmp.Diff(want, f.mostUsed(t, of)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", of.Key(), diff)
+		}
+	}
+}
+
+// TestRunOmitsBrandsOfFewLivePatients checks that the list, which is public, does not show where single patients are
+// treated. Test mode has no patients.
+func TestRunOmitsBrandsOfFewLivePatients(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for _, of := range []org.Tenant{tenant, other} {
+		f.connectAt(t, of, "a", 4, 1)
+		f.connectAt(t, of, "b", 3, 1)
+		f.connectAt(t, of, "b", 2, 2)
+	}
+	f.run(t)
+	for of, want := range map[org.Tenant][]string{tenant: {"b", "a"}, other: {"b"}} {
 		if diff := cmp.Diff(want, f.mostUsed(t, of)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", of.Key(), diff)
 		}
