@@ -5,8 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -102,7 +102,7 @@ func TestSearchSuggestsEachHitOnceWhenUsageChanges(t *testing.T) {
 		}
 		last := got.Data.Hits.Hits[len(got.Data.Hits.Hits)-1].Sort
 		after = `,"searchAfter":[` + string(bytes.Join([][]byte{last[0], last[1], last[2], last[3]}, []byte{','})) + `]`
-		c.used[tenant] = []string{ids.Derive("brand", fmt.Sprint(page)), ids.Derive("brand", fmt.Sprint(page+100))}
+		c.used[tenant] = []string{ids.Derive("brand", strconv.Itoa(page)), ids.Derive("brand", strconv.Itoa(page+100))}
 	}
 	if len(seen) != 242 {
 		t.Errorf("%d hits", len(seen))
@@ -120,8 +120,11 @@ func TestSearchRejectsCursorOfSuggestionsForOtherSearch(t *testing.T) {
 		publicID, suggest string
 		status            int
 	}{
-		{alder, "true", http.StatusOK}, {alder, "false", http.StatusBadRequest}, {alder, "null", http.StatusBadRequest},
-		{keyedtest.PublicB, "true", http.StatusBadRequest}, {alderLive, "true", http.StatusBadRequest},
+		{alder, "true", http.StatusOK},
+		{alder, "false", http.StatusBadRequest},
+		{alder, "null", http.StatusBadRequest},
+		{keyedtest.PublicB, "true", http.StatusBadRequest},
+		{alderLive, "true", http.StatusBadRequest},
 	} {
 		got := c.post("?public_id="+e.publicID, `{"suggest":`+e.suggest+`,"searchAfter":`+string(sort)+`}`)
 		if got.status != e.status {

@@ -93,7 +93,7 @@ const lastDay = "9999-12-31"
 // keepMostUsed is the retention of the most used brands, if they are no longer counted.
 const keepMostUsed = 90 * 24 * time.Hour
 
-// SaveMostUsed implements usage.Days. Runs never overlap, and a list that was computed twice is the same.
+// SaveMostUsed implements usage.Days. The write is unconditional, because runs of usagecounter never overlap.
 func (s UsageDays) SaveMostUsed(ctx context.Context, tenant org.Tenant, brandIDs []string, at time.Time) error {
 	row := newItem(mostUsedKey(tenant))
 	if err := row.setJSON("brands", brandIDs); err != nil {

@@ -293,7 +293,7 @@ func (c *assessor) reachedBefore() map[string]bool {
 	return bases
 }
 
-// showHosts adds hosts to the portals of brands with several portals, and of brands with the same name, so that patients
+// showHosts adds hosts to the portals of brands with several portals and of brands with the same name, so that patients
 // can tell them apart by a server's location, which a list can't forge.
 func (m *draft) showHosts() {
 	shown, named := map[string]bool{}, map[string]int{}

@@ -11,13 +11,13 @@ const (
 	maxAcronym = 6
 )
 
-// acronymScore is the minimum score of a brand if the query is its acronym. It exceeds that of a name that begins with a
-// longer word ("choptank" for "chop"), but not that of a name or an alias that contains the typed word at its start.
+// acronymScore is the minimum score of a brand if the query is its acronym. It exceeds that of a name that begins with
+// a longer word ("choptank" for "chop"), but not that of a name or an alias that begins with the typed word itself.
 const acronymScore = 0.96*perQuery + perStart + perBegun
 
 // acronyms returns the unique acronyms by which people may know a name: its initials with and without small words
 // ("chop", "chp"), with and without the general words at its end ("ucsf" of "… San Francisco Medical Center"), and
-// "uofm". Nobody is known by the initials of a practitioner.
+// "uofm". Practitioners' names have no acronyms.
 func acronyms(words []string) []string {
 	if slices.ContainsFunc(words, isDegree) {
 		return nil

@@ -80,7 +80,8 @@ func TestSearchRanksExactNameAboveAcronym(t *testing.T) {
 // TestSearchRanksBeginningsAboveAcronymWhenManyNamesBeginSo covers a patient who is still typing a frequent word.
 func TestSearchRanksBeginningsAboveAcronymWhenManyNamesBeginSo(t *testing.T) {
 	t.Parallel()
-	entries := []search.Entry{brand("Crane Arden Ridge Dell")}
+	entries := make([]search.Entry, 0, 101)
+	entries = append(entries, brand("Crane Arden Ridge Dell"))
 	for range 100 {
 		entries = append(entries, brand("Cardiology "+strings.Repeat("x", len(entries))))
 	}

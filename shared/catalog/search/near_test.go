@@ -33,7 +33,7 @@ func TestSearchSortsByDistanceWhenTextContainsZIP(t *testing.T) {
 	for text, want := range map[string]string{
 		"07030": "Harbor Clinic|Hoboken NJ 07030, Lantern Care|Hoboken NJ 07030, Lantern Care|Albany NY 12207",
 		// a name that contains the number precedes the nearest places
-		"12207":               "Suite 12207 Dental|Reno NV 89501, Lantern Care|Albany NY 12207, Harbor Clinic|Hoboken NJ 07030",
+		"12207":               "Suite 12207 Dental|Reno NV 89501, Lantern Care|Albany NY 12207",
 		"dental 12207":        "Suite 12207 Dental|Reno NV 89501",
 		"lantern 12207":       "Lantern Care|Albany NY 12207, Lantern Care|Hoboken NJ 07030, Lantern Care|Reno NV 89501",
 		"zzyzx 07030":         "Harbor Clinic|Hoboken NJ 07030, Lantern Care|Hoboken NJ 07030",

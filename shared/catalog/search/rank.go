@@ -136,16 +136,22 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	for b := range x.ids.len() {
 		if share := shares[b]; share >= best*nearlyBest && allowed(b) {
 			score := perQuery*float64(share) + s.name(b)
-			if said != nil && x.inState.at(b).len() > 0 && !anyOf(x.inState.at(b), said) {
-				score = max(0, score-otherState)
-			}
 			if known[b] {
 				score = max(score, acronymScore)
 			}
-			found = append(found, ranked{brand: b, score: score})
+			found = append(found, ranked{brand: b, score: max(0, score-s.penalty(b, said))})
 		}
 	}
 	return found
+}
+
+// penalty returns the amount by which a brand's score decreases because other states than its own were typed.
+func (s search) penalty(brand uint32, said []bool) float64 {
+	states := s.index.inState.at(brand)
+	if said == nil || states.len() == 0 || anyOf(states, said) {
+		return 0
+	}
+	return otherState
 }
 
 // weights returns how strongly each typed word identifies a brand.

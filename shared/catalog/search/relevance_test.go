@@ -196,9 +196,9 @@ func (a asker) acronym(words []string) string {
 	return short
 }
 
-// initialsOf returns a name's initials without a leading article, or an empty text for a name with a degree or a legal form.
+// initialsOf returns a name's initials without a leading article. A name with a degree or a legal form has none.
 func initialsOf(words []string) string {
-	short := ""
+	var short []byte
 	for i, word := range words {
 		if i == 0 && word == "the" {
 			continue
@@ -208,9 +208,9 @@ func initialsOf(words []string) string {
 			"plc", "dba", "mdpa", "mdpc", "incorporated", "corporation":
 			return ""
 		}
-		short += word[:1]
+		short = append(short, word[0])
 	}
-	return short
+	return string(short)
 }
 
 // telling returns a name's two rarest words.

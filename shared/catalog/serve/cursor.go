@@ -33,7 +33,7 @@ const cursorUse = "catalog search"
 // Search identifies a search whose pages must agree.
 type Search struct {
 	Asked   string   // identifies the request without its page: cursors of another search are rejected
-	Edition Edition  // that served the first page
+	Edition Edition  // the edition that served the first page
 	First   []uint32 // search.Query.First of the first page
 }
 

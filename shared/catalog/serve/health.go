@@ -22,12 +22,9 @@ func demotions(brands served.Map, summary health.Summary) func(brandID string) s
 	return func(brandID string) search.Demotion { return demoted[brandID] }
 }
 
-// show replaces URLs with their display form and reports whether any changed.
-func show(own weburl.Own, urls ...*string) (isChanged bool) {
+// show replaces URLs with their display form.
+func show(own weburl.Own, urls ...*string) {
 	for _, text := range urls {
-		shown := own.Shown(*text)
-		isChanged = isChanged || shown != *text
-		*text = shown
+		*text = own.Shown(*text)
 	}
-	return isChanged
 }
