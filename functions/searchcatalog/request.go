@@ -28,6 +28,7 @@ type request struct {
 	PlatformTypes []string          `json:"platformTypes"`
 	Locations     []string          `json:"locations"` // US states as two-letter codes
 	SortBy        string            `json:"sortBy"`
+	Suggest       bool              `json:"suggest"` // whether an empty query lists the most used institutions first
 	SortByOpts    struct {
 		LocationZIPCodes []string `json:"locationZipcodes"`
 	} `json:"sortByOpts"`
@@ -68,11 +69,15 @@ func (r request) check(mode org.Mode) (search.Query, error) {
 		}
 		q.ZIPs = append(q.ZIPs, zip[:5])
 	}
+	q.ByLocation = q.ByLocation || r.isSuggestion() && len(q.ZIPs) > 0
 	if q.ByLocation && len(q.ZIPs) == 0 || len(q.ZIPs) > maxZIPs {
 		return q, badZIPs()
 	}
 	return q, nil
 }
+
+// isSuggestion reports whether the most used institutions come first.
+func (r request) isSuggestion() bool { return r.Suggest && strings.TrimSpace(r.Query) == "" }
 
 // maxZIPs is the maximum number of ZIP codes per search.
 const maxZIPs = 10
@@ -85,9 +90,13 @@ func badZIPs() error {
 
 // asked returns a text that identifies the search but not the page, so that a cursor is valid only for its own search.
 func (r request) asked() string {
-	return fmt.Sprintf("%q %q %q %q %q", r.Query, slices.Sorted(slices.Values(r.PlatformTypes)),
+	asked := fmt.Sprintf("%q %q %q %q %q", r.Query, slices.Sorted(slices.Values(r.PlatformTypes)),
 		slices.Sorted(slices.Values(r.Locations)), r.SortBy,
 		slices.Sorted(slices.Values(r.SortByOpts.LocationZIPCodes)))
+	if r.isSuggestion() {
+		asked += " suggest"
+	}
+	return asked
 }
 
 func tooMany(values []string) bool {

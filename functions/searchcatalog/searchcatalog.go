@@ -28,6 +28,7 @@ type Deps struct {
 	Auth      httpapi.PublicAuth
 	Catalogue Catalogue
 	Cursors   serve.Cursors
+	MostUsed  *serve.MostUsed
 	Own       weburl.Own // the service's own URLs, which are omitted from responses
 }
 
@@ -71,12 +72,11 @@ func (d Deps) search(ctx context.Context, caller org.Caller, in request) (respon
 	if err != nil {
 		return response{}, err
 	}
-	asked := in.asked()
-	edition, place, err := d.searched(ctx, caller.Tenant, asked, in.SearchAfter, &query)
+	about, place, err := d.searched(ctx, caller.Tenant, in, &query)
 	if err != nil {
 		return response{}, err
 	}
-	logx.Add(ctx, slog.String("catalog_version", string(edition.Version)))
+	logx.Add(ctx, slog.String("catalog_version", string(about.Edition.Version)))
 	out := response{hits{Total: total{0, "eq"}, Hits: []hit{}}}
 	if place.Index == nil {
 		return out, nil
@@ -88,11 +88,11 @@ func (d Deps) search(ctx context.Context, caller org.Caller, in request) (respon
 	}
 	out.Hits.Total.Value, out.Hits.MaxScore = page.Total, page.MaxScore
 	for _, found := range page.Hits {
-		sort, err := d.Cursors.Seal(caller.Tenant, asked, edition, found.Position)
+		sort, err := d.Cursors.Seal(caller.Tenant, about, found.Position)
 		if err != nil {
 			return response{}, err
 		}
-		source, err := place.AddHealth(d.Own, found.Source)
+		source, err := place.Shown(d.Own, found, page.ZIPs)
 		if err != nil {
 			return response{}, err
 		}
@@ -104,25 +104,29 @@ func (d Deps) search(ctx context.Context, caller org.Caller, in request) (respon
 	return out, nil
 }
 
-// searched returns the catalogue to search and the position at which to continue. The catalogue is the live one, or on
-// later pages the edition that served the first page.
-func (d Deps) searched(ctx context.Context, tenant org.Tenant, asked string, after []json.RawMessage,
-	query *search.Query,
-) (serve.Edition, serve.Searchable, error) {
-	mode := string(tenant.Mode)
-	if len(after) == 0 {
-		return d.Catalogue.Live(ctx, mode)
+// searched returns the catalogue to search, and adds to the query the position at which to continue and the brands that
+// come first. On the first page, the catalogue is the live one. Later pages use the edition and the brands of the first
+// page.
+func (d Deps) searched(ctx context.Context, tenant org.Tenant, in request, query *search.Query,
+) (serve.Search, serve.Searchable, error) {
+	mode, asked := string(tenant.Mode), in.asked()
+	if len(in.SearchAfter) == 0 {
+		edition, found, err := d.Catalogue.Live(ctx, mode)
+		if err == nil && found.Index != nil && in.isSuggestion() {
+			query.First = found.Index.Numbers(d.MostUsed.Of(ctx, tenant))
+		}
+		return serve.Search{Asked: asked, Edition: edition, First: query.First}, found, err
 	}
-	edition, position, err := d.Cursors.Open(tenant, asked, after)
+	about, position, err := d.Cursors.Open(tenant, asked, in.SearchAfter)
 	if err != nil {
-		return edition, serve.Searchable{}, err
+		return about, serve.Searchable{}, err
 	}
-	query.After = &position
-	found, err := d.Catalogue.At(ctx, mode, edition)
+	query.After, query.First = &position, about.First
+	found, err := d.Catalogue.At(ctx, mode, about.Edition)
 	if errors.Is(err, fault.Gone) {
 		err = fault.BadRequest(
 			"searchAfter has expired because the catalogue changed. Search again from the first " +
 				"page.").About("searchAfter")
 	}
-	return edition, found, err
+	return about, found, err
 }

@@ -37,6 +37,7 @@ type catalogue struct {
 	t        testing.TB
 	editions map[string][]edition
 	broken   bool
+	used     used
 }
 
 type edition struct {
@@ -119,7 +120,8 @@ func (c *catalogue) handler() http.Handler {
 	}
 	return searchcatalog.New(searchcatalog.Deps{
 		API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Catalogue: c,
-		Cursors: serve.Cursors{Sealer: cursor.Sealer{Keys: ring}},
+		Cursors:  serve.Cursors{Sealer: cursor.Sealer{Keys: ring}},
+		MostUsed: serve.NewMostUsed(c.used, time.Now),
 	})
 }
 
@@ -141,8 +143,10 @@ type answer struct {
 				Score  float64           `json:"_score"`
 				Sort   []json.RawMessage `json:"sort"`
 				Source struct {
-					ID, Name string
-					Health   struct{ State string }
+					ID, Name   string
+					Health     struct{ State string }
+					MostUsed   bool     `json:"most_used"`
+					DistanceKM *float64 `json:"distance_km"`
 				} `json:"_source"`
 			}
 		}

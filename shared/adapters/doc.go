@@ -12,5 +12,6 @@
 //   - smart is the SMART on FHIR client; smart/clientauth authenticates our client, smart/probe tests an endpoint,
 //     smart/pulse checks whether patients could sign in, smart/survey describes a server to an operator.
 //   - store reads and writes DynamoDB.
+//   - suffix finds registrable domains using the public suffix list.
 //   - window renders the window in which a patient signs in.
 package adapters

@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/adapters/blob"
 	"recordbridge/shared/adapters/fetch"
 	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/adapters/suffix"
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/intake"
 	"recordbridge/shared/catalog/publish"
@@ -56,7 +57,8 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 			Connections:   store.Connections{DB: db, Table: env.ConnectionTable},
 		},
 		DiscoveredURLs: store.CatalogHealth{DB: db, Table: env.CatalogTable},
-		Compose:        compose.Compose, Platform: platforms.AtHost, BaseURL: baseURL, Own: own, Now: p.Now,
+		Compose:        compose.Compose, Platform: platforms.AtHost, Domain: suffix.Domain,
+		BaseURL: baseURL, Own: own, Now: p.Now,
 	}
 	return lambdarun.Schedule(p.Process, "catalogsync",
 		catalogsync.New(lists, catalogsync.Publishing{Publisher: publisher})), nil

@@ -24,6 +24,7 @@ type Environment struct {
 
 	CatalogTable  string `env:"CATALOG_TABLE,required"`
 	CatalogBucket string `env:"CATALOG_BUCKET,required"`
+	WorkTable     string `env:"WORK_TABLE,required"`
 	CursorSecret  string `env:"CURSOR_SECRET,required"`
 }
 
@@ -51,6 +52,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	catalogue.Warm(ctx)
 	return lambdarun.HTTP(p.Logger, searchcatalog.New(searchcatalog.Deps{
 		API: e.API, Auth: e.Auth, Catalogue: catalogue,
-		Cursors: serve.Cursors{Sealer: cursor.Sealer{Keys: sealing}}, Own: own,
+		Cursors:  serve.Cursors{Sealer: cursor.Sealer{Keys: sealing}},
+		MostUsed: serve.NewMostUsed(store.UsageDays{DB: e.DB, Table: env.WorkTable}, p.Now), Own: own,
 	})), nil
 }

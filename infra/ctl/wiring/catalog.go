@@ -9,6 +9,7 @@ import (
 	"recordbridge/shared/adapters/blob"
 	"recordbridge/shared/adapters/fetch"
 	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/adapters/suffix"
 	"recordbridge/shared/catalog/compose"
 	"recordbridge/shared/catalog/intake"
 	"recordbridge/shared/catalog/publish"
@@ -52,7 +53,8 @@ func catalogParts(cfg aws.Config, outputs map[string]string, o Options, own webu
 				Connections:   store.Connections{DB: db, Table: outputs["ConnectionTable"]},
 			},
 			DiscoveredURLs: health,
-			Compose:        compose.Compose, Platform: platforms.AtHost, BaseURL: outputs["BaseUrl"], Own: own, Now: o.Now,
+			Compose:        compose.Compose, Platform: platforms.AtHost, Domain: suffix.Domain,
+			BaseURL: outputs["BaseUrl"], Own: own, Now: o.Now,
 		},
 	}, nil
 }

@@ -47,6 +47,9 @@ func (s catalogs) institutions(others int) record.Catalog {
 	}
 	c.Successors[ids.Derive("merged")] = s.seeded.Sandbox.BrandID
 	add("Sandbox Hospital", s.seeded.Sandbox.BrandID, s.seeded.Sandbox.PortalID, s.seeded.Sandbox.EndpointID)
+	sandbox := c.Brands[s.seeded.Sandbox.BrandID]
+	sandbox.Locations = []record.Location{{City: "Boston", State: "MA", PostalCode: "02134", Country: "US"}}
+	c.Brands[sandbox.ID] = sandbox
 	return c
 }
 
@@ -99,6 +102,9 @@ type hit struct {
 		Name    string
 		Portals []record.Portal
 		Health  health.Status
+
+		DistanceKM *float64 `json:"distance_km"`
+		MostUsed   bool     `json:"most_used"`
 	} `json:"_source"`
 }
 
@@ -240,6 +246,9 @@ func runCatalog(s *stack) {
 	s.catalog.goLive("test", s.catalog.institutions(0))
 	if got := s.catalog.search(map[string]any{"query": "sandbox"}); got.Hits.Total.Value == 0 {
 		s.t.Error("the sandbox is not found")
+	}
+	if near := s.catalog.first("sandbox 02134").Source.DistanceKM; near == nil || *near != 0 {
+		s.t.Errorf("the sandbox is %v km away", near)
 	}
 	for _, query := range []string{
 		"&brand_id=" + s.seeded.Sandbox.BrandID, "&portal_id=" + s.seeded.Sandbox.PortalID,

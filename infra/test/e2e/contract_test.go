@@ -136,6 +136,9 @@ func neverSeen() map[string]string {
 		"POST /bridge/catalog/search 200 data.hits.hits[]._source.portals[].removed_at": "a portal that has gone is one of " +
 			"no hit",
 		"POST /bridge/connect 503": contended,
+		"POST /bridge/catalog/search 200 data.hits.hits[]._source.portals[].choice": "as with GET /bridge/catalog",
+		"GET /bridge/catalog 200 data.choice": "portals that look alike: " +
+			"shared/catalog/compose has those",
 		"GET /bridge/catalog 200 data.hosts": "a portal that is one of several: " +
 			"shared/catalog/compose and the widget's views have those",
 		"POST /dashboard/organisations/{orgId}/live-access 200 data.decided_at": "a request is not decided yet: " +

@@ -24,9 +24,11 @@ func (s *stack) countUsage() {
 	}
 }
 
-// runUsage checks that an organisation's usage is counted once the day is over.
+// runUsage checks that an organisation's usage is counted once the day is over, and that its patients then find the
+// institution that it uses first.
 func runUsage(s *stack) {
 	s.t.Helper()
+	s.catalog.goLive("test", s.catalog.institutions(3))
 	s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
 	s.clock.advance(2)
 	<-time.After(26 * time.Hour)
@@ -38,6 +40,10 @@ func runUsage(s *stack) {
 	want := map[string]usage.Counts{began.Format("2006-01-02"): {Connections: 1, ExportsSucceeded: 1, Deliveries: 2}}
 	if diff := cmp.Diff(want, days); diff != "" {
 		s.t.Errorf("counted (-want +got):\n%s", diff)
+	}
+	hits := s.catalog.search(map[string]any{"query": "", "suggest": true}).Hits.Hits
+	if len(hits) < 3 || hits[0].ID != s.seeded.Sandbox.BrandID || !hits[0].Source.MostUsed || hits[1].Source.MostUsed {
+		s.t.Errorf("suggested %+v", hits)
 	}
 }
 

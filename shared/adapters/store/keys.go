@@ -218,6 +218,9 @@ const (
 func usageKey(t org.Tenant, day string) key { return key{usagePartition(t), day} }
 func usagePartition(t org.Tenant) string    { return t.Key() + "#USAGE" }
 
+// mostUsedKey returns the key of the brands with which a tenant's patients connect most often. It sorts after all days.
+func mostUsedKey(t org.Tenant) key { return key{usagePartition(t), "TOP"} }
+
 // noticeKey returns the key of a pending e-mail.
 func noticeKey(t org.Tenant, id string) key { return rowKey(t, due.Notice, id) }
 

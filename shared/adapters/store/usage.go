@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"recordbridge/shared/manage/usage"
+	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
 )
 
@@ -20,8 +22,13 @@ const keepUsage = 25 * 31 * 24 * time.Hour
 type UsageDays Work
 
 // SaveUsage implements usage.Days.
-func (s UsageDays) SaveUsage(ctx context.Context, tenant org.Tenant, day string, c usage.Counts, ends time.Time) error {
+func (s UsageDays) SaveUsage(ctx context.Context, tenant org.Tenant, day string, c usage.Day, ends time.Time) error {
 	row := newItem(usageKey(tenant, day))
+	if len(c.Brands) > 0 {
+		if err := row.setJSON("brands", c.Brands); err != nil {
+			return err
+		}
+	}
 	row.setInt("connections", c.Connections)
 	row.setInt("rejections", c.Rejections)
 	row.setInt("revocations", c.Revocations)
@@ -53,4 +60,62 @@ func (s UsageDays) Usage(ctx context.Context, tenant org.Tenant, from, to string
 		}
 	}
 	return days, nil
+}
+
+// ConnectionsByBrand implements usage.Days. Rows are small enough for 90 days to fit into one query.
+func (s UsageDays) ConnectionsByBrand(ctx context.Context, tenant org.Tenant,
+	from string,
+) (map[string]int64, error) {
+	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.Table, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String("pk = :pk AND sk BETWEEN :from AND :to"),
+		ExpressionAttributeValues: item{":pk": text(usageKey(tenant, "").pk), ":from": text(from), ":to": text(lastDay)},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("query usage: %w", err)
+	}
+	sum := map[string]int64{}
+	for _, attributes := range out.Items {
+		var brands map[string]int64
+		if err := item(attributes).json("brands", &brands); err != nil {
+			return nil, err
+		}
+		for id, count := range brands {
+			sum[id] += count
+		}
+	}
+	return sum, nil
+}
+
+// lastDay sorts after all days and before the key of the most used brands.
+const lastDay = "9999-12-31"
+
+// keepMostUsed is the retention of the most used brands, if they are no longer counted.
+const keepMostUsed = 90 * 24 * time.Hour
+
+// SaveMostUsed implements usage.Days. The write is unconditional, because runs of usagecounter never overlap.
+func (s UsageDays) SaveMostUsed(ctx context.Context, tenant org.Tenant, brandIDs []string, at time.Time) error {
+	row := newItem(mostUsedKey(tenant))
+	if err := row.setJSON("brands", brandIDs); err != nil {
+		return err
+	}
+	row.setInt("ttl", at.Add(keepMostUsed).Unix())
+	return persist(ctx, func() error {
+		_, err := s.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.Table, Item: row})
+		return err
+	})
+}
+
+// MostUsed implements serve.UsedBrands.
+func (s UsageDays) MostUsed(ctx context.Context, tenant org.Tenant) ([]string, error) {
+	row, err := get(ctx, s.DB, s.Table, mostUsedKey(tenant))
+	if errors.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	err = row.json("brands", &ids)
+	return ids, err
 }

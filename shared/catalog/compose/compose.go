@@ -65,7 +65,9 @@ type Input struct {
 	// Platform returns the platform whose profile contains the host of a FHIR base, or "" if there is none. Platform may
 	// be nil.
 	Platform func(base string) string
-	Now      time.Time
+	// Domain returns the registrable domain of a host name (suffix.Domain). If it is nil, every host is its own domain.
+	Domain func(host string) string
+	Now    time.Time
 }
 
 // Generic is the platform type of servers of unknown platform (platform.Generic).
@@ -161,6 +163,7 @@ func compose(in Input) (record.Catalog, Report) {
 		carry := &carrier{c}
 		carry.carryOver(made)
 		made.showHosts()
+		made.markChoices(in)
 		carry.date(made)
 		return made.Catalog, c.summed(made.Catalog, build.doubted)
 	}

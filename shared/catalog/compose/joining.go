@@ -293,14 +293,19 @@ func (c *assessor) reachedBefore() map[string]bool {
 	return bases
 }
 
-// showHosts adds hosts to the portals of brands with several portals, so that patients can tell them apart by a
-// server's location, which a list can't forge.
+// showHosts adds hosts to the portals of brands with several portals and of brands with the same name, so that patients
+// can tell them apart by a server's location, which a list can't forge.
 func (m *draft) showHosts() {
-	shown := map[string]bool{}
+	shown, named := map[string]bool{}, map[string]int{}
+	for _, b := range m.Brands {
+		if !b.Gone() && !b.Hidden {
+			named[b.SortName]++
+		}
+	}
 	for _, b := range m.Brands {
 		live := slices.DeleteFunc(slices.Clone(b.PortalIDs), func(id string) bool { return m.Portals[id].Gone() })
 		for _, id := range live {
-			shown[id] = shown[id] || len(live) > 1 && !b.Gone()
+			shown[id] = shown[id] || (len(live) > 1 || named[b.SortName] > 1) && !b.Gone()
 		}
 	}
 	for id, p := range m.Portals {

@@ -65,6 +65,17 @@ func Distance(a, b string) (km float64, ok bool) {
 	return max(samePrefix, from.to(to)), true // areas of the same city have almost the same centre
 }
 
+// Nearest returns the approximate distance in kilometres between a ZIP code and the nearest of others. ok is false if
+// the ZIP code or all others are unknown.
+func Nearest(others []string, zip string) (km float64, ok bool) {
+	for _, other := range others {
+		if away, isKnown := Distance(other, zip); isKnown && (!ok || away < km) {
+			km, ok = away, true
+		}
+	}
+	return km, ok
+}
+
 // area is the area of all ZIP codes that share a three-digit prefix.
 type area struct {
 	state               string

@@ -83,3 +83,23 @@ func BenchmarkDistance(b *testing.B) {
 		geo.Distance("02134", "90001")
 	}
 }
+
+func TestNearestReturnsLeastKnownDistance(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		others []string
+		zip    string
+		want   float64
+		ok     bool
+	}{
+		{nil, "07030", 0, false},
+		{[]string{"00000", "x"}, "07030", 0, false},
+		{[]string{"07030"}, "00000", 0, false},
+		{[]string{"89501", "00000", "07031", "12207"}, "07030-1234", 6, true},
+		{[]string{"07031", "07030"}, "07030", 0, true},
+	} {
+		if km, ok := geo.Nearest(c.others, c.zip); km != c.want || ok != c.ok {
+			t.Errorf("%v to %s: %v, %t", c.others, c.zip, km, ok)
+		}
+	}
+}

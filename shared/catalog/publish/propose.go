@@ -58,7 +58,7 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 	}
 	out.next, out.report = p.Compose(compose.Input{
 		Mode: state.Mode, Before: out.before, Lists: elsewhere(p.Own, lists), Overrides: overrides,
-		Platform: p.knows(state.Mode), Now: now,
+		Platform: p.knows(state.Mode), Domain: p.Domain, Now: now,
 	})
 	out.hosts = waitsOf(out.report.Waiting, state.Waits, now)
 	held, err := p.held(ctx, state.Mode, out.before, out.next)

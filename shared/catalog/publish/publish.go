@@ -28,6 +28,7 @@ type Publisher struct {
 	DiscoveredURLs DiscoveryReader
 	Compose        func(compose.Input) (record.Catalog, compose.Report)
 	Platform       func(base string) string // returns the platform of a FHIR server's host; empty if unknown
+	Domain         func(host string) string // returns a host name's registrable domain
 	BaseURL        string                   // base URL of this service, of which only the sandbox is a health system
 	Own            weburl.Own               // the service's own URLs; websites and logos that point to them are removed
 	Now            func() time.Time

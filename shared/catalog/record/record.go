@@ -40,8 +40,11 @@ type Portal struct {
 	Description   string    `json:"description"`
 	EndpointIDs   []string  `json:"endpoint_ids"`
 	// Hosts lists the hosts of the endpoints' FHIR servers (catalog.Host), sorted. It is set if the brand has several
-	// portals, so that patients can tell them apart.
+	// portals, or if another brand has the same name, so that patients can tell them apart.
 	Hosts []string `json:"hosts,omitempty"`
+	// Choice is equal for a brand's portals that patients can't tell apart, because they have the same name, website and
+	// domain. It is set only if a brand has such portals.
+	Choice string `json:"choice,omitempty"`
 }
 
 // Endpoint is a FHIR server of one or more portals.

@@ -64,7 +64,7 @@ func (b *builder) add(brand uint32, e Entry) {
 			row = append(row, word)
 		}
 		row = append(row, "")
-		if short := firstLetters(words); short != "" {
+		for _, short := range acronyms(words) {
 			b.stands(short, brand, initials)
 		}
 	}
@@ -116,20 +116,6 @@ func namesOf(b record.Brand) []string {
 		seen[key] = true
 		return before
 	})
-}
-
-// firstLetters returns the initials of a name of three to six words, by which people may know it.
-func firstLetters(words []string) string {
-	var short []byte
-	for _, word := range words {
-		if !isFiller(word) {
-			short = append(short, word[0])
-		}
-	}
-	if len(short) < 3 || len(short) > 6 {
-		return ""
-	}
-	return string(short)
 }
 
 // joined returns a text as a single word, such as "newjersey", against which neighbouring words are matched.

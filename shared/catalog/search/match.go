@@ -298,7 +298,7 @@ func (s search) take(i int, w uint32, quality float64) {
 	s.note(i, w, quality)
 	inName, elsewhere := level(quality), level(quality*inLocation)
 	asInitial := byte(0)
-	if quality == whole {
+	if quality == whole || quality == together { // "u of m" is the acronym "uofm"
 		asInitial = level(asInitials)
 	}
 	found := s.found[i]

@@ -2,26 +2,98 @@ package search
 
 import (
 	"math"
+	"strings"
 
 	"recordbridge/shared/catalog/geo"
 )
 
 // Scores if hits are ordered by distance: the integer part is derived from the distance in kilometres, and the fraction
-// from the original score.
+// from the original score. Brands whose names contain a typed ZIP code score higher than all distances.
 const (
 	farthest  = 20_000 // in kilometres; exceeds all distances
 	nextScore = 1.0 / 256
+	aboveAll  = farthest + 2
 )
+
+// maxTyped is the maximum number of ZIP codes taken out of a text, which bounds the time of a search.
+const maxTyped = 3
+
+// withTypedZIPs returns the query with the ZIP codes in its text as the person's location. A number that is not a known
+// ZIP code remains in the text, as do all numbers if the query already sorts by distance.
+func (q Query) withTypedZIPs() Query {
+	if q.ByLocation {
+		return q
+	}
+	q.said = limited(q.Text)
+	var rest []string
+	for _, field := range strings.FieldsFunc(q.said, func(c rune) bool { return c <= ' ' || c == ',' || c == ';' }) {
+		word := strings.Trim(field, ".()")
+		zip, ok := geo.ZIP(word)
+		if ok && len(word) != 9 && len(q.typed) < maxTyped && geo.State(zip) != "" {
+			q.typed = append(q.typed, zip)
+		} else {
+			rest = append(rest, field)
+		}
+	}
+	if len(q.typed) > 0 {
+		q.Text, q.ZIPs, q.ByLocation = strings.Join(rest, " "), q.typed, true
+	}
+	return q
+}
+
+// near orders the found brands by distance. If the text without its ZIP codes matches nothing, near returns the matches
+// of the complete text instead, ordered by score. Brands whose names contain a typed ZIP code remain hits.
+func (x *Index) near(q Query, found []ranked, allowed func(uint32) bool) []ranked {
+	said := q
+	said.Text = q.said
+	if len(found) == 0 && len(q.typed) > 0 {
+		return x.matches(said, allowed)
+	}
+	named := x.named(q.typed)
+	if len(named) == 0 {
+		x.nearest(found, q.ZIPs)
+		return found
+	}
+	isFound := map[uint32]bool{}
+	for _, r := range found {
+		isFound[r.brand] = true
+	}
+	for _, r := range x.matches(said, allowed) {
+		if named[r.brand] && !isFound[r.brand] {
+			found = append(found, r)
+		}
+	}
+	x.nearest(found, q.ZIPs)
+	for i, r := range found {
+		if named[r.brand] && isFound[r.brand] {
+			found[i].score += aboveAll
+		}
+	}
+	return found
+}
+
+// named returns the brands whose names contain any of the ZIP codes.
+func (x *Index) named(zips []string) map[uint32]bool {
+	named := map[uint32]bool{}
+	for _, zip := range zips {
+		if w, ok := x.number(zip); ok {
+			for v := range x.places.at(w).all {
+				if p := place(v); p.position() <= maxPosition {
+					named[p.brand()] = true
+				}
+			}
+		}
+	}
+	return named
+}
 
 // nearest replaces scores so that the nearest brand ranks first. Brands without a known place rank last.
 func (x *Index) nearest(found []ranked, zips []string) {
 	away := make([]float64, x.zips.len())
 	for i := range x.zips.len() {
 		away[i] = math.Inf(1)
-		for _, from := range zips {
-			if km, ok := geo.Distance(from, x.zips.at(i)); ok {
-				away[i] = min(away[i], km)
-			}
+		if km, ok := geo.Nearest(zips, x.zips.at(i)); ok {
+			away[i] = km
 		}
 	}
 	for i, r := range found {

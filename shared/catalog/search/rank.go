@@ -45,28 +45,36 @@ func (d Demotion) cost() float64 {
 // rank returns all brands that match a query, in no particular order.
 func (x *Index) rank(q Query) []ranked {
 	allowed := x.filter(q)
+	found := x.matches(q, allowed)
+	if q.ByLocation {
+		found = x.near(q, found, allowed)
+	}
+	if len(typedWords(q.Text)) == 0 && len(q.typed) == 0 {
+		lift(found, q.First)
+	}
+	for i := range found {
+		found[i].score = math.Round(found[i].score*1e4) / 1e4
+	}
+	return found
+}
+
+// matches returns the allowed brands that match a query's text.
+func (x *Index) matches(q Query, allowed func(uint32) bool) []ranked {
 	words := typedWords(q.Text)
-	var found []ranked
-	if len(words) == 0 {
-		found = make([]ranked, 0, x.Len())
-		for b := range x.ids.len() {
-			if allowed(b) {
-				found = append(found, ranked{brand: b, score: 0})
-			}
-		}
-	} else {
-		found = x.score(words, allowed)
+	if len(words) > 0 {
+		found := x.score(words, allowed)
 		if q.Demote != nil {
 			for i, r := range found {
 				found[i].score = max(0, r.score-q.Demote(x.ids.at(r.brand)).cost())
 			}
 		}
+		return found
 	}
-	if q.ByLocation {
-		x.nearest(found, q.ZIPs)
-	}
-	for i := range found {
-		found[i].score = math.Round(found[i].score*1e4) / 1e4
+	found := make([]ranked, 0, x.Len())
+	for b := range x.ids.len() {
+		if allowed(b) {
+			found = append(found, ranked{brand: b, score: 0})
+		}
 	}
 	return found
 }
@@ -102,6 +110,7 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	s := x.begin(words)
 	defer x.scratch.Put(s.scratch)
 	s.match()
+	known := s.acronym()
 	weights, sum := s.weights()
 	shares := s.share
 	best := float32(0)
@@ -127,13 +136,22 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	for b := range x.ids.len() {
 		if share := shares[b]; share >= best*nearlyBest && allowed(b) {
 			score := perQuery*float64(share) + s.name(b)
-			if said != nil && x.inState.at(b).len() > 0 && !anyOf(x.inState.at(b), said) {
-				score = max(0, score-otherState)
+			if known[b] {
+				score = max(score, acronymScore)
 			}
-			found = append(found, ranked{brand: b, score: score})
+			found = append(found, ranked{brand: b, score: max(0, score-s.penalty(b, said))})
 		}
 	}
 	return found
+}
+
+// penalty returns the amount by which a brand's score decreases because other states than its own were typed.
+func (s search) penalty(brand uint32, said []bool) float64 {
+	states := s.index.inState.at(brand)
+	if said == nil || states.len() == 0 || anyOf(states, said) {
+		return 0
+	}
+	return otherState
 }
 
 // weights returns how strongly each typed word identifies a brand.

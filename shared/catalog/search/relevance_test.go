@@ -33,12 +33,13 @@ type asker struct {
 	keys    []string         // sorted keys
 	rare    map[string]int   // number of brands by word
 	shorts  map[string][]string
+	known   map[string]int // number of keys by acronym
 }
 
 func newAsker(entries []search.Entry, seed uint64) asker {
 	a := asker{
 		random: rand.New(rand.NewPCG(seed, seed)), entries: entries, byKey: map[string][]int{},
-		rare: map[string]int{}, shorts: map[string][]string{},
+		rare: map[string]int{}, shorts: map[string][]string{}, known: map[string]int{},
 	}
 	for i, e := range entries {
 		key := keyOf(e.Brand.Name)
@@ -56,6 +57,9 @@ func newAsker(entries []search.Entry, seed uint64) asker {
 		}
 	}
 	slices.Sort(a.keys)
+	for _, key := range a.keys {
+		a.known[initialsOf(strings.Fields(key))]++
+	}
 	for short, meanings := range names.Abbreviations() {
 		for _, long := range meanings {
 			if !strings.Contains(long, " ") && len(short) > 1 {
@@ -117,6 +121,7 @@ func (a asker) kinds() map[string]func(search.Entry) (text, key string) {
 			return a.withState(e)
 		},
 		"city or ZIP said": a.withPlace,
+		"acronym":          plain(a.acronym),
 	}
 }
 
@@ -179,6 +184,33 @@ func (a asker) middle(words []string) string {
 		return ""
 	}
 	return words[at] + " " + words[at+1]
+}
+
+// acronym returns a name's initials, with those of small words, if few names share them and none begins with them.
+func (a asker) acronym(words []string) string {
+	short := initialsOf(words)
+	at, _ := slices.BinarySearch(a.keys, short)
+	if len(short) < 4 || len(short) > 6 || a.known[short] > 2 || at < len(a.keys) && strings.HasPrefix(a.keys[at], short) {
+		return ""
+	}
+	return short
+}
+
+// initialsOf returns a name's initials without a leading article. A name with a degree or a legal form has none.
+func initialsOf(words []string) string {
+	var short []byte
+	for i, word := range words {
+		if i == 0 && word == "the" {
+			continue
+		}
+		switch word {
+		case "md", "do", "dr", "dpm", "od", "llc", "inc", "pc", "pa", "pllc", "llp", "ltd", "corp", "co", "sc", "psc", "lp",
+			"plc", "dba", "mdpa", "mdpc", "incorporated", "corporation":
+			return ""
+		}
+		short = append(short, word[0])
+	}
+	return string(short)
 }
 
 // telling returns a name's two rarest words.

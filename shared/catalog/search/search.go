@@ -16,7 +16,8 @@ const MaxSize = 100
 // Query describes a search.
 type Query struct {
 	// Text is the typed text: words in any order, the last of which may be incomplete. Anything beyond 300 runes or 12
-	// words is ignored. A text without words matches all brands, which are listed by name.
+	// words is ignored. A text without words matches all brands, which are listed by name. Unless ByLocation is set, ZIP
+	// codes in the text replace ZIPs and set ByLocation. A brand's name may still contain one.
 	Text       string
 	Platforms  []string // platform types to include; if empty, all
 	States     []string // two-letter codes, one of which must match a location; if empty, all
@@ -25,6 +26,11 @@ type Query struct {
 	Size       int      // hits per page, from 1 to MaxSize
 	After      *Position
 	Demote     func(brandID string) Demotion // nil for no demotions
+	// First lists brands (Index.Numbers) that precede all others, in this order, if Text is empty.
+	First []uint32
+
+	typed []string // ZIP codes taken out of Text
+	said  string   // Text as typed, including these ZIP codes
 }
 
 // Demotion lowers a brand's rank below brands that match equally well.
@@ -47,8 +53,9 @@ type Position struct {
 
 // Page is one page of a search's results.
 type Page struct {
-	Total    int     // total number of hits on all pages
-	MaxScore float64 // highest score on all pages; 0 if there are no hits
+	Total    int      // total number of hits on all pages
+	MaxScore float64  // highest score on all pages; 0 if there are no hits
+	ZIPs     []string // ZIP codes of the person's location: those in the text, or else Query.ZIPs
 	Hits     []Hit
 }
 
@@ -57,6 +64,7 @@ type Hit struct {
 	ID       string
 	Position Position
 	Source   json.RawMessage // JSON of the hit for a response (Source in source.go)
+	IsFirst  bool            // whether the brand precedes others because of Query.First
 }
 
 // Search returns a page of brands. The same query returns the same hits in the same order, so that consecutive pages
@@ -68,8 +76,9 @@ func (x *Index) Search(q Query) (Page, error) {
 	if q.After != nil && math.IsNaN(q.After.Score) {
 		return Page{}, fault.BadRequest("searchAfter is not the sort value of a hit.").About("searchAfter")
 	}
+	q = q.withTypedZIPs()
 	ranked := x.rank(q)
-	page := Page{Total: len(ranked), MaxScore: 0, Hits: nil}
+	page := Page{Total: len(ranked), MaxScore: 0, ZIPs: q.ZIPs, Hits: nil}
 	for _, r := range ranked {
 		page.MaxScore = max(page.MaxScore, r.score)
 	}
@@ -79,7 +88,9 @@ func (x *Index) Search(q Query) (Page, error) {
 			return Page{}, err
 		}
 		position := Position{Score: r.score, SortName: x.sortNames.at(r.brand), ID: x.ids.at(r.brand)}
-		page.Hits = append(page.Hits, Hit{ID: position.ID, Position: position, Source: source})
+		page.Hits = append(page.Hits, Hit{
+			ID: position.ID, Position: position, Source: source, IsFirst: r.score >= firstScore,
+		})
 	}
 	return page, nil
 }

@@ -17,21 +17,25 @@ const (
 
 // typedWords returns the unique words to search for.
 func typedWords(text string) []string {
-	runes := 0
-	for i := range text {
-		if runes == maxRunes {
-			text = text[:i]
-			break
-		}
-		runes++
-	}
 	var words []string
-	for _, word := range wordsOf(text) {
+	for _, word := range wordsOf(limited(text)) {
 		if len(words) < maxWords && !slices.Contains(words, word) {
 			words = append(words, word)
 		}
 	}
 	return words
+}
+
+// limited returns the part of a text that is searched for.
+func limited(text string) string {
+	runes := 0
+	for i := range text {
+		if runes == maxRunes {
+			return text[:i]
+		}
+		runes++
+	}
+	return text
 }
 
 // wordsOf returns a text's words, truncated to the maximum length in an index.

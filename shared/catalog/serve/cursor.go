@@ -18,7 +18,7 @@ import (
 )
 
 // Cursors creates the sort values of hits and parses them from searchAfter. A sort value consists of the score, the
-// sort name, the ID, and a seal. The seal contains the Edition that was searched. It is valid only for this position,
+// sort name, the ID, and a seal. The seal contains the Search without its request. It is valid only for this position,
 // search and tenant.
 type Cursors struct {
 	Sealer cursor.Sealer
@@ -30,48 +30,92 @@ type Sort [4]any
 // cursorUse is the purpose for which search cursors are sealed.
 const cursorUse = "catalog search"
 
-// Seal creates a hit's Sort. asked identifies the search: cursors of another search are rejected.
-func (c Cursors) Seal(tenant org.Tenant, asked string, e Edition, at search.Position) (Sort, error) {
-	seal, err := c.Sealer.Seal(tenant, cursorUse,
-		strings.Join([]string{string(e.Version), e.Health, place(asked, at)}, " "))
+// Search identifies a search whose pages must agree.
+type Search struct {
+	Asked   string   // identifies the request without its page: cursors of another search are rejected
+	Edition Edition  // the edition that served the first page
+	First   []uint32 // search.Query.First of the first page
+}
+
+// Seal creates the Sort of a hit.
+func (c Cursors) Seal(tenant org.Tenant, s Search, at search.Position) (Sort, error) {
+	parts := []string{string(s.Edition.Version), s.Edition.Health, place(s.Asked, at)}
+	if len(s.First) > 0 {
+		parts = append(parts, written(s.First))
+	}
+	seal, err := c.Sealer.Seal(tenant, cursorUse, strings.Join(parts, " "))
 	return Sort{at.Score, at.SortName, at.ID, seal}, err
 }
 
 // Open parses a Sort that a client returns, in which numbers may have become strings. It returns fault.Invalid for any
 // value that Seal did not create for the same tenant and search.
-func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (Edition, search.Position, error) {
+func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (Search, search.Position, error) {
 	refused := fault.BadRequest(
 		"searchAfter must be the unchanged sort values of a hit from the same search.").About("searchAfter")
 	if len(sent) != len(Sort{}) {
-		return Edition{}, search.Position{}, refused
+		return Search{}, search.Position{}, refused
 	}
 	texts := make([]string, len(sent))
 	for i, value := range sent {
 		text, ok := textOf(value)
 		if !ok {
-			return Edition{}, search.Position{}, refused
+			return Search{}, search.Position{}, refused
 		}
 		texts[i] = text
 	}
 	score, err := strconv.ParseFloat(texts[0], 64)
 	if err != nil || math.IsNaN(score) || math.IsInf(score, 0) {
-		return Edition{}, search.Position{}, refused
+		return Search{}, search.Position{}, refused
 	}
 	at := search.Position{Score: score, SortName: texts[1], ID: texts[2]}
 	sealed, err := c.Sealer.Open(tenant, cursorUse, texts[3])
 	if err != nil {
-		return Edition{}, search.Position{}, refused.Because(err)
+		return Search{}, search.Position{}, refused.Because(err)
 	}
+	s, ok := parsed(sealed, asked, at)
+	if !ok {
+		return Search{}, search.Position{}, refused
+	}
+	return s, at, nil
+}
+
+// parsed parses the content of a seal. ok is false if it belongs to another search or position.
+func parsed(sealed, asked string, at search.Position) (s Search, ok bool) {
 	parts := strings.Split(sealed, " ")
-	if len(parts) != 3 || parts[2] != place(asked, at) {
-		return Edition{}, search.Position{}, refused
+	if len(parts) != 3 && len(parts) != 4 || parts[2] != place(asked, at) {
+		return Search{}, false
 	}
 	version, isVersion := ledger.ParseVersion(parts[0])
 	summary, isSummary := health.ParseVersion(parts[1])
 	if !isVersion || !isSummary && parts[1] != "" {
-		return Edition{}, search.Position{}, refused
+		return Search{}, false
 	}
-	return Edition{Version: version, Health: summary}, at, nil
+	s = Search{Asked: asked, Edition: Edition{Version: version, Health: summary}, First: nil}
+	if len(parts) == 4 {
+		s.First, ok = readNumbers(parts[3])
+		return s, ok
+	}
+	return s, true
+}
+
+// written encodes numbers as text without spaces.
+func written(numbers []uint32) string {
+	texts := make([]string, len(numbers))
+	for i, n := range numbers {
+		texts[i] = strconv.FormatUint(uint64(n), 36)
+	}
+	return strings.Join(texts, ",")
+}
+
+func readNumbers(text string) (numbers []uint32, ok bool) {
+	for one := range strings.SplitSeq(text, ",") {
+		n, err := strconv.ParseUint(one, 36, 32)
+		if err != nil {
+			return nil, false
+		}
+		numbers = append(numbers, uint32(n))
+	}
+	return numbers, true
 }
 
 // maxSorted is the maximum size of a searchAfter value in bytes.

@@ -3,6 +3,7 @@ package serve_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,7 +31,8 @@ func TestCursorIsValidForItsSearchAndPositionOnly(t *testing.T) {
 	cursors, tenant := serve.Cursors{Sealer: sealer(t)}, org.Tenant{Mode: org.Test, OrgID: "a"}
 	edition := serve.Edition{Version: "20260304T050607Z-0011223344556677", Health: "20260304T050608Z-8899aabbccddeeff"}
 	at := search.Position{Score: 12.300000000000002, SortName: "alder 7", ID: id("brand", 7)}
-	sort, err := cursors.Seal(tenant, "asked", edition, at)
+	about := serve.Search{Asked: "asked", Edition: edition, First: []uint32{40_000, 7}}
+	sort, err := cursors.Seal(tenant, about, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func TestCursorIsValidForItsSearchAndPositionOnly(t *testing.T) {
 	texts := []json.RawMessage{json.RawMessage(strconv.Quote(string(sent[0]))), sent[1], sent[2], sent[3]}
 	for name, values := range map[string][]json.RawMessage{"as it is": sent, "as texts": texts} {
 		got, place, refused := cursors.Open(tenant, "asked", values)
-		if refused != nil || got != edition || place != at {
+		if refused != nil || !reflect.DeepEqual(got, about) || place != at {
 			t.Errorf("%s: %v, %v, %v", name, got, place, refused)
 		}
 	}
@@ -55,7 +57,7 @@ func TestCursorIsValidForItsSearchAndPositionOnly(t *testing.T) {
 		return changed
 	}
 	foreign := serve.Cursors{Sealer: sealer(t)}
-	other, err := foreign.Seal(org.Tenant{Mode: org.Test, OrgID: "b"}, "asked", edition, at)
+	other, err := foreign.Seal(org.Tenant{Mode: org.Test, OrgID: "b"}, about, at)
 	if err != nil {
 		t.Fatal(err)
 	}

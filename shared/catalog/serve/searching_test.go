@@ -232,7 +232,7 @@ func TestSearchReportsAndDemotesBrandsThatAreDown(t *testing.T) {
 	}
 	told := make([]string, 0, len(page.Hits))
 	for _, hit := range page.Hits {
-		source, err := found.AddHealth(ownhosts.Own(), hit.Source)
+		source, err := found.Shown(ownhosts.Own(), hit, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ func TestSearchOmitsOwnURLsInAnySpelling(t *testing.T) {
 				Portals: []record.Portal{{ID: "p1", PortalWebsite: text, LogoURI: text}},
 			})
 			expect.NoError(t, err)
-			told, err := serve.Searchable{}.AddHealth(ownhosts.Own(), source)
+			told, err := serve.Searchable{}.Shown(ownhosts.Own(), search.Hit{Source: source}, nil)
 			expect.NoError(t, err)
 			if strings.Contains(string(told), "/v1/x") || !strings.Contains(string(told), `"name":"Cedar"`) ||
 				!strings.HasSuffix(string(told), `,"health":{"state":"unknown"}}`) {

@@ -53,9 +53,13 @@ const (
 type Days interface {
 	// SaveUsage stores a tenant's counts of a day, which is formatted as 2026-03-04. It returns fault.Conflict if the day
 	// exists.
-	SaveUsage(ctx context.Context, tenant org.Tenant, day string, c Counts, ends time.Time) error
+	SaveUsage(ctx context.Context, tenant org.Tenant, day string, c Day, ends time.Time) error
 	// Usage returns a tenant's counts from one day to another, both included, for at most 62 days.
 	Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]Counts, error)
+	// ConnectionsByBrand returns a tenant's authorisations by brand ID, from a day on.
+	ConnectionsByBrand(ctx context.Context, tenant org.Tenant, from string) (map[string]int64, error)
+	// SaveMostUsed replaces a tenant's list of most used brands.
+	SaveMostUsed(ctx context.Context, tenant org.Tenant, brandIDs []string, at time.Time) error
 }
 
 // Events returns a tenant's events after a cursor and before a time, oldest first (store.EventLog).
@@ -99,9 +103,11 @@ func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Mont
 	for date := first; !date.After(last) && !date.After(now); date = date.AddDate(0, 0, 1) {
 		c, isCounted := counted[date.Format(day)]
 		if !isCounted && !date.Before(earliest(now)) {
-			if c, err = m.count(ctx, tenant, date); err != nil {
+			today, err := m.count(ctx, tenant, date)
+			if err != nil {
 				return Month{}, err
 			}
+			c = today.Counts
 		}
 		sum.add(c)
 	}
@@ -160,7 +166,10 @@ func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 		}
 		counted++
 	}
-	return counted, nil
+	if counted == 0 {
+		return 0, nil
+	}
+	return counted, m.rank(ctx, tenant, now)
 }
 
 // earliest returns the first day whose events are all still stored.
@@ -169,14 +178,14 @@ func earliest(now time.Time) time.Time {
 }
 
 // count counts a tenant's usage on a day.
-func (m Meter) count(ctx context.Context, tenant org.Tenant, date time.Time) (Counts, error) {
+func (m Meter) count(ctx context.Context, tenant org.Tenant, date time.Time) (Day, error) {
 	end := date.AddDate(0, 0, 1)
-	var c Counts
+	var c Day
 	last := webhook.Event{Tenant: tenant, CreatedAt: date}
 	for more := true; more; {
 		events, next, err := m.Events.EventsAfter(ctx, last, end, page)
 		if err != nil {
-			return Counts{}, fmt.Errorf("read events: %w", err)
+			return Day{}, fmt.Errorf("read events: %w", err)
 		}
 		for _, e := range events {
 			c.addEvent(e)
@@ -188,24 +197,26 @@ func (m Meter) count(ctx context.Context, tenant org.Tenant, date time.Time) (Co
 	for more := true; more; {
 		places, next, err := m.Deliveries.DeliveriesBefore(ctx, tenant, before, date, page)
 		if err != nil {
-			return Counts{}, fmt.Errorf("read deliveries: %w", err)
+			return Day{}, fmt.Errorf("read deliveries: %w", err)
 		}
 		c.Deliveries += int64(len(places))
 		if more = next && len(places) > 0; more {
 			before = places[len(places)-1]
 		}
 	}
+	c.limitBrands()
 	return c, nil
 }
 
 // addEvent adds an event to the counts, unless it is simulated or repeats a result.
-func (c *Counts) addEvent(e webhook.Event) {
+func (c *Day) addEvent(e webhook.Event) {
 	var told struct {
 		Data json.RawMessage `json:"data"`
 	}
 	var data struct {
-		TaskID string `json:"task_id"`
-		Status string `json:"connection_status"`
+		TaskID  string `json:"task_id"`
+		Status  string `json:"connection_status"`
+		BrandID string `json:"brand_id"`
 	}
 	madeUp, err := json.Marshal(webhook.Example(e.Type))
 	if err != nil || json.Unmarshal(e.Body, &told) != nil || bytes.Equal(told.Data, madeUp) ||
@@ -218,6 +229,7 @@ func (c *Counts) addEvent(e webhook.Event) {
 			c.Rejections++
 		} else {
 			c.Connections++
+			c.addBrand(data.BrandID)
 		}
 	case webhook.AuthorizationEnded:
 		c.Revocations++

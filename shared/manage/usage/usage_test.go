@@ -210,7 +210,7 @@ var errTrouble = errors.New("trouble on our side")
 // flawed is a store that fails for one tenant.
 type flawed struct{ usage.Days }
 
-func (f flawed) SaveUsage(ctx context.Context, of org.Tenant, day string, c usage.Counts, ends time.Time) error {
+func (f flawed) SaveUsage(ctx context.Context, of org.Tenant, day string, c usage.Day, ends time.Time) error {
 	if of == other {
 		return errTrouble
 	}
@@ -249,7 +249,13 @@ func (*nothing) Usage(context.Context, org.Tenant, string, string) (map[string]u
 	return nil, nil
 }
 
-func (n *nothing) SaveUsage(context.Context, org.Tenant, string, usage.Counts, time.Time) error {
+func (*nothing) ConnectionsByBrand(context.Context, org.Tenant, string) (map[string]int64, error) {
+	return nil, nil
+}
+
+func (*nothing) SaveMostUsed(context.Context, org.Tenant, []string, time.Time) error { return nil }
+
+func (n *nothing) SaveUsage(context.Context, org.Tenant, string, usage.Day, time.Time) error {
 	n.saved++
 	<-time.After(time.Second)
 	return nil

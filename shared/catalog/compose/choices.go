@@ -1,0 +1,62 @@
+package compose
+
+import (
+	"net"
+	"strings"
+
+	"recordbridge/shared/catalog"
+	"recordbridge/shared/catalog/record"
+	"recordbridge/shared/words/ids"
+)
+
+// choiceSize is the length of a choice. It only has to distinguish the portals of one brand.
+const choiceSize = 8
+
+// markChoices marks the portals of a brand that patients can't tell apart. Such portals keep their IDs, because
+// connections refer to them.
+func (m *draft) markChoices(in Input) {
+	of := in.domainOf
+	marked := map[string]bool{}
+	for _, b := range m.Brands {
+		alike := map[string][]string{}
+		for _, id := range b.PortalIDs {
+			if p := m.Portals[id]; !b.Gone() && !p.Gone() && len(p.EndpointIDs) > 0 {
+				choice := m.choice(p, of)
+				alike[choice] = append(alike[choice], id)
+			}
+		}
+		for _, portals := range alike {
+			for _, id := range portals {
+				marked[id] = marked[id] || len(portals) > 1
+			}
+		}
+	}
+	for id, p := range m.Portals {
+		p.Choice = ""
+		if marked[id] {
+			p.Choice = m.choice(p, of)
+		}
+		m.Portals[id] = p
+	}
+}
+
+// choice returns a text that is equal for portals with the same name, website and domains of FHIR servers.
+func (m *draft) choice(p record.Portal, of func(host string) string) string {
+	domains := make([]string, 0, len(p.EndpointIDs))
+	for _, id := range p.EndpointIDs {
+		domains = append(domains, of(catalog.Host(m.Endpoints[id].FHIRBase)))
+	}
+	return ids.Derive("choice", sortName(p.Name), p.PortalWebsite, strings.Join(sorted(domains), " "))[:choiceSize]
+}
+
+// domainOf returns the registrable domain of a host in catalog.Host's form.
+func (in Input) domainOf(host string) string {
+	host = strings.TrimPrefix(host, "http://")
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if in.Domain == nil || net.ParseIP(host) != nil {
+		return host
+	}
+	return in.Domain(host)
+}

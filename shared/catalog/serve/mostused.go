@@ -1,0 +1,76 @@
+package serve
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+)
+
+// UsedBrands reads the IDs of the brands with which a tenant's patients connected most often, most used first
+// (store.UsageDays). It returns none if nothing has been counted yet.
+type UsedBrands interface {
+	MostUsed(ctx context.Context, tenant org.Tenant) ([]string, error)
+}
+
+// MostUsed caches the brands with which patients connect most often, separately for each organisation and mode. It is
+// safe for concurrent use. Create one with NewMostUsed.
+type MostUsed struct {
+	brands UsedBrands
+	now    func() time.Time
+
+	lock  sync.Mutex
+	known map[org.Tenant]usedBrands
+}
+
+type usedBrands struct {
+	ids   []string
+	until time.Time
+}
+
+const (
+	// usedFor is the time for which a tenant's brands are cached. They change once a day.
+	usedFor = 5 * time.Minute
+	// usedRetry is the interval between failed reads.
+	usedRetry = 10 * time.Second
+	// usedTime is the time-out of a read, since the search does not need its result.
+	usedTime = 500 * time.Millisecond
+	// maxUsed is the maximum number of cached tenants.
+	maxUsed = 2000
+)
+
+// NewMostUsed returns a MostUsed that reads from brands.
+func NewMostUsed(brands UsedBrands, now func() time.Time) *MostUsed {
+	return &MostUsed{brands: brands, now: now, known: map[org.Tenant]usedBrands{}}
+}
+
+// Of returns the IDs of a tenant's most used brands, most used first. If they can't be read, it returns those that were
+// read last, or none, and reports the failure in the request's log line.
+func (m *MostUsed) Of(ctx context.Context, tenant org.Tenant) []string {
+	m.lock.Lock()
+	used := m.known[tenant]
+	m.lock.Unlock()
+	if m.now().Before(used.until) {
+		return used.ids
+	}
+	ctxRead, cancel := context.WithTimeout(ctx, usedTime)
+	defer cancel()
+	ids, err := m.brands.MostUsed(ctxRead, tenant)
+	if err != nil {
+		logx.Add(ctx, slog.String("most_used_failure", fault.ClassOf(err)))
+		used.until = m.now().Add(usedRetry)
+	} else {
+		used = usedBrands{ids: ids, until: m.now().Add(usedFor)}
+	}
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if len(m.known) >= maxUsed {
+		clear(m.known)
+	}
+	m.known[tenant] = used
+	return used.ids
+}

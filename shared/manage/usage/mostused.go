@@ -1,0 +1,70 @@
+package usage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"recordbridge/shared/words/org"
+)
+
+// Day holds one tenant's counts for a day.
+type Day struct {
+	Counts
+
+	// Brands counts authorisations by brand ID. TEFCA connections have no brand.
+	Brands map[string]int64
+}
+
+const (
+	// maxBrands is the maximum number of brands stored for a day, which bounds its row to 3 KB.
+	maxBrands = 60
+	// maxMostUsed is the maximum length of a list of most used brands.
+	maxMostUsed = 10
+	// minLive is the minimum number of connections in live mode for a brand to be listed. Anyone can read the list with an
+	// organisation's public ID, and it must not show where single patients are treated.
+	minLive = 5
+	// usedDays is the number of days for which connections count.
+	usedDays = 90
+)
+
+// addBrand counts an authorisation at a brand.
+func (c *Day) addBrand(id string) {
+	if id == "" {
+		return
+	}
+	if c.Brands == nil {
+		c.Brands = map[string]int64{}
+	}
+	c.Brands[id]++
+}
+
+// rank stores the brands with which a tenant's patients connected most often (docs/operate/catalogue.md).
+func (m Meter) rank(ctx context.Context, tenant org.Tenant, now time.Time) error {
+	counts, err := m.Days.ConnectionsByBrand(ctx, tenant, now.AddDate(0, 0, -usedDays).Format(day))
+	if err != nil {
+		return fmt.Errorf("read connections by brand: %w", err)
+	}
+	maps.DeleteFunc(counts, func(_ string, count int64) bool { return tenant.Mode == org.Live && count < minLive })
+	if err := m.Days.SaveMostUsed(ctx, tenant, top(counts, maxMostUsed), now); err != nil {
+		return fmt.Errorf("save the most used brands: %w", err)
+	}
+	return nil
+}
+
+// top returns the brands with the highest counts, highest first.
+func top(counts map[string]int64, limit int) []string {
+	ranked := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(-cmp.Compare(counts[a], counts[b]), cmp.Compare(a, b))
+	})
+	return ranked[:min(len(ranked), limit)]
+}
+
+// limitBrands keeps the brands with the highest counts.
+func (c *Day) limitBrands() {
+	kept := top(c.Brands, maxBrands)
+	maps.DeleteFunc(c.Brands, func(id string, _ int64) bool { return !slices.Contains(kept, id) })
+}
