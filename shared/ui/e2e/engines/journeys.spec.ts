@@ -67,6 +67,21 @@ test("a patient cancels and can choose again", async ({ browserOf, run, host }) 
   await patient.sees("institution_title");
 });
 
+test("a page whose policy blocks the frame hears it", async ({ browserOf, run, host }) => {
+  const patient = new Patient(browserOf, run);
+  const headers = { "content-security-policy": "frame-src 'none'" };
+  await patient.click(host, { attributes: { "event-types": "widget.load_error" }, headers });
+  expect(await patient.hears(1)).toEqual([{ api_mode: "test", event_type: "widget.load_error", data: { reason: "blocked" } }]);
+});
+
+test("a page hears that the patient closed the older element's window", async ({ browserOf, run, host }) => {
+  const patient = new Patient(browserOf, run);
+  await patient.follow(() => patient.click(host, { tag: "svc-widget", attributes: { "connect-mode": "popup" } }));
+  await patient.sees("splash_title");
+  await patient.closeWindow();
+  expect(await patient.hears(1)).toMatchObject([{ error: "svc_invalid_request", error_description: "The patient closed the window." }]);
+});
+
 /** The patient reads what to do before the portal or after it. Today's last page calls the sign-in used, and the modal waits. */
 test.fail("a patient who blocks cookies reads what to do", async ({ run, host }, { project }) => {
   const browser = await Browser.start(engineOf(project.name), { blocksCookies: true });

@@ -1,6 +1,6 @@
 /** A patient's steps, the same in every engine. The page is on another site than the service, as in customers' pages. */
 import type { Payload } from "../../kit/protocol.ts";
-import { markup, script } from "../support/customer.ts";
+import { markup, script, type Placed } from "../support/customer.ts";
 import type { Host } from "../support/host.ts";
 import { english, mailedCode, newEmail, pattern, PERSONA } from "../support/patient.ts";
 import { SANDBOX, type Run } from "../support/run.ts";
@@ -8,7 +8,10 @@ import type { Word } from "../../kit/words/language.ts";
 import type { Browser } from "./browser.ts";
 import { until } from "./driver.ts";
 
-const EARS = `<script>self.heard = []; document.addEventListener("eventBus", ({ detail }) => heard.push(detail));</script>`;
+const EARS = `<script>
+  self.heard = [];
+  for (const type of ["eventBus", "orgConnectionCallback"]) document.addEventListener(type, ({ detail }) => heard.push(detail));
+</script>`;
 
 const named = (word: Word): RegExp => pattern(english, word);
 const exactly = (text: string): RegExp => new RegExp(`^${text}$`);
@@ -24,14 +27,19 @@ export class Patient {
     this.#run = run;
   }
 
-  /** Visits a customer's page and opens the widget. */
-  async open(host: Host, attributes: Record<string, string>): Promise<void> {
-    const body = `<main><h1>Alder Clinic</h1>${markup(this.#run, { attributes })}</main>`;
+  /** Visits a customer's page and clicks the element's button. */
+  async click(host: Host, { headers = {}, ...placed }: Placed): Promise<void> {
+    const body = `<main><h1>Alder Clinic</h1>${markup(this.#run, placed)}</main>`;
     const all = await this.#browser.windows();
     this.#page = all[0] ?? "";
     await this.#browser.show(this.#page);
-    await this.#browser.visit(host.publish({ head: EARS + script(this.#run), body }));
+    await this.#browser.visit(host.publish({ head: EARS + script(this.#run), body, headers }));
     await this.#browser.click("button", exactly("Share Records"));
+  }
+
+  /** Opens the widget on a customer's page. */
+  async open(host: Host, attributes: Record<string, string>): Promise<void> {
+    await this.click(host, { attributes });
     await this.#browser.enter();
   }
 
@@ -67,8 +75,13 @@ export class Patient {
 
   /** Continues to the portal's window. */
   async leave(): Promise<void> {
+    await this.follow(() => this.press("go"));
+  }
+
+  /** Does something that opens a window, and continues there. */
+  async follow(act: () => Promise<void>): Promise<void> {
     this.#others = await this.#browser.windows();
-    await this.press("go");
+    await act();
     const opened = async (): Promise<string | undefined> => (await this.#browser.windows()).find((handle) => !this.#others.includes(handle));
     await this.#browser.show(await until("a window opens", opened));
   }
@@ -100,10 +113,10 @@ export class Patient {
   }
 
   /** Returns the page's events so far, once there are as many as expected. */
-  async hears(count: number): Promise<Payload[]> {
+  async hears<T = Payload>(count: number): Promise<T[]> {
     await this.#browser.show(this.#page);
     return until(`the page hears ${count} events`, async () => {
-      const heard = (await this.#browser.evaluate("return JSON.parse(JSON.stringify(heard))")) as Payload[];
+      const heard = (await this.#browser.evaluate("return JSON.parse(JSON.stringify(heard))")) as T[];
       return heard.length >= count && heard;
     });
   }
