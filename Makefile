@@ -29,7 +29,7 @@ SERVERS ?= $(CACHE)/servers
 race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs sample clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,6 +108,17 @@ test-ui: ui ## check types and run unit tests of the widget and the hosted pages
 test-browser: ui runner ctl ## run the widget journeys in Chromium, installed from Debian if missing; ARGS="-g keyboard" selects some
 	@.ci/chromium
 	@cd shared/ui && npx --no playwright test --config e2e/playwright.config.ts $(ARGS)
+
+test-engines: ui runner ctl ## run the main journeys in Firefox and WebKit, installed from Debian if missing; ENGINE=firefox or webkit selects one
+	@.ci/browsers
+	@cd shared/ui && npx --no playwright test --config e2e/engines/playwright.config.ts \
+		$(if $(ENGINE),--project=$(ENGINE)) $(ARGS)
+
+package: ui ## write the elements' npm package to build/svc-widget-<version>.tgz
+	@node shared/ui/sdk/pack.mjs && cd build && npm pack --silent ./npm
+
+test-package: package ## install the package as customers do, and compile every snippet with it by tsc and vite
+	@node shared/ui/sdk/customer/check.mjs build/customer
 
 race: ## run concurrent code under the race detector, in random order, without repetitions (-short)
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -short -shuffle=on -timeout 30m \

@@ -36,6 +36,7 @@ const order = {
   "e2e/support": ["kit", "kit/words", "embed/api"],
   "e2e/journeys": ["kit", "e2e/support"],
   "e2e/sdk": ["kit", "e2e/support"],
+  "e2e/engines": ["kit", "kit/words", "e2e/support"],
   "e2e/tefca": ["kit", "kit/words", "sdk", "sdk/test", "embed/api", "e2e/support"],
   "e2e/dashboard": ["dashboard/api", "dashboard/parts", "dashboard/testing", "e2e/support"],
   e2e: [],

@@ -30,6 +30,13 @@ test("the React snippet writes typed values as JavaScript strings", () => {
   assert.ok(code.includes('style={{"--svc-accent":"#7a2e8c"}}'), code);
 });
 
+test("the Angular snippet escapes typed values in its template", () => {
+  const code = snippet("Angular", { ...choice, label: "`${x}` @if \\" });
+  assert.ok(code.includes(`external-id="&quot;>&lt;script>'&#123;&#123;x&#125;&#125;'&lt;/script>&amp;"`), code);
+  assert.ok(code.includes("\\`$&#123;x&#125;\\` &#64;if \\\\"), code);
+  assert.match(code, /\(eventBus\)="told\(\$event\)"/);
+});
+
 test("a snippet writes switches as bare attributes and omits unset ones", () => {
   assert.match(snippet("HTML", choice), /\n {2}search-only\n/);
   const bare = snippet("HTML", { ...choice, attributes: new Map(), style: new Map(), label: "" });

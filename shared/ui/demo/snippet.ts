@@ -12,8 +12,8 @@ export interface Choice {
   script: string;
 }
 
-export type Dialect = "HTML" | "React" | "Vue";
-export const DIALECTS: readonly Dialect[] = ["HTML", "React", "Vue"];
+export type Dialect = "HTML" | "React" | "Vue" | "Angular";
+export const DIALECTS: readonly Dialect[] = ["HTML", "React", "Vue", "Angular"];
 
 const EVENTS: Record<Tag, string> = { "svc-widget-element": "eventBus", "svc-widget": "orgConnectionCallback" };
 
@@ -49,15 +49,29 @@ ${style}${element(choice.tag, assignments(choice.attributes, quoted), escaped(ch
 `;
 }
 
+/**
+ * The script's URL is in a constant, because compilers look for the module of a literal import. The types of React don't
+ * know the element.
+ */
 function react(choice: Choice): string {
   const style = choice.style.size === 0 ? [] : [`style={${JSON.stringify(Object.fromEntries(choice.style))}}`];
-  const parts = [...assignments(choice.attributes, inBraces), ...style, `on${eventOf(choice.tag)}={(event) => console.log(event.detail)}`];
+  const parts = [...assignments(choice.attributes, inBraces), ...style, `on${eventOf(choice.tag)}={(event: CustomEvent) => console.log(event.detail)}`];
   const label = choice.label === "" ? "" : inBraces(choice.label);
   return `import { useEffect } from "react"; // 19 or later
 
+const script = ${JSON.stringify(choice.script)};
+
+declare module "react" {
+  namespace JSX {
+    interface IntrinsicElements {
+      "${choice.tag}": Record<string, unknown>;
+    }
+  }
+}
+
 export function ConnectRecords() {
   useEffect(() => {
-    import(/* webpackIgnore: true */ /* @vite-ignore */ ${JSON.stringify(choice.script)});
+    import(/* webpackIgnore: true */ /* @vite-ignore */ script);
   }, []);
   return (
 ${element(choice.tag, parts, label, "    ")}
@@ -71,14 +85,15 @@ function vue(choice: Choice): string {
   const quoted = (text: string): string => `"${escaped(text)}"`;
   const style = [...choice.style].map(([name, value]) => `${name}: ${value}`).join("; ");
   const parts = ['ref="widget"', ...assignments(choice.attributes, quoted), ...(style === "" ? [] : [`style=${quoted(style)}`])];
-  return `<script setup>
+  return `<script setup lang="ts">
 // vite.config.js: vue({ template: { compilerOptions: { isCustomElement: (tag) => tag.startsWith("svc-") } } })
 import { onMounted, useTemplateRef } from "vue";
 
-const widget = useTemplateRef("widget");
+const script = ${JSON.stringify(choice.script)};
+const widget = useTemplateRef<HTMLElement>("widget");
 onMounted(() => {
-  widget.value.addEventListener("${eventOf(choice.tag)}", (event) => console.log(event.detail));
-  import(/* @vite-ignore */ ${JSON.stringify(choice.script)});
+  widget.value?.addEventListener("${eventOf(choice.tag)}", (event) => console.log((event as CustomEvent).detail));
+  import(/* @vite-ignore */ script);
 });
 </script>
 
@@ -88,7 +103,40 @@ ${element(choice.tag, parts, choice.label === "" ? "" : `<span v-pre>${escaped(c
 `;
 }
 
-const WRITERS: Record<Dialect, (choice: Choice) => string> = { HTML: html, React: react, Vue: vue };
+/** Escapes text for an Angular template, where braces and @ have a meaning, in a template literal. */
+const inTemplate = (text: string): string =>
+  escaped(text)
+    .replace(/[{}@]/g, (one) => `&#${one.charCodeAt(0)};`)
+    .replace(/[`\\]/g, "\\$&");
+
+function angular(choice: Choice): string {
+  const quoted = (text: string): string => `"${inTemplate(text)}"`;
+  const style = [...choice.style].map(([name, value]) => `${name}: ${value}`).join("; ");
+  const parts = [...assignments(choice.attributes, quoted), ...(style === "" ? [] : [`style=${quoted(style)}`]), `(${eventOf(choice.tag)})="told($event)"`];
+  return `import { Component, CUSTOM_ELEMENTS_SCHEMA } from "@angular/core";
+
+const script = ${JSON.stringify(choice.script)};
+
+@Component({
+  selector: "app-connect-records",
+  schemas: [CUSTOM_ELEMENTS_SCHEMA],
+  template: \`
+${element(choice.tag, parts, inTemplate(choice.label), "    ")}
+  \`,
+})
+export class ConnectRecords {
+  constructor() {
+    import(/* @vite-ignore */ script);
+  }
+
+  told(event: Event) {
+    console.log((event as CustomEvent).detail);
+  }
+}
+`;
+}
+
+const WRITERS: Record<Dialect, (choice: Choice) => string> = { HTML: html, React: react, Vue: vue, Angular: angular };
 
 /** Returns the code in a dialect. */
 export const snippet = (dialect: Dialect, choice: Choice): string => WRITERS[dialect](choice);

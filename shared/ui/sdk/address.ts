@@ -4,7 +4,7 @@
  * The base URL of the service that served this script: <base>/sdk/<version>/svc-widget.js. "" if it came from
  * elsewhere, such as a customer's bundle.
  */
-const OWN = /^(https?:.+)\/sdk\/[^/]+\/svc-widget\.js/.exec(import.meta.url)?.[1] ?? "";
+const OWN = /^(http.+)\/sdk\/[^/]+\/svc-/.exec(import.meta.url)?.[1] ?? "";
 
 /** Returns an element's base URL without a trailing slash; "" if it is missing or invalid. */
 export function baseOf(element: Pick<Element, "getAttribute">): string {

@@ -3,19 +3,21 @@
  * "". Frameworks write "false" into boolean attributes, so a boolean is true if present and not "false".
  */
 import type { Config } from "../kit/protocol.ts";
+import { languageOf } from "./words.ts";
 
 /** Parameters of the connect endpoint, there with underscores. */
 export const PASSED = ["request-id", "external-id", "external-state", "reconnect-org-connection-id", "brand-id", "portal-id", "endpoint-id"] as const;
 
 /** Attributes sent to the frame unchanged. */
-const TOLD = [...PASSED, "email", "search-query", "search-sort-by", "search-sort-by-opts"] as const;
+const TOLD = [...PASSED, "public-id", "email", "search-query", "search-sort-by", "search-sort-by-opts"] as const;
 
-/** lang is also an attribute of both; HTML defines its property. */
-export const ELEMENT_STRINGS = [...TOLD, "public-id", "base-url", "event-types", "preload"] as const;
-export const ELEMENT_BOOLEANS = ["search-only", "show-splash", "static-backdrop", "tefca-mode"] as const;
+/** The attributes of svc-widget-element. lang has a property in HTML, too. */
+export const ELEMENT_STRINGS = [...TOLD, "base-url", "event-types", "preload", "lang"] as const;
+const SWITCHES = ["search-only", "show-splash", "tefca-mode"] as const;
+export const ELEMENT_BOOLEANS = [...SWITCHES, "static-backdrop"] as const;
 
 /** The attributes of svc-widget. */
-export const OLDER_STRINGS = [...PASSED, "public-id", "base-url", "connect-mode", "popup-timeout", "redirect-uri"] as const;
+export const OLDER_STRINGS = [...PASSED, "public-id", "base-url", "connect-mode", "popup-timeout", "redirect-uri", "lang"] as const;
 
 type Camel<S extends string> = S extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
 
@@ -23,19 +25,17 @@ export type Reflected<Strings extends string, Booleans extends string = never> =
 
 const camel = (name: string): string => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Reports whether a boolean attribute is on. */
-export const isOn = (element: Element, name: string): boolean => (element.getAttribute(name) ?? "false") !== "false";
-
-/** Defines an element class's properties. null, undefined and false remove the attribute. */
-export function reflect(prototype: HTMLElement, strings: readonly string[], booleans: readonly string[] = []): void {
-  for (const name of [...strings, ...booleans]) {
+/** Defines the properties of an element class's attributes. null, undefined and false remove the attribute. */
+export function reflect({ prototype, observedAttributes }: { prototype: HTMLElement; observedAttributes: readonly string[] }): void {
+  for (const name of observedAttributes) {
     Object.defineProperty(prototype, camel(name), {
       get(this: HTMLElement) {
-        return booleans.includes(name) ? isOn(this, name) : (this.getAttribute(name) ?? "");
+        const value = this.getAttribute(name);
+        return ELEMENT_BOOLEANS.includes(name as never) ? (value ?? "false") !== "false" : (value ?? "");
       },
       set(this: HTMLElement, value: string | boolean | null | undefined) {
         if (value === false || value == null) this.removeAttribute(name);
-        else this.setAttribute(name, String(value));
+        else this.setAttribute(name, value as string);
       },
     });
   }
@@ -59,15 +59,14 @@ function given(element: Element, names: readonly string[], style: (name: string)
 /** Returns the parameters of the connect endpoint. */
 export const passed = (element: Element): Record<string, string> => given(element, PASSED, (name) => name.replaceAll("-", "_"));
 
-/** Returns the frame's configuration from an element's attributes. */
-export function config(element: Element, lang: string): Config {
+type Switch = keyof Reflected<never, (typeof SWITCHES)[number]>;
+
+/** Returns the frame's configuration. The older element has no property for an attribute that it lacks. */
+export function config(element: HTMLElement & Reflected<"public-id"> & Partial<Reflected<"event-types", (typeof ELEMENT_BOOLEANS)[number]>>): Config {
   return {
-    ...given(element, TOLD, camel),
-    publicId: element.getAttribute("public-id") ?? "",
-    searchOnly: isOn(element, "search-only"),
-    showSplash: isOn(element, "show-splash"),
-    tefcaMode: isOn(element, "tefca-mode"),
-    eventTypes: element.getAttribute("event-types")?.match(/[^\s,]+/g) ?? [],
-    ...(lang && { lang }),
+    ...(given(element, TOLD, camel) as Reflected<"public-id">), // show() requires it
+    ...(Object.fromEntries(SWITCHES.map((name) => [camel(name), !!element[camel(name) as Switch]])) as Record<Switch, boolean>),
+    eventTypes: element.eventTypes?.match(/[^\s,]+/g) ?? [],
+    lang: languageOf(element),
   };
 }

@@ -6,17 +6,17 @@ import { baseOf, parameters } from "./address.ts";
 import { adoptEarly, type Reflected } from "./attributes.ts";
 import { make } from "./make.ts";
 import css from "./style.css";
-import { wordsIn, type Words } from "./words.ts";
+import { languageOf, wordsOf } from "./words.ts";
 
 const Parent = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
 
-export interface WidgetBase extends Reflected<"public-id"> {}
+export interface WidgetBase extends Reflected<"public-id" | "base-url"> {}
 
 export abstract class WidgetBase extends Parent {
   protected readonly root = this.attachShadow({ mode: "open" });
   readonly #slot = make("slot");
   readonly #label = make("span", {}, "label");
-  protected readonly button = make("button", { type: "button" }, "button", this.#label, this.#slot);
+  protected readonly button = make("button", {}, "button", this.#label);
 
   constructor() {
     super();
@@ -34,47 +34,12 @@ export abstract class WidgetBase extends Parent {
 
   /** Updates all texts to the current language. */
   protected say(): void {
-    this.#label.textContent = this.words.title;
-  }
-
-  /** Returns the page's language, nearest ancestor first; "" if there is none. */
-  protected get language(): string {
-    return this.closest<HTMLElement>("[lang]")?.lang ?? document.documentElement.lang;
-  }
-
-  protected get words(): Words {
-    return wordsIn(this.language);
+    this.#label.textContent = wordsOf(this).title;
   }
 
   /** The trigger, to which the focus returns: a slotted button or link, or the default button. */
   protected get trigger(): HTMLElement {
     return this.querySelector<HTMLElement>("button, a, [role=button]") ?? this.button;
-  }
-
-  protected get base(): string {
-    return baseOf(this);
-  }
-
-  /** Returns the URL of one of our pages. It contains no personal data, which is sent over the port or in a fragment. */
-  protected address(page: "embed" | "connect"): string {
-    return `${this.base}/widget/${page}?${parameters({ public_id: this.publicId, lang: this.language })}`;
-  }
-
-  /** Returns a configuration error that our pages couldn't show; "" if there is none. */
-  protected get mistake(): string {
-    if (!this.publicId) return "public-id is missing";
-    if (!this.base) return "base-url is not a URL";
-    // Only a sandbox gives an http page an opaque origin, and our frame in it would have one too.
-    return origin === "null" && /^(http|about:srcdoc)/.test(location.href) ? "the page's frame is sandboxed without allow-same-origin" : "";
-  }
-
-  /** Warns developers in the console. */
-  protected warn(reason = "see the window"): void {
-    console.warn(`${this.localName}: misconfigured: ${reason}`);
-  }
-
-  protected emit(name: string, detail: object): void {
-    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true }));
   }
 
   connectedCallback(): void {
@@ -94,7 +59,7 @@ export abstract class WidgetBase extends Parent {
     if (this.#slot.parentNode !== place) place.append(this.#slot);
     this.button.hidden = !isOurs;
     // White space counts as slotted content, so a slot's fallback would leave the button without a name.
-    this.#label.hidden = this.#slot.assignedNodes().some((node) => node instanceof Element || node.nodeValue?.trim());
+    this.#label.hidden = this.#slot.assignedNodes().some((node) => node.nodeType === 1 || node.nodeValue?.trim());
   }
 
   #clicked(event: Event): void {
@@ -103,3 +68,22 @@ export abstract class WidgetBase extends Parent {
     this.show();
   }
 }
+
+/** Returns the URL of one of our pages. It contains no personal data, which is sent over the port or in a fragment. */
+export const addressOf = (element: WidgetBase, page: "embed" | "connect"): string =>
+  `${baseOf(element)}/widget/${page}?${parameters({ public_id: element.publicId, lang: languageOf(element) })}`;
+
+/** Returns a configuration error that our pages couldn't show; "" if there is none. */
+export function mistakeOf(element: WidgetBase): string {
+  if (!element.publicId) return "public-id is missing";
+  if (!baseOf(element)) return `base-url is ${element.baseUrl ? "not a URL" : "missing: use https://…/v1"}`;
+  // Only a sandbox gives an http page an opaque origin, and our frame in it would have one too.
+  return origin === "null" && /^(http|about)/.test(location.href) ? `${SANDBOXED}same-origin` : "";
+}
+
+export const SANDBOXED = "sandboxed without allow-";
+
+/** Warns developers in the console. */
+export const warn = (element: WidgetBase, reason = "see the window"): void => console.warn(`${element.localName}: misconfigured: ${reason}`);
+
+export const emit = (element: WidgetBase, name: string, detail: object): boolean => element.dispatchEvent(new CustomEvent(name, { detail, bubbles: true }));

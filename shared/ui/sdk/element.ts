@@ -1,42 +1,35 @@
 /** svc-widget-element: a button and a modal with our page in a frame. It reports everything by one event, eventBus. */
-import type { Connection, FromFrame, Mode, Payload } from "../kit/protocol.ts";
+import type { Connection, Mode, Payload } from "../kit/protocol.ts";
 import { config, ELEMENT_BOOLEANS, ELEMENT_STRINGS, reflect, type Reflected } from "./attributes.ts";
-import { WidgetBase } from "./base.ts";
-import { makeFrame, type Frame } from "./frame.ts";
+import { addressOf, emit, mistakeOf, SANDBOXED, warn, WidgetBase } from "./base.ts";
+import { makeFrame, type Frame, type Heard } from "./frame.ts";
 import { makeModal } from "./modal.ts";
-
-/** How long the frame may take before an error is shown, in milliseconds. A page's frame-src can block it without notice. */
-const PATIENCE = 15_000;
-
-/** After this many unanswered clicks on the close button, the modal closes anyway. */
-const URGENT = 3;
-
-/** State between opening and closing. */
-interface Visit {
-  frame?: Frame;
-  timer?: ReturnType<typeof setTimeout>;
-  mode: Mode;
-  /** Whether nothing had the focus: Safari doesn't focus a clicked button, so the dialog can't restore the focus. */
-  fromNowhere: boolean;
-  /** Whether the frame has reported the end. */
-  completed: boolean;
-  connections: Map<string, Connection>;
-  /** Clicks on the close button since the frame's last message. */
-  presses: number;
-}
+import { wordsOf } from "./words.ts";
 
 export interface SvcWidgetElement extends Reflected<(typeof ELEMENT_STRINGS)[number], (typeof ELEMENT_BOOLEANS)[number]> {}
 
 export class SvcWidgetElement extends WidgetBase {
-  static readonly observedAttributes: readonly string[] = [...ELEMENT_STRINGS, ...ELEMENT_BOOLEANS, "lang"];
+  static readonly observedAttributes: readonly string[] = [...ELEMENT_STRINGS, ...ELEMENT_BOOLEANS];
 
-  readonly #modal = makeModal({
-    close: (byButton) => this.#asked(byButton),
-    retry: () => this.#load(),
-    closed: () => this.#end(),
-    isStatic: () => this.staticBackdrop,
-  });
-  #visit: Visit | undefined;
+  readonly #modal = makeModal(
+    // A responsive frame decides. An unresponsive one can't block closing: the third click on the close button closes.
+    (byButton, byBackdrop) => {
+      if (byBackdrop && this.staticBackdrop) return;
+      if (byButton) this.#presses++;
+      if (this.#presses > 2 || !this.#shown?.send({ type: "close" })) this.#end();
+    },
+    () => this.#load(),
+    () => this.#end(),
+  );
+  #isOpen = false;
+  #mode: Mode = "test";
+  #shown: Frame | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Whether the frame has reported the end. */
+  #completed = false;
+  #connections = new Map<string, Connection>();
+  /** Clicks on the close button since the frame's last message. */
+  #presses = 0;
   /** A preloaded frame (preload="hover"). */
   #ahead: Frame | undefined;
 
@@ -44,22 +37,29 @@ export class SvcWidgetElement extends WidgetBase {
     super();
     this.button.ariaHasPopup = "dialog";
     this.root.append(this.#modal.element);
-    for (const hint of ["pointerenter", "focusin"]) this.addEventListener(hint, () => this.#hinted());
+    for (const hint of ["pointerenter", "focusin"]) {
+      this.addEventListener(hint, () => {
+        if (this.preload === "hover" && !this.#isOpen && !mistakeOf(this)) this.#ahead ??= this.#frame();
+      });
+    }
   }
 
   /** Opens the modal. It does nothing if the modal is open or the element is disconnected. */
   show(): void {
-    if (this.#visit || !this.isConnected) return;
-    this.#visit = {
-      mode: /^(public_test_|$)/.test(this.publicId) ? "test" : "live",
-      fromNowhere: document.activeElement === document.body,
-      completed: false,
-      connections: new Map(),
-      presses: 0,
-    };
+    if (this.#isOpen || !this.isConnected) return;
+    this.#isOpen = true;
+    this.#mode = /_live_/.test(this.publicId) ? "live" : "test";
+    this.#completed = false;
+    this.#connections.clear();
+    this.#presses = 0;
     this.#modal.open();
-    if (this.mistake) this.#refuse(this.mistake);
-    else this.#load();
+    // Sandbox flags are visible only to a page of the same origin. Otherwise our frame notices them when no window opens.
+    const sandbox = (frameElement as HTMLIFrameElement | null)?.sandbox;
+    const mistake = mistakeOf(this) || (sandbox?.length && !sandbox.contains("allow-popups") && `${SANDBOXED}popups`);
+    if (!mistake) return this.#load();
+    this.#modal.show(mistake, false);
+    this.#emit({ api_mode: this.#mode, event_type: "widget.config_error" }, mistake);
+    this.#report("config");
   }
 
   /** Closes the modal immediately, whatever the patient is doing. */
@@ -79,22 +79,18 @@ export class SvcWidgetElement extends WidgetBase {
 
   protected override say(): void {
     super.say();
-    this.#modal.name(this.words);
+    this.#modal.name(wordsOf(this));
   }
 
   #frame(): Frame {
     const frame = makeFrame(
-      this.address("embed"),
-      () => ({ config: config(this, this.language) }),
+      addressOf(this, "embed"),
+      () => ({ config: config(this) }),
       (message) => this.#receive(message),
     );
-    frame.element.title = this.words.title;
+    frame.element.title = wordsOf(this).title;
     this.#modal.element.append(frame.element);
     return frame;
-  }
-
-  #hinted(): void {
-    if (this.preload === "hover" && !this.#visit && !this.mistake) this.#ahead ??= this.#frame();
   }
 
   #forget(): void {
@@ -103,66 +99,62 @@ export class SvcWidgetElement extends WidgetBase {
   }
 
   #load(): void {
-    const visit = this.#visit;
-    if (!visit) return;
-    visit.frame?.remove();
-    this.#modal.tell("");
-    visit.frame = this.#ahead ?? this.#frame();
+    this.#shown?.remove();
+    this.#modal.hide();
+    this.#shown = this.#ahead ?? this.#frame();
     this.#ahead = undefined;
-    visit.frame.answer();
-    clearTimeout(visit.timer);
-    visit.timer = setTimeout(() => this.#modal.tell(this.words.failed, true), PATIENCE);
+    this.#shown.open();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#fail("timeout"), navigator.onLine ? 15_000 : 2_000);
   }
 
-  /** Reports a configuration error that no frame can show. */
-  #refuse(reason: string): void {
-    this.#modal.tell(`${this.words.unusable} (${reason})`);
-    this.#emit({ api_mode: this.#visit?.mode ?? "test", event_type: "widget.config_error" }, reason);
+  /** Shows that the frame failed to load. A frame that still arrives takes the error's place. */
+  #fail(reason: string): void {
+    clearTimeout(this.#timer);
+    this.#modal.show(wordsOf(this).network);
+    this.#report(navigator.onLine ? reason : "offline");
   }
 
-  #receive(message: FromFrame): void {
-    const visit = this.#visit;
-    if (!visit) return;
-    visit.presses = 0;
+  /** Emits widget.load_error if the page opted in. */
+  #report(reason: string): void {
+    if (/widget.load_error/.test(this.eventTypes)) this.#emit({ api_mode: this.#mode, event_type: "widget.load_error", data: { reason } });
+  }
+
+  #receive(message: Heard): void {
+    if (!this.#isOpen) return this.#forget(); // a preloaded frame is broken: show() loads another
+    if (message.type === "broken") return this.#fail(message.reason);
+    this.#presses = 0;
     if (message.type === "ready") {
-      clearTimeout(visit.timer);
-      this.#modal.tell("");
-      visit.frame?.element.focus();
+      clearTimeout(this.#timer);
+      this.#modal.hide();
+      this.#shown?.element.focus();
     } else if (message.type === "event") {
       const { payload } = message;
-      visit.mode = payload.api_mode;
-      if (payload.event_type === "widget.complete") visit.completed = true;
-      if (payload.event_type === "patient.connection_success") visit.connections.set(payload.data.org_connection_id, payload.data);
+      this.#mode = payload.api_mode;
+      if (payload.event_type === "widget.complete") this.#completed = true;
+      if (payload.event_type === "patient.connection_success") this.#connections.set(payload.data.org_connection_id, payload.data);
       this.#emit(payload, message.reason);
     } else if (message.type === "closed") this.#end();
   }
 
-  /** The patient wants to close. A responsive frame decides; an unresponsive one doesn't block closing. */
-  #asked(byButton: boolean): void {
-    const visit = this.#visit;
-    if (!visit) return;
-    if (byButton) visit.presses++;
-    if (visit.presses >= URGENT || !visit.frame?.send({ type: "close" })) this.#end();
-  }
-
   #end(): void {
-    const visit = this.#visit;
-    if (!visit) return;
-    this.#visit = undefined;
-    clearTimeout(visit.timer);
-    visit.frame?.remove();
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    clearTimeout(this.#timer);
+    this.#shown?.remove();
     this.#modal.close();
-    if (visit.fromNowhere) this.trigger.focus();
-    if (!visit.completed) this.#emit({ api_mode: visit.mode, event_type: "widget.complete", data: [...visit.connections.values()] });
-    this.#emit({ api_mode: visit.mode, event_type: "widget.close", data: {} });
+    // Safari doesn't focus a clicked button, so the dialog can't restore the focus.
+    if ([this, document.body].includes(document.activeElement as HTMLElement)) this.trigger.focus();
+    if (!this.#completed) this.#emit({ api_mode: this.#mode, event_type: "widget.complete", data: [...this.#connections.values()] });
+    this.#emit({ api_mode: this.#mode, event_type: "widget.close", data: {} });
   }
 
   #emit(payload: Payload, reason?: string): void {
     // Older pages call JSON.parse(event.detail.data).
     if ("data" in payload) Object.defineProperty(payload.data, "toString", { value: () => JSON.stringify(payload) });
-    else if (payload.api_mode === "test") this.warn(reason);
-    this.emit("eventBus", payload);
+    else if (payload.api_mode === "test") warn(this, reason);
+    emit(this, "eventBus", payload);
   }
 }
 
-reflect(SvcWidgetElement.prototype, ELEMENT_STRINGS, ELEMENT_BOOLEANS);
+reflect(SvcWidgetElement);

@@ -5,21 +5,32 @@
 import type { FromFrame, Hello, Here, Init, ToFrame } from "../kit/protocol.ts";
 import { make } from "./make.ts";
 
+/** The frame shows something other than our page. */
+export interface Broken {
+  type: "broken";
+  reason: "blocked" | "unreachable";
+}
+
 export interface Frame {
   /** Loads once it is in the document. */
   element: HTMLIFrameElement;
   /** Sends the configuration on the frame's hello, or immediately after it. */
-  answer(): void;
-  /** Sends a message over the port, and reports whether there is one. */
-  send(message: ToFrame): boolean;
+  open(): void;
+  /** Sends a message over the port, and returns the number of ports: 0 before the frame has its configuration, and after its removal. */
+  send(message: ToFrame): number;
   remove(): void;
 }
 
+/** What an element hears: messages of its frame, a popup's announcement, or that the frame is broken. */
+export type Heard = FromFrame | Broken | (Here & { type?: undefined });
+
 /** Creates a frame for a URL. told is called when the configuration is sent. */
-export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, receive: (message: FromFrame) => void): Frame {
+export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, receive: (message: Heard) => void): Frame {
   const expected = new URL(address).origin;
   const element = make("iframe", { src: address, allow: "clipboard-write", referrerPolicy: "strict-origin" }, "frame");
   const ports: MessagePort[] = [];
+  const listening = new AbortController();
+  let reason: Broken["reason"] = "unreachable";
   let hasSaidHello = false;
   let mayAnswer = false;
 
@@ -29,35 +40,39 @@ export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, 
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = (event: MessageEvent<FromFrame>) => receive(event.data);
     ports.push(port1);
-    const init: Init = { svc: "init", v: 1, ...told() };
-    element.contentWindow?.postMessage(init, expected, [port2]);
+    element.contentWindow?.postMessage({ svc: "init", v: 1, ...told() } satisfies Init, expected, [port2]);
   };
 
-  const send = (message: ToFrame): boolean => {
-    for (const port of ports) port.postMessage(message);
-    return ports.length > 0;
-  };
+  const send = (message: ToFrame): number => ports.map((port) => port.postMessage(message)).length;
 
-  /** The frame identifies its own windows. */
-  const greet = ({ origin, source, data }: MessageEvent<Hello | Here | null>): void => {
+  /** The frame identifies its own windows. The page's policy reports only the origin of a frame that it blocks. */
+  const greet = ({ origin, source, data, blockedURI }: Partial<MessageEvent<Hello | Here | null> & SecurityPolicyViolationEvent>): void => {
+    if (blockedURI?.startsWith(expected)) reason = "blocked";
     if (origin !== expected) return;
-    if (data?.svc === "here") send(data);
-    if (source !== element.contentWindow || data?.svc !== "hello" || data.v !== 1) return;
-    hasSaidHello = true;
-    introduce();
+    if (data?.svc === "here") {
+      send(data);
+      receive(data);
+    }
+    if (source === element.contentWindow && data?.svc === "hello" && data.v === 1) {
+      hasSaidHello = true;
+      introduce();
+    }
   };
-  addEventListener("message", greet);
+  for (const type of ["message", "securitypolicyviolation"]) addEventListener(type, greet as EventListener, listening);
+  // Our page says hello before its load event. For a blocked or failed frame, Chromium and WebKit fire load, and Firefox error. WebKit fires nothing if a server is unreachable.
+  element.onload = element.onerror = () =>
+    setTimeout(() => hasSaidHello || !element.isConnected || receive({ type: "broken", reason }), 1_000);
 
   return {
     element,
-    answer() {
+    open() {
       mayAnswer = true;
       introduce();
     },
     send,
     remove() {
-      removeEventListener("message", greet);
-      for (const port of ports) port.close();
+      listening.abort();
+      ports.splice(0).map((port) => port.close());
       element.remove();
     },
   };

@@ -5,49 +5,42 @@
 import { make } from "./make.ts";
 import type { Words } from "./words.ts";
 
-/** Events of an open modal. */
-export interface Handlers {
-  /** The patient wants to close, by our button or otherwise. */
-  close(byButton: boolean): void;
-  retry(): void;
-  /** The browser closed the dialog itself. */
-  closed(): void;
-  /** Whether clicks outside are ignored. */
-  isStatic(): boolean;
-}
-
 export interface Modal {
   element: HTMLDialogElement;
   open(): void;
   close(): void;
-  /** Shows text in place of the frame, with a retry button if useful; "" removes it. */
-  tell(text: string, canRetry?: boolean): void;
+  /** Shows in place of the frame that it can't load, with more text and a retry button if useful. */
+  show(text: string, canRetry?: boolean): void;
+  /** Removes that. */
+  hide(): void;
   /** Sets all labels. */
   name(words: Words): void;
 }
 
-export function makeModal(handlers: Handlers): Modal {
-  const cross = make("button", { type: "button", textContent: "×" }, "close");
+/**
+ * Creates a modal. ask is called if the patient wants to close it, by our button, the backdrop or otherwise; ended if the
+ * browser closed it.
+ */
+export function makeModal(ask: (byButton?: boolean, byBackdrop?: boolean) => void, again: () => void, ended: () => void): Modal {
+  const cross = make("button", { textContent: "×" }, "close");
+  const failed = make("p");
   const told = make("p");
-  const retry = make("button", { type: "button" });
-  const panel = make("div", { role: "alert" }, "", told, retry);
+  const retry = make("button");
+  const panel = make("div", { role: "alert" }, "", failed, told, retry);
   const element = make("dialog", {}, "dialog", cross, panel);
   const lock = new CSSStyleSheet();
   let pressedOutside = false;
 
-  const isOutside = ({ target, offsetX: x, offsetY: y }: MouseEvent): boolean =>
-    target === element && (x < 0 || y < 0 || x > element.clientWidth || y > element.clientHeight);
-
-  cross.onclick = () => handlers.close(true);
-  retry.onclick = () => handlers.retry();
+  cross.onclick = () => ask(true);
+  retry.onclick = again;
   element.oncancel = (event) => {
     event.preventDefault();
-    handlers.close(false);
+    ask();
   };
-  element.onclose = () => element.open || handlers.closed();
-  element.onpointerdown = (event) => (pressedOutside = isOutside(event));
-  // A press that begins inside, such as a text selection, doesn't close.
-  element.onclick = (event) => pressedOutside && isOutside(event) && !handlers.isStatic() && handlers.close(false);
+  element.onclose = () => element.open || ended();
+  element.onpointerdown = (event) => (pressedOutside = event.target === element);
+  // Its content covers the dialog, so a press on itself is outside. A press that begins inside, such as a text selection, doesn't close.
+  element.onclick = (event) => pressedOutside && event.target === element && ask(false, true);
 
   return {
     element,
@@ -62,14 +55,18 @@ export function makeModal(handlers: Handlers): Modal {
       element.close();
       document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== lock);
     },
-    tell(text, canRetry = false) {
-      panel.hidden = !text;
+    show(text, canRetry = true) {
+      panel.hidden = false;
       told.textContent = text;
       retry.hidden = !canRetry;
+    },
+    hide() {
+      panel.hidden = true;
     },
     name(words) {
       element.ariaLabel = words.title;
       cross.ariaLabel = words.close;
+      failed.textContent = words.failed;
       retry.textContent = words.retry;
     },
   };

@@ -1,6 +1,6 @@
 /** Random values. crypto.randomUUID is missing on pages without TLS, where developers start. */
 
-const hex = (length: number): string => [...crypto.getRandomValues(new Uint8Array(length))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const hex = (length: number): string => [...crypto.getRandomValues(new Uint8Array(length))].map((byte) => (byte + 256).toString(16).slice(1)).join("");
 
 /** A UUID of version 4 (RFC 9562). */
 export const attemptID = (): string => hex(16).replace(/(.{8})(.{4}).(.{3}).(.{3})/, "$1-$2-4$3-8$4-");

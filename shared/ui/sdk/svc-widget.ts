@@ -2,10 +2,10 @@
 import { SvcWidgetElement } from "./element.ts";
 import { SvcWidget } from "./widget.ts";
 
-const elements = { "svc-widget-element": SvcWidgetElement, "svc-widget": SvcWidget };
+const registry = globalThis.customElements;
 
-if (globalThis.customElements) {
-  for (const [name, element] of Object.entries(elements)) customElements.get(name) ?? customElements.define(name, element);
+for (const [name, element] of Object.entries({ "svc-widget-element": SvcWidgetElement, "svc-widget": SvcWidget })) {
+  registry?.get(name) ?? registry?.define(name, element);
 }
 
 export { SvcWidget, SvcWidgetElement };

@@ -3,112 +3,113 @@
  * the result by one event, orgConnectionCallback (popup mode). It does not depend on window messages: the element
  * creates the attempt's ID and token, and a hidden frame polls our server, so that a severed window loses nothing.
  */
-import type { Callback, FromFrame, WindowFragment } from "../kit/protocol.ts";
-import { parameters } from "./address.ts";
+import type { Callback, WindowFragment } from "../kit/protocol.ts";
+import { baseOf, parameters } from "./address.ts";
 import { config, OLDER_STRINGS, passed, reflect, type Reflected } from "./attributes.ts";
-import { WidgetBase } from "./base.ts";
-import { makeFrame, type Frame } from "./frame.ts";
+import { addressOf, emit, mistakeOf, warn, WidgetBase } from "./base.ts";
+import { makeFrame } from "./frame.ts";
 import { attemptID, attemptToken } from "./random.ts";
-
-/** Returns popup-timeout in minutes, or the default if it is missing or out of range. */
-const DEFAULT_TIMEOUT = 30;
-const DAY = 1_440;
+import { languageOf } from "./words.ts";
 
 /** Reports whether the patient has just clicked; undefined if the browser can't tell. */
 const isActive = (): boolean | undefined => navigator.userActivation?.isActive;
 
-/** An open window, until its result is known. */
-interface Attempt {
-  popup: Window | null;
-  frame: Frame;
-  timer: ReturnType<typeof setTimeout>;
-}
+/**
+ * How many seconds the page may have the focus while the window looks closed. Before the window has left for the
+ * portal, it is closed. Later, a portal may have disconnected it, and the patient may return to it.
+ */
+const CLOSED = 3;
+const LOST = 60;
 
 export interface SvcWidget extends Reflected<(typeof OLDER_STRINGS)[number]> {}
 
 export class SvcWidget extends WidgetBase {
-  static readonly observedAttributes: readonly string[] = [...OLDER_STRINGS, "lang"];
+  static readonly observedAttributes: readonly string[] = OLDER_STRINGS;
 
-  readonly #attempts = new Set<Attempt>();
+  /** Each attempt's function that ends it, with its window. */
+  readonly #attempts = new Map<() => void, Window | null>();
 
   /** Redirects the patient; in popup mode it opens a window unless one is known to be open. */
   show(): void {
-    if (this.mistake) this.#refuse(this.mistake);
+    const mistake = mistakeOf(this);
+    if (mistake) this.#refuse(mistake);
     else if (this.connectMode === "popup") this.#open();
     else {
-      const query = { public_id: this.publicId, redirect_uri: this.redirectUri, ...passed(this), lang: this.language };
-      location.assign(`${this.base}/bridge/connect?${parameters(query)}`);
+      const query = { public_id: this.publicId, redirect_uri: this.redirectUri, ...passed(this), lang: languageOf(this) };
+      location.assign(`${baseOf(this)}/bridge/connect?${parameters(query)}`);
     }
   }
 
   /** Closes the window and stops polling. */
   hide(): void {
-    for (const attempt of this.#attempts) {
-      attempt.popup?.close();
-      this.#end(attempt);
+    for (const [end, popup] of this.#attempts) {
+      popup?.close();
+      end();
     }
   }
 
   disconnectedCallback(): void {
-    for (const attempt of this.#attempts) this.#end(attempt);
+    for (const end of this.#attempts.keys()) end();
   }
 
   #open(): void {
-    for (const { popup } of this.#attempts) {
+    for (const popup of this.#attempts.values()) {
       if (popup && !popup.closed) return popup.focus();
     }
     const attemptId = attemptID();
     const watch = { attemptId, attemptToken: attemptToken() };
     const fragment: WindowFragment = { ...passed(this), attempt_id: attemptId, attempt_token: watch.attemptToken };
-    const address = `${this.address("connect")}#${parameters({ ...fragment })}`;
+    const address = `${addressOf(this, "connect")}#${parameters({ ...fragment })}`;
     const wasActive = isActive();
     const popup = open(address, `svc-${attemptId}`, "popup,width=520,height=720");
     // A window that opens without a handle still consumes the click; otherwise none opened.
-    if (!popup && wasActive !== undefined && wasActive === isActive()) return this.#fail("The browser didn't open a window. A sandboxed frame needs allow-popups.", attemptId);
+    if (!popup && wasActive != null && wasActive === isActive()) return this.#fail("The browser didn't open a window. A sandboxed frame needs allow-popups.", attemptId);
+    let patience = LOST;
+    let seconds = 0;
     const frame = makeFrame(
-      this.address("embed"),
-      () => ({ config: config(this, this.language), watch }),
-      (message) => this.#receive(attempt, message),
+      addressOf(this, "embed"),
+      () => ({ config: config(this), watch }),
+      (message) => {
+        if (!message.type) {
+          if (message.attemptId === attemptId) patience = message.made ? LOST : CLOSED;
+        } else if (message.type === "result") {
+          end();
+          emit(this, "orgConnectionCallback", message.callback);
+        }
+      },
     );
-    const minutes = Number(this.popupTimeout);
-    const timer = setTimeout(() => this.#expire(attempt, attemptId), (minutes > 0 && minutes < DAY ? minutes : DEFAULT_TIMEOUT) * 60_000);
-    const attempt: Attempt = { popup, frame, timer };
-    this.#attempts.add(attempt);
+    const minutes = +this.popupTimeout; // 30 if it is missing or not less than a day
+    const expiry = Date.now() + (minutes > 0 && minutes < 1_440 ? minutes : 30) * 60_000;
+    const clock = setInterval(() => {
+      seconds = popup?.closed !== false && document.hasFocus() ? seconds + 1 : 0;
+      const isLate = Date.now() >= expiry;
+      if (!isLate && seconds < patience) return;
+      popup?.close();
+      end();
+      this.#fail(`The patient ${isLate ? "did not finish within popup-timeout" : "closed the window"}.`, attemptId);
+    }, 1_000);
+    const end = (): void => {
+      clearInterval(clock);
+      frame.remove();
+      this.#attempts.delete(end);
+    };
+    this.#attempts.set(end, popup);
     frame.element.hidden = true;
     this.root.append(frame.element);
-    frame.answer();
-  }
-
-  #receive(attempt: Attempt, message: FromFrame): void {
-    if (message.type !== "result" || !this.#attempts.has(attempt)) return;
-    this.#end(attempt);
-    this.emit("orgConnectionCallback", message.callback);
-  }
-
-  #expire(attempt: Attempt, attemptId: string): void {
-    attempt.popup?.close();
-    this.#end(attempt);
-    this.#fail("The patient did not finish within popup-timeout.", attemptId);
+    frame.open();
   }
 
   /** Reports a configuration error, also in redirect mode, since there is no URL to redirect to. */
   #refuse(reason: string): void {
-    this.warn(reason);
+    warn(this, reason);
     this.#fail(`The widget is misconfigured: ${reason}.`, attemptID());
   }
 
   /** Reports a failure that no server knows, with a locally created ID. */
   #fail(description: string, requestId: string): void {
-    const state = this.externalState;
-    const detail: Callback = { error: "svc_invalid_request", error_description: description, request_id: requestId, ...(state && { external_state: state }) };
-    this.emit("orgConnectionCallback", detail);
-  }
-
-  #end(attempt: Attempt): void {
-    clearTimeout(attempt.timer);
-    attempt.frame.remove();
-    this.#attempts.delete(attempt);
+    const detail: Callback = { error: "svc_invalid_request", error_description: description, request_id: requestId, ...(this.externalState && { external_state: this.externalState }) };
+    emit(this, "orgConnectionCallback", detail);
   }
 }
 
-reflect(SvcWidget.prototype, OLDER_STRINGS);
+reflect(SvcWidget);

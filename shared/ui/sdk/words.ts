@@ -3,20 +3,25 @@ const WORDS = {
   en: {
     title: "Share Records",
     close: "Close",
-    failed: "This is taking too long. Check your internet connection.",
+    failed: "This page didn’t load.",
+    network: "Check your internet connection.",
     retry: "Try again",
-    unusable: "You can’t connect health records here right now.",
   },
   es: {
     title: "Compartir registros",
     close: "Cerrar",
-    failed: "Está tardando demasiado. Revise su conexión a internet.",
+    failed: "Esta página no se cargó.",
+    network: "Revise su conexión a internet.",
     retry: "Intentar de nuevo",
-    unusable: "Ahora no puede conectar registros médicos aquí.",
   },
 };
 
 export type Words = (typeof WORDS)["en"];
 
+/** Returns the page's language, nearest ancestor first; "" if there is none. */
+export const languageOf = (element: HTMLElement): string => element.closest<HTMLElement>("[lang]")?.lang ?? document.documentElement.lang;
+
 /** Returns the words for a language tag, or for the browser's language if the tag is empty. */
 export const wordsIn = (lang: string): Words => (/^es\b/i.test(lang || navigator.language) ? WORDS.es : WORDS.en);
+
+export const wordsOf = (element: HTMLElement): Words => wordsIn(languageOf(element));

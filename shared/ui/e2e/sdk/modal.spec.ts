@@ -157,30 +157,6 @@ test("event detail is a plain object with parseable data", async ({ visit }) => 
   expect(all.map((payload) => payload.event_type)).toEqual(["patient.connection_success", "widget.complete", "widget.close"]);
 });
 
-test("a frame that fails to load shows an error after 15 seconds and can be retried", async ({ visit, service, page }) => {
-  await page.clock.install();
-  service.detour = `${service.base}/elsewhere?silent`;
-  await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
-  await page.clock.pauseAt(Date.now() + 60_000); // on a slow machine the next steps take seconds
-  await page.getByRole("button", button).click();
-  await expect.poll(() => service.asked).toHaveLength(2);
-  await page.clock.runFor(14_000);
-  await expect(page.getByRole("alert")).toBeHidden();
-  await page.clock.runFor(1_500);
-  await expect(page.getByRole("alert")).toContainText("Check your internet connection.");
-  service.detour = "";
-  await page.getByRole("button", { name: "Try again" }).click();
-  await expect(page.getByRole("alert")).toBeHidden();
-  const frame = await played(page);
-  await page.clock.runFor(16_000);
-  await expect(page.getByRole("alert")).toBeVisible();
-  await page.clock.resume(); // the frame sends it from a timer
-  await say(frame, { type: "ready" });
-  await expect(page.getByRole("alert")).toBeHidden();
-  await page.clock.runFor(16_000);
-  await expect(page.getByRole("alert")).toBeHidden();
-});
-
 for (const [attributes, reason] of [
   ["", "public-id is missing"],
   [`public-id="${PUBLIC_ID}" base-url="somewhere"`, "base-url is not a URL"],

@@ -104,6 +104,87 @@ test("a severed or closed popup still reports its result", async ({ visit, page 
   await expect.poll(() => told(page)).toHaveLength(1);
 });
 
+const CLOSED = { error: "svc_invalid_request", error_description: "The patient closed the window.", request_id: expect.any(String), external_state: "state-9" };
+
+/** The page's focus as the element reads it. Playwright gives every page the focus. */
+const focus = (page: Page, has: boolean): Promise<void> =>
+  page.evaluate((value) => {
+    document.hasFocus = () => value;
+  }, has);
+
+/** Says what the popup's page says while it is ours, and when it leaves for the portal. */
+async function announce(popup: Page, page: Page, made: boolean): Promise<void> {
+  const { watch } = await init(await played(page));
+  const said = { svc: "here", attemptId: watch?.attemptId, made };
+  await popup.evaluate((message) => (opener as Window).postMessage(message, "*"), said);
+  await expect.poll(async () => heard(await played(page))).toContainEqual(said);
+}
+
+test("a popup that the patient closes before the portal is reported within seconds", async ({ visit, page, context }) => {
+  await page.clock.install();
+  await visit(POPUP);
+  const popup = await opened(page);
+  await announce(popup, page, false);
+  await popup.close();
+  await expect.poll(() => context.pages()).toHaveLength(1);
+  await focus(page, false);
+  await page.clock.runFor(60_000);
+  expect(await told(page)).toEqual([]);
+  await focus(page, true);
+  await page.clock.runFor(2_000);
+  expect(await told(page)).toEqual([]);
+  await page.clock.runFor(2_000);
+  expect(await told(page)).toEqual([CLOSED]);
+  await expect(page.locator("iframe")).toHaveCount(0);
+});
+
+test("a popup closed at the portal is reported after the page has had the focus for a minute", async ({ visit, page, context }) => {
+  await page.clock.install();
+  await visit(POPUP);
+  const popup = await opened(page);
+  await announce(popup, page, false);
+  await announce(popup, page, true);
+  await popup.close();
+  await expect.poll(() => context.pages()).toHaveLength(1);
+  await page.clock.runFor(58_000);
+  await focus(page, false); // the patient is in the window after all
+  await page.clock.runFor(58_000);
+  await focus(page, true);
+  await page.clock.runFor(58_000);
+  expect(await told(page)).toEqual([]);
+  await page.clock.runFor(4_000);
+  expect(await told(page)).toEqual([CLOSED]);
+});
+
+test("a result that arrives while the closed popup is waited for replaces the error", async ({ visit, page, context }) => {
+  await page.clock.install();
+  await visit(POPUP);
+  const popup = await opened(page);
+  await announce(popup, page, true);
+  await popup.close();
+  await expect.poll(() => context.pages()).toHaveLength(1);
+  await page.clock.runFor(30_000);
+  await page.clock.resume(); // the frame sends it from a timer
+  await say(await played(page), { type: "result", callback: RESULT });
+  await expect.poll(() => told(page)).toEqual([RESULT]);
+  await page.clock.runFor(60_000);
+  expect(await told(page)).toEqual([RESULT]);
+});
+
+test("another window's announcement does not shorten the wait", async ({ visit, page, context }) => {
+  await page.clock.install();
+  await visit(POPUP);
+  const popup = await opened(page);
+  await played(page);
+  await popup.evaluate(() => (opener as Window).postMessage({ svc: "here", attemptId: "another", made: false }, "*"));
+  await popup.close();
+  await expect.poll(() => context.pages()).toHaveLength(1);
+  await page.clock.runFor(50_000);
+  expect(await told(page)).toEqual([]);
+  await page.clock.runFor(12_000);
+  expect(await told(page)).toEqual([CLOSED]);
+});
+
 test("a second click focuses the popup, or starts another attempt if it was closed", async ({ visit, page, context }) => {
   await visit(POPUP);
   const popup = await opened(page);

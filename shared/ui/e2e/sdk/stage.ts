@@ -12,7 +12,7 @@ import { Host } from "../support/host.ts";
 import { repository } from "../support/run.ts";
 
 const built = join(repository, "build/ui");
-const { files } = JSON.parse(readFileSync(join(built, "manifest.json"), "utf8")) as { files: Record<string, { path: string }> };
+export const { files } = JSON.parse(readFileSync(join(built, "manifest.json"), "utf8")) as { files: Record<string, { path: string }> };
 
 /** In the stand-in frame: received configuration and messages, and a function to send one. */
 interface Played {

@@ -50,6 +50,15 @@ const VALID: { [T in Type]: Of<T>[] } = {
     { api_mode: "test", event_type: "search.query", data: searched },
     { api_mode: "live", event_type: "search.query", data: { ...searched, external_id: "visit-9" } },
   ],
+  "widget.view": [
+    { api_mode: "test", event_type: "widget.view", data: { view: "search" } },
+    { api_mode: "live", event_type: "widget.view", data: { view: "institution", institution: { brand_id: id, portal_id: id, endpoint_id: id } } },
+  ],
+  "widget.exit": [
+    { api_mode: "test", event_type: "widget.exit", data: { reason: "completed", view: "finish" } },
+    { api_mode: "live", event_type: "widget.exit", data: { reason: "failed", view: "failed", error: "access_denied", request_id: "r-1" } },
+  ],
+  "widget.load_error": [{ api_mode: "test", event_type: "widget.load_error", data: { reason: "offline" } }],
 };
 
 /** Changes that make a valid payload's data invalid. undefined removes a field. */
@@ -61,6 +70,9 @@ const WRONG: { [T in Type]: Record<string, unknown>[] } = {
   "widget.close": [{ reason: "x" }],
   "widget.config_error": [],
   "search.query": [{ timestamp: 1.5 }, { timestamp: 1_795_000_000_000 }, { filter: {} }, { results: { total: "1" } }, { query: undefined }],
+  "widget.view": [{ view: undefined }, { view: "" }, { institution: { name: "Alder Clinic" } }, { institution: { brand_id: "" } }, { query: "x" }],
+  "widget.exit": [{ reason: "bored" }, { reason: undefined }, { view: undefined }, { error: "a b" }, { request_id: "" }],
+  "widget.load_error": [{ reason: undefined }, { reason: "" }, { reason: "No network" }, { url: "https://api.example" }],
 };
 
 for (const type of Object.keys(VALID) as Type[]) {
