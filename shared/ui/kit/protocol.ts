@@ -60,24 +60,6 @@ export interface EventData {
     request_id?: string;
   };
   "widget.load_error": { reason: string };
-  "search.query": {
-    query: string;
-    timestamp: number;
-    filter: { locations: string[] };
-    results: { total: number };
-    external_id?: string;
-  };
-  "widget.view": {
-    view: string;
-    institution?: { brand_id?: string; portal_id?: string; endpoint_id?: string };
-  };
-  "widget.exit": {
-    reason: "completed" | "closed" | "cancelled" | "failed";
-    view: string;
-    error?: string;
-    request_id?: string;
-  };
-  "widget.load_error": { reason: string };
 }
 
 /** The detail of eventBus. widget.config_error has no data. */
