@@ -42,6 +42,9 @@ func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string
 		return httpapi.Answer{}, astray()
 	}
 	started, err := flows.Leave(ctx, secret.New(in.Start))
+	if binding.IsCancelled(err) {
+		return cancelled(ctx, visit, err)
+	}
 	if err != nil {
 		return httpapi.Answer{}, err
 	}
@@ -102,13 +105,24 @@ func Sheet(visit httpapi.Visit, name string, mood httpapi.SheetIcon, scripts ...
 	return made, err //nolint:wrapcheck // what is embedded is there
 }
 
-// End returns the window's last page. It shows success, using the sheet named done, or the failure. The opener reads
+// cancelled returns the page for a window that continues an attempt after the patient cancelled it.
+func cancelled(ctx context.Context, visit httpapi.Visit, failure error, expired ...*http.Cookie) (httpapi.Answer, error) {
+	logx.Fail(ctx, failure)
+	s, err := Sheet(visit, "cancelled", httpapi.Plain, "nudge")
+	return httpapi.Document(s, expired...), err
+}
+
+// End returns the window's last page. It shows success, using the sheet named done, or the failure, or that the
+// patient cancelled the attempt. The opener reads
 // the result from the attempt after the window notifies it. The page contains no text from other servers. A window that
 // shows a failure stays open, so that the user can read its reference.
 func End(ctx context.Context, visit httpapi.Visit, done string, failure error, state string) (httpapi.Answer, error) {
 	if failure == nil {
 		s, err := Sheet(visit, done, httpapi.Good, "nudge", "close")
 		return httpapi.Document(s, EndBinding(state)), err
+	}
+	if binding.IsCancelled(failure) {
+		return cancelled(ctx, visit, failure, EndBinding(state))
 	}
 	logx.Fail(ctx, failure)
 	shown := fault.Of(failure)

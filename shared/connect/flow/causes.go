@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/words/fault"
 )
 
@@ -40,6 +41,7 @@ func causes() fault.Causes {
 	maps.Copy(all, portalFailed())
 	maps.Copy(all, unusable())
 	maps.Copy(all, internalCauses())
+	all[binding.Cancelled] = binding.Cancellation()
 	return all
 }
 

@@ -112,8 +112,9 @@ type Starter struct {
 
 // Leave starts the attempt that a start value belongs to and returns the redirect to its identity provider. A start
 // value can be used once; it remains valid if Leave fails. Leave returns fault.Invalid if the value is unknown, used or
-// expired, or an error from package identity. The caller must verify that the request comes from the service's own
-// page, because the callback trusts the browser that started the attempt.
+// expired, or if its attempt was cancelled (binding.IsCancelled), or an error from package identity. The caller must
+// verify that the request comes from the service's own page, because the callback trusts the browser that started the
+// attempt.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
@@ -124,6 +125,9 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 		return binding.Started{}, binding.StartError(err)
 	}
 	note(ctx, a)
+	if err = a.cancelled(); err != nil {
+		return binding.Started{}, err
+	}
 	if a.Status != Created { // only the browser that started the attempt may continue it
 		return binding.Started{}, binding.StartError(fault.NotFound)
 	}
@@ -157,6 +161,9 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 	}
 	a.Status, a.NonceHash = Open, binding.Hash(nonce)
 	if err := s.Store.OpenAttempt(ctx, ticket, a, state); err != nil {
+		if err = ended(ctx, s.Store, a, err); binding.IsCancelled(err) {
+			return binding.Started{}, err
+		}
 		return binding.Started{}, binding.StartError(err)
 	}
 	return started, nil

@@ -47,6 +47,8 @@ type Return struct {
 
 // Complete verifies the identity with which a browser returns, and queues the network query. known reports whether the
 // attempt was found, in which case the attempt stores the error. Otherwise the caller must display the error on a page.
+// If the patient cancelled the attempt before it was verified, Complete discards the identity and returns an error for
+// which binding.IsCancelled is true.
 func (c Completer) Complete(ctx context.Context, r Return) (known bool, err error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if strayed, unread := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); unread == nil {
@@ -61,17 +63,26 @@ func (c Completer) Complete(ctx context.Context, r Return) (known bool, err erro
 		return false, fmt.Errorf("read attempt: %w", err)
 	}
 	note(ctx, a)
+	if err = a.cancelled(); err != nil {
+		return true, err
+	}
 	done := a
 	done.Verifier = nil
 	if err := c.verify(ctx, a, &done, r); err != nil {
 		done.Status, done.Ending = Failed, endingOf(err, r.RequestID)
 		logx.Add(ctx, slog.String("ended", done.Ending.Cause))
 		if unstored := c.Store.SaveAttempt(ctx, done); unstored != nil {
+			if unstored = ended(ctx, c.Store, a, unstored); binding.IsCancelled(unstored) {
+				return true, unstored
+			}
 			logx.Add(ctx, slog.Any("unstored", unstored)) // the failure isn't stored, so only this browser gets it
 		}
 		return true, err
 	}
 	if err := c.Store.SaveAttempt(ctx, done); err != nil {
+		if err = ended(ctx, c.Store, a, err); binding.IsCancelled(err) {
+			return true, err
+		}
 		return false, fmt.Errorf("store the verified identity: %w", err)
 	}
 	_ = c.Enqueuer.EnqueueAttempt(ctx, done.Tenant, done.ID) // if the message is lost, the sweeper sends another
