@@ -59,6 +59,7 @@ type Failure struct {
 	Description     string `json:"error_description"`
 	RequestID       string `json:"request_id"`
 	ExternalState   string `json:"external_state,omitempty"`
+	PlatformType    string `json:"platform_type,omitempty"`
 	Cause           string `json:"cause"`
 	SuggestedAction string `json:"suggested_action"`
 }

@@ -33,7 +33,7 @@ func wantCancelled(t *testing.T, got flow.Progress) {
 	t.Helper()
 	want := flow.Progress{AttemptID: got.AttemptID, Status: flow.Failed, Failure: &binding.Failure{
 		Error: "access_denied", Description: "The patient cancelled the sign-in. Nothing was shared.",
-		RequestID: "cancel-1", ExternalState: "visit-9", Cause: "cancelled",
+		RequestID: "cancel-1", ExternalState: "visit-9", PlatformType: "sandbox", Cause: "cancelled",
 		SuggestedAction: "No action needed. The patient can start again at any time.",
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {

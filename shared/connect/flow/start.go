@@ -96,7 +96,7 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	}
 	authority, err := s.Portal.Discover(ctx, endpoint.FHIRBase)
 	if err != nil {
-		return Attempt{}, fmt.Errorf("discover portal: %w", err)
+		return Attempt{}, unavailable(fmt.Errorf("discover portal: %w", err))
 	}
 	profile, err := s.Platforms.Profile(endpoint, authority)
 	if err != nil {

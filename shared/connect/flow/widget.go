@@ -138,7 +138,8 @@ func progress(a Attempt, now time.Time) Progress {
 	case Failed:
 		p.Failure = &binding.Failure{
 			Error: a.Ending.Error, Description: a.Ending.Description, RequestID: a.Ending.RequestID,
-			ExternalState: a.ExternalState, Cause: a.Ending.Cause, SuggestedAction: causes()[a.Ending.Cause].Action,
+			ExternalState: a.ExternalState, PlatformType: a.PlatformType, Cause: a.Ending.Cause,
+			SuggestedAction: causes()[a.Ending.Cause].Action,
 		}
 	}
 	return p

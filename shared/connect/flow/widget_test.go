@@ -109,7 +109,8 @@ func TestProgressMatchesBrowserResult(t *testing.T) {
 		}
 		got.Failure.SuggestedAction = ""
 		want := binding.Failure{
-			Error: sent, Description: fault.Of(err).Public, RequestID: "return-1", ExternalState: "visit-9", Cause: cause,
+			Error: sent, Description: fault.Of(err).Public, RequestID: "return-1", ExternalState: "visit-9",
+			PlatformType: "sandbox", Cause: cause,
 		}
 		if diff := cmp.Diff(want, *got.Failure); diff != "" {
 			t.Errorf("failure (-want +got):\n%s", diff)
