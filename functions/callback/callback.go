@@ -26,6 +26,7 @@ type Deps struct {
 	API     *httpapi.API
 	Limiter httpapi.Limiter
 	Flows   Completer
+	Cookies httpapi.Cookies
 }
 
 // Completer completes attempts (flow.Completer).
@@ -64,14 +65,14 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	}
 	done, err := d.Flows.Complete(ctx, flow.Return{
 		Registration: in.Registration, State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error,
-		Cookie: visit.Cookie, RequestID: logx.RequestID(ctx),
+		Cookie: d.Cookies.Of(visit), RequestID: logx.RequestID(ctx),
 	})
 	if done.InWidget {
-		return window.End(ctx, visit, "connected", err, in.State)
+		return window.End(ctx, visit, "connected", err, in.State, d.Cookies)
 	}
 	if err != nil {
 		echo := httpapi.Echo{ExternalID: done.ExternalID, ExternalState: done.ExternalState}
-		return httpapi.RedirectError(ctx, done.Redirect, echo, err, window.EndBinding(in.State)), nil
+		return httpapi.RedirectError(ctx, done.Redirect, echo, err, window.EndBinding(in.State, d.Cookies)), nil
 	}
-	return httpapi.Redirect(done.Redirect.With(done.Result), window.EndBinding(in.State)), nil
+	return httpapi.Redirect(done.Redirect.With(done.Result), window.EndBinding(in.State, d.Cookies)), nil
 }

@@ -24,6 +24,7 @@ type Deps struct {
 	API     *httpapi.API
 	Limiter httpapi.Limiter
 	Flows   Completer
+	Cookies httpapi.Cookies
 }
 
 // Completer completes attempts (attempt.Completer).
@@ -48,10 +49,10 @@ func New(d Deps) http.Handler {
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
 	known, err := d.Flows.Complete(ctx, attempt.Return{
 		Provider: in.Provider, State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error,
-		Cookie: visit.Cookie, RequestID: logx.RequestID(ctx),
+		Cookie: d.Cookies.Of(visit), RequestID: logx.RequestID(ctx),
 	})
 	if !known {
 		return httpapi.Answer{}, err
 	}
-	return window.End(ctx, visit, "verified", err, in.State)
+	return window.End(ctx, visit, "verified", err, in.State, d.Cookies)
 }

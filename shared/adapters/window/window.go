@@ -50,7 +50,7 @@ func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string
 	}
 	s, err := Sheet(visit, "leaving", httpapi.Plain, "leave")
 	s.Values = map[string]string{"portal": started.URL}
-	return httpapi.Document(s, cookies(visit, started)...), err
+	return httpapi.Document(s, bind(visit, started, httpapi.CookiesAt(baseURL))...), err
 }
 
 // RefuseDirectVisit rejects a browser that reached a start URL through a link, a redirect or its address bar.
@@ -70,22 +70,22 @@ func Opened() error {
 }
 
 // Depart redirects the browser to the sign-in and sets the cookie that binds the attempt to the browser.
-func Depart(visit httpapi.Visit, started binding.Started) httpapi.Answer {
-	return httpapi.Redirect(started.URL, cookies(visit, started)...)
+func Depart(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies) httpapi.Answer {
+	return httpapi.Redirect(started.URL, bind(visit, started, cookies)...)
 }
 
-// cookies returns the cookie that binds the attempt to the browser, preceded by expired cookies that delete surplus
-// ones.
-func cookies(visit httpapi.Visit, started binding.Started) []*http.Cookie {
-	expired := httpapi.ExpiredCookies(binding.SurplusCookies(visit.Cookies())...)
-	return append(expired, httpapi.HostCookie(started.CookieName, started.CookieValue.Reveal(), started.CookieAge))
+// bind returns the cookie that binds the attempt to the browser, preceded by expired cookies that delete surplus ones.
+func bind(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies) []*http.Cookie {
+	var all []*http.Cookie
+	for _, name := range binding.SurplusCookies(cookies.All(visit)) {
+		all = append(all, cookies.Expired(name))
+	}
+	return append(all, cookies.Lax(started.CookieName, started.CookieValue, started.CookieAge))
 }
 
 // EndBinding returns a cookie that deletes the binding cookie of an attempt whose browser has returned.
-func EndBinding(state string) *http.Cookie {
-	return &http.Cookie{
-		Name: binding.CookieName(state), Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-	}
+func EndBinding(state string, cookies httpapi.Cookies) *http.Cookie {
+	return cookies.Expired(binding.CookieName(state))
 }
 
 //go:embed sheets
@@ -116,13 +116,14 @@ func cancelled(ctx context.Context, visit httpapi.Visit, failure error, expired 
 // patient cancelled the attempt. The opener reads
 // the result from the attempt after the window notifies it. The page contains no text from other servers. A window that
 // shows a failure stays open, so that the user can read its reference.
-func End(ctx context.Context, visit httpapi.Visit, done string, failure error, state string) (httpapi.Answer, error) {
+func End(ctx context.Context, visit httpapi.Visit, done string, failure error, state string, cookies httpapi.Cookies,
+) (httpapi.Answer, error) {
 	if failure == nil {
 		s, err := Sheet(visit, done, httpapi.Good, "nudge", "close")
-		return httpapi.Document(s, EndBinding(state)), err
+		return httpapi.Document(s, EndBinding(state, cookies)), err
 	}
 	if binding.IsCancelled(failure) {
-		return cancelled(ctx, visit, failure, EndBinding(state))
+		return cancelled(ctx, visit, failure, EndBinding(state, cookies))
 	}
 	logx.Fail(ctx, failure)
 	shown := fault.Of(failure)
@@ -131,5 +132,5 @@ func End(ctx context.Context, visit httpapi.Visit, done string, failure error, s
 	}
 	s, err := Sheet(visit, "failed", httpapi.Bad, "nudge")
 	s.Values = map[string]string{"description": shown.Public, "request_id": logx.RequestID(ctx)}
-	return httpapi.Document(s, EndBinding(state)), err
+	return httpapi.Document(s, EndBinding(state, cookies)), err
 }

@@ -149,7 +149,7 @@ func TestWidgetCookieExpiresWithAttempt(t *testing.T) {
 		p := w.create(t, widgetRequest(t))
 		<-time.After(10 * time.Minute)
 		started, err := w.starter().Leave(t.Context(), p.Start)
-		if err != nil || started.CookieAge != 20*time.Minute || !strings.HasPrefix(started.CookieName, "__Host-attempt-") {
+		if err != nil || started.CookieAge != 20*time.Minute || !strings.HasPrefix(started.CookieName, "attempt-") {
 			t.Errorf("got %v, cookie %s for %v", err, started.CookieName, started.CookieAge)
 		}
 	})
