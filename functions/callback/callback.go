@@ -12,6 +12,7 @@ import (
 
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/adapters/window"
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/flow"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/logx"
@@ -56,7 +57,7 @@ func New(d Deps) http.Handler {
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
 	if in.mayBeInFragment() {
-		s, err := window.Sheet(visit, "fragment", httpapi.Plain, "fragment")
+		s, err := window.Sheet(visit, binding.Look{}, "fragment", httpapi.Plain, "fragment")
 		return httpapi.Document(s), err
 	}
 	// the registration is all that can be logged for a callback without a known attempt
@@ -68,7 +69,8 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 		Cookie: d.Cookies.Of(visit), RequestID: logx.RequestID(ctx),
 	})
 	if done.InWidget {
-		return window.End(ctx, visit, "connected", err, in.State, d.Cookies)
+		end := window.Ended{Sheet: "connected", State: in.State, Look: done.Look, Failure: err}
+		return window.End(ctx, visit, end, d.Cookies)
 	}
 	if err != nil {
 		echo := httpapi.Echo{ExternalID: done.ExternalID, ExternalState: done.ExternalState}

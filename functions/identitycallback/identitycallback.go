@@ -29,7 +29,7 @@ type Deps struct {
 
 // Completer completes attempts (attempt.Completer).
 type Completer interface {
-	Complete(ctx context.Context, r attempt.Return) (known bool, err error)
+	Complete(ctx context.Context, r attempt.Return) (attempt.Completed, error)
 }
 
 type request struct {
@@ -47,12 +47,13 @@ func New(d Deps) http.Handler {
 }
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
-	known, err := d.Flows.Complete(ctx, attempt.Return{
+	done, err := d.Flows.Complete(ctx, attempt.Return{
 		Provider: in.Provider, State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error,
 		Cookie: d.Cookies.Of(visit), RequestID: logx.RequestID(ctx),
 	})
-	if !known {
-		return httpapi.Answer{}, err
+	if !done.Known {
+		return httpapi.Answer{}, window.Failed(err, done.Look)
 	}
-	return window.End(ctx, visit, "verified", err, in.State, d.Cookies)
+	end := window.Ended{Sheet: "verified", State: in.State, Look: done.Look, Failure: err}
+	return window.End(ctx, visit, end, d.Cookies)
 }

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
@@ -164,4 +165,38 @@ func cancelUntilAnswered(t *testing.T, s *stack, of attempt) answer {
 	}
 	t.Fatal("the attempt was never cancelled")
 	return answer{}
+}
+
+// TestWindowsShowOrganisationInPatientsLanguageFromOutside checks the first and the last page of an attempt's window,
+// whatever language the browser prefers.
+func TestWindowsShowOrganisationInPatientsLanguageFromOutside(t *testing.T) {
+	t.Parallel()
+	fromOutside(t, func(t *testing.T, o *outside) {
+		t.Helper()
+		own := url.QueryEscape(o.seeded.Organisations[0].PublicID)
+		got := o.call(http.MethodGet, "/bridge/org?public_id="+own, "", "", nil)
+		var shown struct{ Name string }
+		expect.NoError(t, json.Unmarshal(got.Data, &shown))
+		for language, want := range map[string][2]string{
+			"es": {"Le llevamos a", "Vuelva a "}, "en": {"We're taking you", "Return to "},
+		} {
+			made := o.patient.makeAttempt(map[string]string{
+				"endpoint_id": o.seeded.Sandbox.EndpointID, "lang": language,
+			})
+			window := o.patient.browser()
+			window.header = http.Header{"Accept-Language": {map[string]string{"es": "en", "en": "es"}[language]}}
+			leaving := window.start(made.form())
+			last, _ := window.open(leaving.location().String(), crashPersona, "approve")
+			for name, page := range map[string]*visited{"leaving": leaving, "last": last} {
+				if body := string(page.body); !strings.Contains(body, `<html lang="`+language+`">`) ||
+					!strings.Contains(body, "<bdi>"+html.EscapeString(shown.Name)+"</bdi>") {
+					t.Errorf("%s, %s: %s", language, name, body)
+				}
+			}
+			if !strings.Contains(string(leaving.body), want[0]) ||
+				!strings.Contains(string(last.body), want[1]+html.EscapeString(shown.Name)+".") {
+				t.Errorf("%s: %s\n%s", language, leaving.body, last.body)
+			}
+		}
+	})
 }

@@ -204,7 +204,7 @@ func TestAnyoneRejectsRequestsFromOtherSites(t *testing.T) {
 	}
 	handler := keyedtest.NewAPI().Serve("/x",
 		httpapi.Methods{http.MethodPost: httpapi.Anyone(httpapi.Limiter{}, echoForm)})
-	set := httpapi.Cookies{}.Name(httpapi.SessionCookie) + "=fresh; Path=/; Max-Age=3600; HttpOnly; Secure; SameSite=Strict"
+	set := "__Host-recordbridge-session=fresh; Path=/; Max-Age=3600; HttpOnly; Secure; SameSite=Strict"
 	for name, e := range map[string]membertest.Exchange{
 		"our page": {
 			Status: 200, Want: `{"success":true,"data":{"text":"a"}}`,

@@ -70,7 +70,7 @@ func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.A
 		return flow.Attempt{}, err
 	}
 	return flow.Attempt{
-		ID: id, Tenant: tenant, Status: flow.Status(row.text("status")),
+		ID: id, Tenant: tenant, Status: flow.Status(row.text("status")), Look: row.look(),
 		RequestID: row.text("request_id"), CreatedAt: row.time("created_at"),
 		ExpiresAt: row.time("expires_at"), Ending: endingOf(row),
 		Requester: flow.Requester{
@@ -118,6 +118,7 @@ func endingOf(row item) flow.Ending {
 func attemptItem(a flow.Attempt) item {
 	row := newItem(attemptKey(a.Tenant, a.ID))
 	row.setText("status", string(a.Status))
+	row.setLook(a.Look)
 	row.setText("redirect_uri", a.RedirectURI)
 	row.setText("token_hash", a.TokenHash)
 	row.setText("reconnect_id", a.Reconnect)

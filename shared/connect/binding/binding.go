@@ -50,6 +50,7 @@ type Started struct {
 	CookieName  string
 	CookieValue secret.Text
 	CookieAge   time.Duration
+	Look        Look // appearance of the window
 }
 
 // Failure describes a failed attempt to the page that runs it or to the page that embeds it. It holds the error fields

@@ -54,6 +54,7 @@ type Return struct {
 type Completed struct {
 	Redirect      org.VerifiedRedirect
 	InWidget      bool // a widget waits for the result, so the browser gets a page instead of a redirect
+	Look          binding.Look
 	Result        url.Values
 	ExternalID    string
 	ExternalState string
@@ -71,6 +72,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	}
 	done := Completed{
 		Redirect: org.RestoreRedirect(c.Own, attempt.RedirectURI), InWidget: attempt.TokenHash != "",
+		Look:       attempt.Look,
 		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
 	}
 	if !done.InWidget && done.Redirect.URI() == "" { // the redirect URL now points to the service itself

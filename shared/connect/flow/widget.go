@@ -74,8 +74,9 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 
 // Leave returns the redirect to the portal for the browser that presents a start value. The value works once, and stays
 // valid if Leave fails. Leave returns fault.Invalid if the value is unknown, used or expired, or if its attempt was
-// cancelled (binding.IsCancelled). The caller must have verified that the request comes from one of the service's own pages,
-// because the callback trusts the browser that was redirected.
+// cancelled (binding.IsCancelled). The caller must have verified that the request comes from one of the service's own
+// pages, because the callback trusts the browser that was redirected. Even with an error, Leave returns the Look of the
+// start value's attempt, if known.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
@@ -85,19 +86,21 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 	if err != nil {
 		return binding.Started{}, fmt.Errorf("read attempt: %w", err)
 	}
+	seen := binding.Started{Look: attempt.Look}
 	if err := attempt.cancelled(); err != nil {
-		return binding.Started{}, err
+		return seen, err
 	}
 	state, started, err := s.bind(ctx, &attempt)
 	if err != nil {
-		return binding.Started{}, err
+		return seen, err
 	}
 	if err := s.Store.OpenAttempt(ctx, ticket, attempt, state); err != nil {
 		if err = ended(ctx, s.Store, attempt, err); binding.IsCancelled(err) {
-			return binding.Started{}, err
+			return seen, err
 		}
-		return binding.Started{}, binding.StartError(err)
+		return seen, binding.StartError(err)
 	}
+	started.Look = attempt.Look
 	return started, nil
 }
 

@@ -64,9 +64,9 @@ func TestCancelEndsAttemptAtProvider(t *testing.T) {
 			t.Error("the provider was asked")
 			return nil
 		}
-		known, err := w.completer().Complete(t.Context(), back)
-		if !known || !binding.IsCancelled(err) || len(w.enqueued) != 0 {
-			t.Errorf("known %t, %v, enqueued %v", known, err, w.enqueued)
+		done, err := w.completer().Complete(t.Context(), back)
+		if !done.Known || !binding.IsCancelled(err) || len(w.enqueued) != 0 {
+			t.Errorf("known %t, %v, enqueued %v", done.Known, err, w.enqueued)
 		}
 	}
 }
@@ -80,9 +80,9 @@ func TestCompleteDiscardsIdentityWhenCancelledDuringExchange(t *testing.T) {
 			wantCancelled(t, w.cancel(t, "cancel-1"))
 			return failure
 		}
-		known, err := w.completer().Complete(t.Context(), back)
-		if !known || !binding.IsCancelled(err) || len(w.enqueued) != 0 {
-			t.Errorf("%s: known %t, %v, enqueued %v", name, known, err, w.enqueued)
+		done, err := w.completer().Complete(t.Context(), back)
+		if !done.Known || !binding.IsCancelled(err) || len(w.enqueued) != 0 {
+			t.Errorf("%s: known %t, %v, enqueued %v", name, done.Known, err, w.enqueued)
 		}
 		wantCancelled(t, w.cancel(t, "cancel-2"))
 	}
