@@ -40,23 +40,23 @@ func (o browsing) cancelAt(path, token string) answer {
 }
 
 // checkCancelled checks the response for a cancelled attempt, and returns the ID of the request that cancelled it.
-func checkCancelled(t testing.TB, got answer) string {
-	t.Helper()
+func checkCancelled(tb testing.TB, got answer) string {
+	tb.Helper()
 	var end ending
 	if got.status == http.StatusOK {
-		expect.NoError(t, json.Unmarshal(got.Data, &end))
+		expect.NoError(tb, json.Unmarshal(got.Data, &end))
 	}
 	if end.Status != "failed" || end.Error.Cause != "cancelled" || end.Error.Error != "access_denied" {
-		t.Errorf("cancelling answered %d %s", got.status, got.raw)
+		tb.Errorf("cancelling answered %d %s", got.status, got.raw)
 	}
 	return end.Error.RequestID
 }
 
 // checkStopped checks that a window shows that the patient cancelled the attempt.
-func checkStopped(t testing.TB, page *visited) {
-	t.Helper()
+func checkStopped(tb testing.TB, page *visited) {
+	tb.Helper()
 	if page == nil || page.status != http.StatusOK || !strings.Contains(string(page.body), stopped) {
-		t.Errorf("the window shows %+v", page)
+		tb.Errorf("the window shows %+v", page)
 	}
 }
 

@@ -87,9 +87,9 @@ func OwnPolicy(tb testing.TB, policy, page string) (script string) {
 			len(styles), len(scripts), page)
 		return ""
 	}
-	want := "default-src 'none'; style-src"
-	for _, style := range styles {
-		want += hash(style[1])
+	want := "default-src 'none'; style-src" + hash(styles[0][1])
+	if len(styles) > 1 {
+		want += hash(styles[1][1])
 	}
 	if branded {
 		want += "; img-src https:"

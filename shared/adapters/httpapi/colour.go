@@ -31,11 +31,11 @@ func parseColour(text string) (colour rgb, ok bool) {
 
 // String returns the colour in the form #rrggbb.
 func (c rgb) String() string {
-	text := "#"
+	number := uint64(1) // keeps leading zeros
 	for _, part := range c {
-		text += strconv.FormatUint(0x100+uint64(part), 16)[1:]
+		number = number<<8 | uint64(part)
 	}
-	return text
+	return "#" + strconv.FormatUint(number, 16)[1:]
 }
 
 // luminance returns the relative luminance (WCAG 2.2).

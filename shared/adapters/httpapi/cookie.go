@@ -59,13 +59,6 @@ func (c Cookies) Strict(name string, value secret.Text, age time.Duration) *http
 // Expired returns a cookie that makes the browser delete the cookie that Lax created under name.
 func (c Cookies) Expired(name string) *http.Cookie { return c.Lax(name, secret.Text{}, -time.Second) }
 
-func (c Cookies) cookie(name string, value secret.Text, age time.Duration, site http.SameSite) *http.Cookie {
-	return &http.Cookie{
-		Name: c.Name(name), Value: value.Reveal(), Path: "/", MaxAge: int(age.Seconds()), Secure: !c.plain,
-		HttpOnly: true, SameSite: site,
-	}
-}
-
 // Of returns a function that returns the value of one of the service's cookies in a request, or "" if the browser sent
 // none. A cookie whose full name belongs to a different base URL doesn't count.
 func (c Cookies) Of(v Visit) func(name string) string {
@@ -83,6 +76,13 @@ func (c Cookies) All(v Visit) map[string]string {
 		}
 	}
 	return all
+}
+
+func (c Cookies) cookie(name string, value secret.Text, age time.Duration, site http.SameSite) *http.Cookie {
+	return &http.Cookie{ //nolint:gosec // Secure is missing only at http on the local machine (CookiesAt)
+		Name: c.Name(name), Value: value.Reveal(), Path: "/", MaxAge: int(age.Seconds()), Secure: !c.plain,
+		HttpOnly: true, SameSite: site,
+	}
 }
 
 func cookieOf(r *http.Request, name string) string {

@@ -226,7 +226,7 @@ func TestCancelAndCompleteAgree(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	wins := map[bool]int{}
 	for range 400 {
-		cancelAt, takes := time.Duration(random.IntN(30)), time.Duration(random.IntN(10))
+		cancelAt, takes := time.Duration(random.IntN(30))*time.Second, time.Duration(random.IntN(10))*time.Second
 		declines := random.IntN(4) == 0
 		synctest.Test(t, func(t *testing.T) { wins[raceCancel(t, cancelAt, takes, declines)]++ })
 	}
@@ -242,10 +242,10 @@ func raceCancel(t *testing.T, cancelAt, takes time.Duration, declines bool) bool
 	p := w.create(t, widgetRequest(t))
 	cancelled := make(chan flow.Progress, 1)
 	go func() {
-		<-time.After(cancelAt * time.Second)
+		<-time.After(cancelAt)
 		cancelled <- w.cancel(t, p)
 	}()
-	<-time.After(takes * time.Second)
+	<-time.After(takes)
 	started, failure := w.starter().Leave(t.Context(), p.Start)
 	if failure == nil {
 		b := browser{state: w.asked.State, cookies: map[string]string{started.CookieName: started.CookieValue.Reveal()}}
@@ -253,7 +253,7 @@ func raceCancel(t *testing.T, cancelAt, takes time.Duration, declines bool) bool
 		if declines {
 			r.Error = "access_denied"
 		}
-		<-time.After(takes * time.Second)
+		<-time.After(takes)
 		completer := w.completer(t)
 		completer.Portal = slow{world: w, takes: takes}
 		_, failure = completer.Complete(t.Context(), r)
@@ -287,6 +287,6 @@ type slow struct {
 }
 
 func (s slow) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, error) {
-	<-time.After(s.takes * time.Second)
+	<-time.After(s.takes)
 	return s.world.Exchange(ctx, grant)
 }

@@ -87,7 +87,7 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 		return binding.Started{}, fmt.Errorf("read attempt: %w", err)
 	}
 	seen := binding.Started{Look: attempt.Look}
-	if err := attempt.cancelled(); err != nil {
+	if err = attempt.cancelled(); err != nil {
 		return seen, err
 	}
 	state, started, err := s.bind(ctx, &attempt)

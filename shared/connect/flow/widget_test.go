@@ -325,7 +325,8 @@ func TestCreateNamesPortalsOutage(t *testing.T) {
 	}{
 		{fault.New(fault.Upstream, fault.CodeUnavailable, "The health system did not respond."), "portal_unavailable"},
 		{fault.New(fault.Unavailable, fault.CodeUnavailable, "Busy."), "portal_unavailable"},
-		{errTrouble, ""}, {fault.Stale(), ""},
+		{errTrouble, ""},
+		{fault.Stale(), ""},
 	} {
 		w := newWorld()
 		w.discover = c.err

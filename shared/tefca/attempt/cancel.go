@@ -34,25 +34,33 @@ type Canceler struct {
 func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	requestID string,
 ) (p Progress, err error) {
-	watcher := Watcher{Store: c.Store, Now: c.Now}
 	err = retry.OnConflict(ctx, retry.Tries, func() error {
-		a, err := find(ctx, c.Store, tenant, asked, token)
-		if err != nil {
-			return err
-		}
-		if p, err = watcher.progress(ctx, a); err != nil || p.Status != Created && p.Status != Open {
-			return err
-		}
-		a.Status, a.Verifier = Failed, nil
-		a.Ending = endingOf(failed(binding.Cancelled, nil), requestID)
-		if err = c.Store.SaveAttempt(ctx, a); err != nil {
-			return fmt.Errorf("cancel attempt: %w", err)
-		}
-		logx.Add(ctx, slog.String("ended", binding.Cancelled))
-		p, err = watcher.progress(ctx, a)
-		return err
+		var failure error
+		p, failure = c.cancel(ctx, tenant, asked, token, requestID)
+		return failure
 	})
 	return p, err
+}
+
+// cancel makes one try for Cancel. It returns fault.Conflict if the attempt changed in the meantime.
+func (c Canceler) cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
+	requestID string,
+) (Progress, error) {
+	watcher := Watcher{Store: c.Store, Now: c.Now}
+	a, err := find(ctx, c.Store, tenant, asked, token)
+	if err != nil {
+		return Progress{}, err
+	}
+	if p, unread := watcher.progress(ctx, a); unread != nil || p.Status != Created && p.Status != Open {
+		return p, unread
+	}
+	a.Status, a.Verifier = Failed, nil
+	a.Ending = endingOf(failed(binding.Cancelled, nil), requestID)
+	if err = c.Store.SaveAttempt(ctx, a); err != nil {
+		return Progress{}, fmt.Errorf("cancel attempt: %w", err)
+	}
+	logx.Add(ctx, slog.String("ended", binding.Cancelled))
+	return watcher.progress(ctx, a)
 }
 
 // cancelled returns the error for a browser that continues an attempt, if its patient has cancelled the attempt

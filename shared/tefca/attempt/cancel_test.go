@@ -76,8 +76,10 @@ func TestCompleteDiscardsIdentityWhenCancelledDuringExchange(t *testing.T) {
 	for name, failure := range map[string]error{"success": nil, "failure": errTrouble} {
 		w := newWorld(t)
 		back := w.left(t, attemptID, "patient-7")
-		w.exchange = func(context.Context, identity.Return) error {
-			wantCancelled(t, w.cancel(t, "cancel-1"))
+		w.exchange = func(ctx context.Context, _ identity.Return) error {
+			got, err := w.canceler().Cancel(ctx, tenant, attemptID, pageToken(), "cancel-1")
+			expect.NoError(t, err)
+			wantCancelled(t, got)
 			return failure
 		}
 		done, err := w.completer().Complete(t.Context(), back)
@@ -109,7 +111,9 @@ type begins struct {
 }
 
 // Begin implements attempt.Party.
-func (b begins) Begin(ctx context.Context, p identity.Provider, r identity.Request) (string, identity.Authority, error) {
+func (b begins) Begin(ctx context.Context, p identity.Provider,
+	r identity.Request,
+) (string, identity.Authority, error) {
 	b.meanwhile()
 	return b.world.Begin(ctx, p, r)
 }
@@ -121,9 +125,11 @@ func TestCancelLeavesVerifiedOrExpiredAttemptUnchanged(t *testing.T) {
 	located.located(t, attemptID, "patient-7", "a", "b")
 	expired.left(t, attemptID, "patient-7")
 	expired.pass(binding.Lifetime)
-	for status, w := range map[attempt.Status]*world{
-		attempt.Locating: verified, attempt.Located: located, attempt.Expired: expired,
-	} {
+	for _, c := range []struct {
+		status attempt.Status
+		w      *world
+	}{{attempt.Locating, verified}, {attempt.Located, located}, {attempt.Expired, expired}} {
+		w, status := c.w, c.status
 		before := w.attempt(t, attemptID)
 		want, err := w.watcher().Progress(t.Context(), tenant, attemptID, pageToken())
 		expect.NoError(t, err)
