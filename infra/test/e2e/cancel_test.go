@@ -128,7 +128,7 @@ func TestCancelSurvivesCrashAnywhere(t *testing.T) {
 		if found := s.state.list("test-ConnectionTable", s.tenant()+"#CONN"); len(found) != 0 {
 			t.Errorf("there are connections: %v", found)
 		}
-		if told := s.webhooks.events(""); len(told) != 0 {
+		if told := s.webhooks.received(); len(told) != 0 {
 			t.Errorf("the organisation was told %v", told)
 		}
 	})
