@@ -12,6 +12,7 @@ import (
 
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/adapters/window"
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/flow"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/logx"
@@ -26,6 +27,7 @@ type Deps struct {
 	API     *httpapi.API
 	Limiter httpapi.Limiter
 	Flows   Completer
+	Cookies httpapi.Cookies
 }
 
 // Completer completes attempts (flow.Completer).
@@ -55,7 +57,7 @@ func New(d Deps) http.Handler {
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
 	if in.mayBeInFragment() {
-		s, err := window.Sheet(visit, "fragment", httpapi.Plain, "fragment")
+		s, err := window.Sheet(visit, binding.Look{}, "fragment", httpapi.Plain, "fragment")
 		return httpapi.Document(s), err
 	}
 	// the registration is all that can be logged for a callback without a known attempt
@@ -64,14 +66,15 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	}
 	done, err := d.Flows.Complete(ctx, flow.Return{
 		Registration: in.Registration, State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error,
-		Cookie: visit.Cookie, RequestID: logx.RequestID(ctx),
+		Cookie: d.Cookies.Of(visit), RequestID: logx.RequestID(ctx),
 	})
 	if done.InWidget {
-		return window.End(ctx, visit, "connected", err, in.State)
+		end := window.Ended{Sheet: "connected", State: in.State, Look: done.Look, Failure: err}
+		return window.End(ctx, visit, end, d.Cookies)
 	}
 	if err != nil {
 		echo := httpapi.Echo{ExternalID: done.ExternalID, ExternalState: done.ExternalState}
-		return httpapi.RedirectError(ctx, done.Redirect, echo, err, window.EndBinding(in.State)), nil
+		return httpapi.RedirectError(ctx, done.Redirect, echo, err, window.EndBinding(in.State, d.Cookies)), nil
 	}
-	return httpapi.Redirect(done.Redirect.With(done.Result), window.EndBinding(in.State)), nil
+	return httpapi.Redirect(done.Redirect.With(done.Result), window.EndBinding(in.State, d.Cookies)), nil
 }

@@ -58,7 +58,7 @@ func (c *completer) visitIn(t *testing.T, languages string, limiter httpapi.Limi
 	r.Header.Set("Accept-Language", languages)
 	if cookie != "" {
 		r.AddCookie(&http.Cookie{
-			Name: binding.CookieName("s1"), Value: cookie, Secure: true, HttpOnly: true,
+			Name: "__Host-" + binding.CookieName("s1"), Value: cookie, Secure: true, HttpOnly: true,
 			SameSite: http.SameSiteLaxMode,
 		})
 	}
@@ -73,7 +73,7 @@ func proven() flow.Completed {
 
 func wantEndedCookie(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
-	want := binding.CookieName("s1") + "=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
+	want := "__Host-" + binding.CookieName("s1") + "=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
 	if got := w.Header().Values("Set-Cookie"); len(got) != 1 || got[0] != want {
 		t.Errorf("cookies %q, want %q", got, want)
 	}

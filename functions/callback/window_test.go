@@ -10,6 +10,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/flow"
 	"recordbridge/shared/words/fault"
 )
@@ -51,7 +52,7 @@ func TestCallbackShowsResultPageInWindow(t *testing.T) {
 		strings.Contains(page, "c1") {
 		t.Errorf("got %d %s", w.Code, page)
 	}
-	wantCalmPage(t, w, "en", "Close this window", true)
+	wantCalmPage(t, w, "en", "Return to the application", true)
 }
 
 func TestCallbackShowsErrorInWindow(t *testing.T) {
@@ -86,20 +87,57 @@ func TestCallbackShowsErrorInWindow(t *testing.T) {
 
 func TestCallbackWindowUsesPatientLanguage(t *testing.T) {
 	t.Parallel()
-	for name, err := range map[string]error{
-		"¡Listo! Ya está conectado": nil,
-		"No se pudo conectar":       fault.BadRequest("No."),
+	for name, c := range map[string]struct {
+		err     error
+		closing string
+	}{
+		"¡Listo! Ya está conectado": {nil, "Vuelva a la aplicación"},
+		"No se pudo conectar":       {fault.BadRequest("No."), "Cierre esta ventana"},
 	} {
-		c := completer{done: flow.Completed{InWidget: true}, err: err}
-		w := c.visitIn(t, "es-MX,es;q=0.9,en;q=0.8", httpapi.Limiter{}, http.MethodGet, "?state=s1&code=c", "binding")
+		flows := completer{done: flow.Completed{InWidget: true}, err: c.err}
+		w := flows.visitIn(t, "es-MX,es;q=0.9,en;q=0.8", httpapi.Limiter{}, http.MethodGet, "?state=s1&code=c", "binding")
 		if !strings.Contains(w.Body.String(), "<title>"+name+"</title>") {
 			t.Errorf("got %s", w.Body)
 		}
-		wantCalmPage(t, w, "es", "Cierre esta ventana", err == nil)
+		wantCalmPage(t, w, "es", c.closing, c.err == nil)
 	}
 	var c completer
 	w := c.visitIn(t, "es", httpapi.Limiter{}, http.MethodGet, "?state=s1", "binding")
 	if !strings.Contains(w.Body.String(), "Le llevamos de vuelta") {
 		t.Errorf("got %s", w.Body)
+	}
+}
+
+// TestCallbackWindowShowsAttemptsLook checks that every last page is the organisation's and in the widget's language,
+// whatever the browser prefers.
+func TestCallbackWindowShowsAttemptsLook(t *testing.T) {
+	t.Parallel()
+	cancelled := binding.Cancellation().Shown.Because(errTrouble)
+	cancelled.Cause = binding.Cancelled
+	for name, c := range map[string]struct {
+		err      error
+		language string
+		shown    []string
+	}{
+		"connected":             {nil, "es", []string{"Vuelva a Alder &lt;Clinic&gt;."}},
+		"failed":                {fault.BadRequest("No."), "es", []string{"vuelva a Alder &lt;Clinic&gt; e", "No."}},
+		"cancelled":             {cancelled, "es", []string{"Inicio de sesión cancelado", "No se compartió ningún dato."}},
+		"cancelled, in English": {cancelled, "en", []string{"You stopped this sign-in", "No records were shared."}},
+	} {
+		look := binding.Look{
+			Language: c.language, Organisation: "Alder <Clinic>", Logo: "https://cdn.example/logo.png", Accent: "#0a7d33",
+		}
+		flows := completer{done: flow.Completed{InWidget: true, Look: look}, err: c.err}
+		w := flows.visitIn(t, "fr,en;q=0.1", httpapi.Limiter{}, http.MethodGet, "?state=s1&code=c", "binding")
+		shown := []string{`src="https://cdn.example/logo.png"`, "<bdi>Alder &lt;Clinic&gt;</bdi>", "--accent: #0a7d33"}
+		for _, part := range append(shown, c.shown...) {
+			if !strings.Contains(w.Body.String(), part) {
+				t.Errorf("%s: the page lacks %q:\n%s", name, part, w.Body)
+			}
+		}
+		if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "The patient cancelled") {
+			t.Errorf("%s: %d", name, w.Code)
+		}
+		wantCalmPage(t, w, c.language, "<h1>", c.err == nil)
 	}
 }

@@ -85,7 +85,7 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	if err != nil {
 		return httpapi.Answer{}, err
 	}
-	return window.Depart(visit, started), nil
+	return window.Depart(visit, started, httpapi.CookiesAt(d.BaseURL)), nil
 }
 
 // page returns the URL of the page where a patient selects an institution, including all given parameters. The URL

@@ -69,7 +69,7 @@ func (s *starter) Start(_ context.Context, r flow.Request) (binding.Started, err
 		return binding.Started{}, s.err
 	}
 	return binding.Started{
-		URL: authorize, CookieName: "__Host-attempt-1", CookieValue: secret.New("binding"),
+		URL: authorize, CookieName: "attempt-1", CookieValue: secret.New("binding"),
 		CookieAge: 30 * time.Minute,
 	}, nil
 }
@@ -80,7 +80,7 @@ func (s *starter) Leave(_ context.Context, start secret.Text) (binding.Started, 
 		return binding.Started{}, s.err
 	}
 	return binding.Started{
-		URL: authorize, CookieName: "__Host-attempt-2", CookieValue: secret.New("binding"),
+		URL: authorize, CookieName: "attempt-2", CookieValue: secret.New("binding"),
 		CookieAge: 20 * time.Minute,
 	}, nil
 }

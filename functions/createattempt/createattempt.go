@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/adapters/window"
 	"recordbridge/shared/connect/flow"
 	"recordbridge/shared/words/logx"
 	"recordbridge/shared/words/org"
@@ -43,6 +44,7 @@ type request struct {
 	RequestID     string `json:"request_id"`
 	AttemptID     string `json:"attempt_id"`
 	TokenHash     string `json:"token_hash"`
+	Language      string `json:"lang"`
 }
 
 type response struct {
@@ -65,10 +67,14 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	if in.RequestID == "" {
 		in.RequestID = logx.RequestID(ctx)
 	}
+	look, err := window.LookOf(caller, d.Auth.Own, in.Language)
+	if err != nil {
+		return response{}, err
+	}
 	prepared, err := d.Flows.Create(ctx, flow.Request{
 		Caller: caller, Reconnect: in.ConnectionID, EndpointID: in.EndpointID, BrandID: in.BrandID, PortalID: in.PortalID,
 		ExternalID: in.ExternalID, ExternalState: in.ExternalState, RequestID: in.RequestID,
-		AttemptID: in.AttemptID, TokenHash: in.TokenHash,
+		AttemptID: in.AttemptID, TokenHash: in.TokenHash, Look: look,
 	})
 	if err != nil {
 		return response{}, err

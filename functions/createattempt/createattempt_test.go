@@ -14,7 +14,9 @@ import (
 	"recordbridge/infra/testkit/browsertest"
 	"recordbridge/infra/testkit/expect"
 	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/ownhosts"
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/flow"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
@@ -48,8 +50,10 @@ func (*creator) token(r flow.Request) secret.Text {
 }
 
 func (c *creator) handler() http.Handler {
+	auth := browsertest.Auth()
+	auth.Own = ownhosts.Own()
 	return createattempt.New(createattempt.Deps{
-		API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Flows: c,
+		API: keyedtest.NewAPI(), Auth: auth, Flows: c,
 		BaseURL: "https://api.example/v1",
 	})
 }
@@ -63,7 +67,8 @@ func TestCreateAttemptForwardsWidgetParameters(t *testing.T) {
 	t.Parallel()
 	var c creator
 	w := c.post(t, `{"endpoint_id":"e","brand_id":"b","portal_id":"p","external_id":"x","external_state":"s",
-		"request_id":"r","reconnect_org_connection_id":"c","redirect_uri":"https://evil.example/","PublicID":"other"}`)
+		"request_id":"r","reconnect_org_connection_id":"c",
+		"lang":"es","redirect_uri":"https://evil.example/","PublicID":"other"}`)
 	browsertest.CheckAnswer(t, w,
 		`{"success":true,"data":{"attempt_id":"a0000000-0000-4000-8000-0000000000aa","attempt_token":"token-1",`+
 			`"connect_url":"https://api.example/v1/bridge/connect","start_value":"start-1",`+
@@ -73,6 +78,9 @@ func TestCreateAttemptForwardsWidgetParameters(t *testing.T) {
 	asked := []flow.Request{{
 		Caller: caller, Reconnect: "c", EndpointID: "e", BrandID: "b", PortalID: "p", ExternalID: "x", ExternalState: "s",
 		RequestID: "r",
+		Look: binding.Look{
+			Language: "es", Organisation: "Alder Maple Clinic", Logo: "https://cdn.example/a.png", Accent: "#0a7d33",
+		},
 	}}
 	same := gocmp.Comparer(func(a, b org.VerifiedRedirect) bool { return a == b })
 	if diff := gocmp.Diff(asked, c.asked, same); diff != "" {
@@ -114,9 +122,28 @@ func TestCreateAttemptReturnsErrors(t *testing.T) {
 			Err: fault.New(fault.Conflict, fault.CodeInvalidRequest, "No."), Status: 409,
 			Code: "svc_invalid_request",
 		},
+		"a language that windows don't have": {
+			Body: `{"endpoint_id":"e","lang":"fr"}`, Status: 400, Code: "svc_invalid_request",
+		},
 		"no string": {Body: `{"endpoint_id":1}`, Status: 400, Code: "svc_invalid_request"},
 	}, func(err error) (http.Handler, func() int) {
 		c := creator{err: err}
 		return c.handler(), func() int { return len(c.asked) }
 	})
+}
+
+func TestCreateAttemptReturnsCauseOfSharedCode(t *testing.T) {
+	t.Parallel()
+	unanswered := fault.New(fault.Upstream, fault.CodeUnavailable, "No.")
+	unanswered.Cause = "portal_unavailable"
+	for name, cause := range map[*fault.Error]string{
+		unanswered: `,"cause":"portal_unavailable"`, fault.New(fault.Unavailable, fault.CodeUnavailable, "No."): "",
+	} {
+		c := creator{err: name}
+		w := c.post(t, `{"endpoint_id":"e"}`)
+		want := strings.TrimSuffix(keyedtest.FailureBody("svc_unavailable", "No."), "}") + cause + "}"
+		if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusServiceUnavailable || got != want {
+			t.Errorf("got %d %s\nwant %s", w.Code, got, want)
+		}
+	}
 }

@@ -36,11 +36,11 @@ func (d Deps) offerTOTP(ctx context.Context, v httpapi.Visitor, _ nothing) (offe
 }
 
 func (d Deps) confirmTOTP(ctx context.Context, v httpapi.Visitor, in typed) (httpapi.WithCookies, error) {
-	return d.enter(ctx)(d.Service.ConfirmTOTP(ctx, browserOf(v), v.Session, in.Code))
+	return d.enter(ctx)(d.Service.ConfirmTOTP(ctx, d.browserOf(v), v.Session, in.Code))
 }
 
 func (d Deps) removeTOTP(ctx context.Context, v httpapi.Visitor, _ nothing) (httpapi.WithCookies, error) {
-	return d.enter(ctx)(d.Service.RemoveTOTP(ctx, browserOf(v), v.Session))
+	return d.enter(ctx)(d.Service.RemoveTOTP(ctx, d.browserOf(v), v.Session))
 }
 
 func (d Deps) makeRecoveryCodes(ctx context.Context, v httpapi.Visitor, _ nothing) (codes, error) {
@@ -62,19 +62,19 @@ func (d Deps) registerPasskey(ctx context.Context, v httpapi.Visitor, _ nothing)
 }
 
 func (d Deps) addPasskey(ctx context.Context, v httpapi.Visitor, in named) (httpapi.WithCookies, error) {
-	return d.enter(ctx)(d.Service.AddPasskey(ctx, browserOf(v), v.Session, in.Name, in.Response))
+	return d.enter(ctx)(d.Service.AddPasskey(ctx, d.browserOf(v), v.Session, in.Name, in.Response))
 }
 
 func (d Deps) removePasskey(ctx context.Context, v httpapi.Visitor, in onePasskey) (httpapi.WithCookies, error) {
-	return d.enter(ctx)(d.Service.RemovePasskey(ctx, browserOf(v), v.Session, in.ID))
+	return d.enter(ctx)(d.Service.RemovePasskey(ctx, d.browserOf(v), v.Session, in.ID))
 }
 
 func (d Deps) askAddress(ctx context.Context, v httpapi.Visitor, in addressed) (sent, error) {
-	return sentOf(d.Service.RequestAddressChange(ctx, in.browser(v), v.Session, in.Email))
+	return sentOf(d.Service.RequestAddressChange(ctx, d.browserAt(v, in.Network), v.Session, in.Email))
 }
 
 func (d Deps) changeAddress(ctx context.Context, v httpapi.Visitor, in proof) (httpapi.WithCookies, error) {
-	return d.enter(ctx)(d.Service.ChangeAddress(ctx, browserOf(v), v.Session, in.Email, in.VerificationID, in.Code))
+	return d.enter(ctx)(d.Service.ChangeAddress(ctx, d.browserOf(v), v.Session, in.Email, in.VerificationID, in.Code))
 }
 
 func (d Deps) restoreAddress(ctx context.Context, _ httpapi.Visitor, in restoring) (httpapi.NoData, error) {

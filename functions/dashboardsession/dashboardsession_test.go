@@ -10,7 +10,6 @@ import (
 	"recordbridge/functions/dashboardsession"
 	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/infra/testkit/membertest"
-	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/manage/account/signin"
 	"recordbridge/shared/manage/verification"
@@ -99,7 +98,7 @@ func TestSignInReturnsSessionAndStrictCookies(t *testing.T) {
 		"a code": {
 			Method: "POST", Body: `{"email":"a@b.example","verification_id":"id","code":"123456"}`, Status: 200,
 			Want: view(secret.New("new"), "", alder, "2026-03-04T05:21:07Z", "2026-03-04T07:06:07Z"),
-			Header: map[string]string{"Set-Cookie": httpapi.SessionCookieName + "=new; Path=/; Max-Age=43200" + strict +
+			Header: map[string]string{"Set-Cookie": "__Host-recordbridge-session=new; Path=/; Max-Age=43200" + strict +
 				", __Host-recordbridge-device=device; Path=/; Max-Age=15552000" + strict},
 		},
 		"a wrong code": {
@@ -122,7 +121,7 @@ func TestSignInReturnsSessionAndStrictCookies(t *testing.T) {
 		"there is none": {Status: 401, Want: membertest.NoSession},
 		"it ends": {
 			Method: "DELETE", As: membertest.Pending, Status: 200, Want: `{"success":true}`,
-			Header: map[string]string{"Set-Cookie": httpapi.SessionCookieName + "=; Path=/; Max-Age=0" + strict},
+			Header: map[string]string{"Set-Cookie": "__Host-recordbridge-session=; Path=/; Max-Age=0" + strict},
 		},
 		"without a token ": {Method: "DELETE", As: membertest.Owner, NoToken: true, Status: 403, Want: membertest.NoToken},
 	} {

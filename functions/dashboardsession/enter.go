@@ -19,7 +19,7 @@ import (
 )
 
 // deviceCookieName is the name of the cookie that identifies a browser, whether signed in or not.
-const deviceCookieName = "__Host-recordbridge-device"
+const deviceCookieName = "recordbridge-device"
 
 type nothing struct{}
 
@@ -28,10 +28,10 @@ type addressed struct {
 	Network string `client:"network"`
 }
 
-// browser describes the browser that requests a code, including its network.
-func (a addressed) browser(v httpapi.Visitor) signin.Browser {
-	b := browserOf(v)
-	b.Network = a.Network
+// browserAt describes the browser that requests a code, including its network.
+func (d Deps) browserAt(v httpapi.Visitor, network string) signin.Browser {
+	b := d.browserOf(v)
+	b.Network = network
 	return b
 }
 
@@ -95,15 +95,15 @@ type membership struct {
 }
 
 // browserOf returns the browser's cookies without validating them.
-func browserOf(v httpapi.Visitor) signin.Browser {
+func (d Deps) browserOf(v httpapi.Visitor) signin.Browser {
 	return signin.Browser{
-		Session: secret.New(v.Cookie(httpapi.SessionCookieName)),
-		Device:  secret.New(v.Cookie(deviceCookieName)),
+		Session: secret.New(v.Cookie(d.Auth.Cookies.Name(httpapi.SessionCookie))),
+		Device:  secret.New(v.Cookie(d.Auth.Cookies.Name(deviceCookieName))),
 	}
 }
 
 func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in addressed) (sent, error) {
-	return sentOf(d.Service.SendCode(ctx, in.Email, in.browser(v)))
+	return sentOf(d.Service.SendCode(ctx, in.Email, d.browserAt(v, in.Network)))
 }
 
 func sentOf(s verification.Sent, err error) (sent, error) {
@@ -113,7 +113,7 @@ func sentOf(s verification.Sent, err error) (sent, error) {
 }
 
 func (d Deps) byCode(ctx context.Context, v httpapi.Visitor, in proof) (httpapi.WithCookies, error) {
-	return d.enter(ctx)(d.Service.ByCode(ctx, browserOf(v), in.Email, in.VerificationID, in.Code))
+	return d.enter(ctx)(d.Service.ByCode(ctx, d.browserOf(v), in.Email, in.VerificationID, in.Code))
 }
 
 func (d Deps) askPasskey(ctx context.Context, _ httpapi.Visitor, _ nothing) (asked, error) {
@@ -122,15 +122,15 @@ func (d Deps) askPasskey(ctx context.Context, _ httpapi.Visitor, _ nothing) (ask
 }
 
 func (d Deps) byPasskey(ctx context.Context, v httpapi.Visitor, in answered) (httpapi.WithCookies, error) {
-	return d.enter(ctx)(d.Service.ByPasskey(ctx, browserOf(v), in.Response))
+	return d.enter(ctx)(d.Service.ByPasskey(ctx, d.browserOf(v), in.Response))
 }
 
 func (d Deps) byTOTP(ctx context.Context, v httpapi.Visitor, in typed) (httpapi.WithCookies, error) {
-	return d.enter(ctx)(d.Service.ByTOTP(ctx, browserOf(v), v.Session, in.Code))
+	return d.enter(ctx)(d.Service.ByTOTP(ctx, d.browserOf(v), v.Session, in.Code))
 }
 
 func (d Deps) byRecoveryCode(ctx context.Context, v httpapi.Visitor, in typed) (httpapi.WithCookies, error) {
-	return d.enter(ctx)(d.Service.ByRecoveryCode(ctx, browserOf(v), v.Session, in.Code))
+	return d.enter(ctx)(d.Service.ByRecoveryCode(ctx, d.browserOf(v), v.Session, in.Code))
 }
 
 func (d Deps) show(ctx context.Context, v httpapi.Visitor, _ nothing) (shown, error) {
@@ -138,16 +138,16 @@ func (d Deps) show(ctx context.Context, v httpapi.Visitor, _ nothing) (shown, er
 }
 
 func (d Deps) signOut(ctx context.Context, v httpapi.Visitor, _ nothing) (httpapi.WithCookies, error) {
-	return left(), d.Service.SignOut(ctx, v.Session)
+	return d.left(), d.Service.SignOut(ctx, v.Session)
 }
 
 func (d Deps) signOutEverywhere(ctx context.Context, v httpapi.Visitor, _ nothing) (httpapi.WithCookies, error) {
-	return left(), d.Service.SignOutEverywhere(ctx, v.Session)
+	return d.left(), d.Service.SignOutEverywhere(ctx, v.Session)
 }
 
-func left() httpapi.WithCookies {
+func (d Deps) left() httpapi.WithCookies {
 	return httpapi.WithCookies{Data: nil, Cookies: []*http.Cookie{
-		httpapi.StrictCookie(httpapi.SessionCookieName, secret.Text{}, -time.Second),
+		d.Auth.Cookies.Strict(httpapi.SessionCookie, secret.Text{}, -time.Second),
 	}}
 }
 
@@ -163,10 +163,10 @@ func (d Deps) enter(ctx context.Context) func(signin.SignedIn, error) (httpapi.W
 		}
 		view.RecoveryCodes = revealed(e.RecoveryCodes)
 		cookies := []*http.Cookie{
-			httpapi.StrictCookie(httpapi.SessionCookieName, e.Token, e.Session.ExpiresAt().Sub(e.Session.StartedAt)),
+			d.Auth.Cookies.Strict(httpapi.SessionCookie, e.Token, e.Session.ExpiresAt().Sub(e.Session.StartedAt)),
 		}
 		if !e.Session.Pending {
-			cookies = append(cookies, httpapi.StrictCookie(deviceCookieName, e.Device, signin.DeviceLife))
+			cookies = append(cookies, d.Auth.Cookies.Strict(deviceCookieName, e.Device, signin.DeviceLife))
 		}
 		return httpapi.WithCookies{Data: view, Cookies: cookies}, nil
 	}

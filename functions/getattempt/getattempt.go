@@ -8,8 +8,8 @@ import (
 	"net/http"
 
 	"recordbridge/shared/adapters/httpapi"
-	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/connect/flow/view"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
 )
@@ -35,29 +35,17 @@ type request struct {
 	Authorization string `header:"Authorization"`
 }
 
-type response struct {
-	AttemptID string            `json:"attempt_id"`
-	Status    flow.Status       `json:"status"`
-	Result    map[string]string `json:"result,omitempty"` // same parameters as in a redirect (flow.Completed)
-	Error     *binding.Failure  `json:"error,omitempty"`
-}
-
 // New returns the endpoint's handler.
 func New(d Deps) http.Handler {
-	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Browser(d.Auth, d.get)})
+	return d.API.Serve(Route, httpapi.Methods{
+		http.MethodGet: httpapi.Browser(d.Auth, d.get), http.MethodDelete: httpapi.Elsewhere(),
+	})
 }
 
-func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response, error) {
+func (d Deps) get(ctx context.Context, caller org.Caller, in request) (view.Attempt, error) {
 	progress, err := d.Flows.Progress(ctx, caller.Tenant, in.AttemptID, httpapi.Bearer(in.Authorization))
 	if err != nil {
-		return response{}, err
+		return view.Attempt{}, err
 	}
-	out := response{AttemptID: progress.AttemptID, Status: progress.Status, Error: progress.Failure}
-	if len(progress.Result) > 0 {
-		out.Result = map[string]string{}
-		for name := range progress.Result {
-			out.Result[name] = progress.Result.Get(name)
-		}
-	}
-	return out, nil
+	return view.Of(progress), nil
 }

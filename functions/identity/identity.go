@@ -58,6 +58,7 @@ type request struct {
 	ExternalID    string `json:"external_id"`
 	ExternalState string `json:"external_state"`
 	RequestID     string `json:"request_id"`
+	Language      string `json:"lang"`
 }
 
 type response struct {
@@ -92,10 +93,14 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	if in.RequestID == "" {
 		in.RequestID = logx.RequestID(ctx)
 	}
+	look, err := window.LookOf(caller, d.Auth.Own, in.Language)
+	if err != nil {
+		return response{}, err
+	}
 	prepared, err := d.Flows.Create(ctx, attempt.Request{
 		Tenant: caller.Tenant, PublicID: in.PublicID, Provider: in.Provider, ExternalID: in.ExternalID,
 		ExternalState: in.ExternalState,
-		RequestID:     in.RequestID,
+		RequestID:     in.RequestID, Look: look,
 	})
 	if err != nil {
 		return response{}, err

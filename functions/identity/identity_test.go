@@ -124,7 +124,7 @@ func TestIdentityCreatesAttemptFromRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	answer := w.post(t,
-		`{"provider":"second","external_id":"patient-7","external_state":"visit&9","request_id":"mine",`+
+		`{"provider":"second","external_id":"patient-7","external_state":"visit&9","request_id":"mine","lang":"es",`+
 			`"redirect_uri":"https://evil.example/","PublicID":"other"}`)
 	browsertest.CheckAnswer(t, answer, `{"success":true,"data":{"attempt_id":"`+attemptID+`","attempt_token":"`+
 		value(1)+`",`+
@@ -137,6 +137,9 @@ func TestIdentityCreatesAttemptFromRequest(t *testing.T) {
 	want := attempt.Attempt{
 		ID: attemptID, Tenant: tenant, Status: attempt.Created, TokenHash: binding.Hash(value(1)), Provider: "second",
 		ExternalID: "patient-7", ExternalState: "visit&9", RequestID: "mine", CreatedAt: w.now,
+		Look: binding.Look{
+			Language: "es", Organisation: "Alder Maple Clinic", Logo: "https://cdn.example/a.png", Accent: "#0a7d33",
+		},
 		ExpiresAt: w.now.Add(30 * time.Minute), Rev: 1,
 	}
 	if diff := cmp.Diff(want, w.attempt(t, attemptID)); diff != "" {

@@ -72,7 +72,7 @@ func TestStartRedirectsToProvider(t *testing.T) {
 	if to := starttest.Destination(t, got); to != authorize {
 		t.Fatalf("leads to %q, want %q", to, authorize)
 	}
-	want := binding.CookieName(state) + "=" + cookie + "; Path=/; Max-Age=1200; HttpOnly; Secure; SameSite=Lax"
+	want := "__Host-" + binding.CookieName(state) + "=" + cookie + "; Path=/; Max-Age=1200; HttpOnly; Secure; SameSite=Lax"
 	if cookies := got.Header().Values("Set-Cookie"); len(cookies) != 1 || cookies[0] != want {
 		t.Errorf("cookies %q, want %q", cookies, want)
 	}

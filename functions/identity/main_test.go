@@ -15,6 +15,7 @@ import (
 	"recordbridge/infra/testkit/browsertest"
 	"recordbridge/infra/testkit/expect"
 	"recordbridge/infra/testkit/keyedtest"
+	"recordbridge/infra/testkit/ownhosts"
 	"recordbridge/infra/testkit/starttest"
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/adapters/kms"
@@ -78,6 +79,7 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	admission, random := attempt.Admission{Organisations: w, Settings: w.settings}, &counted{}
 	limiter := httpapi.Limiter{Buckets: buckets, Limit: ratelimit.Limit{Name: "identity", Quota: 1, Window: time.Minute}}
 	auth := browsertest.Auth()
+	auth.Own = ownhosts.Own()
 	auth.Limiter = limiter
 	handler := identity.New(identity.Deps{
 		API: httpapi.New(httpapi.Options{

@@ -24,11 +24,12 @@ type Deps struct {
 	API     *httpapi.API
 	Limiter httpapi.Limiter
 	Flows   Completer
+	Cookies httpapi.Cookies
 }
 
 // Completer completes attempts (attempt.Completer).
 type Completer interface {
-	Complete(ctx context.Context, r attempt.Return) (known bool, err error)
+	Complete(ctx context.Context, r attempt.Return) (attempt.Completed, error)
 }
 
 type request struct {
@@ -46,12 +47,13 @@ func New(d Deps) http.Handler {
 }
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {
-	known, err := d.Flows.Complete(ctx, attempt.Return{
+	done, err := d.Flows.Complete(ctx, attempt.Return{
 		Provider: in.Provider, State: in.State, Code: secret.New(in.Code), Issuer: in.Iss, Error: in.Error,
-		Cookie: visit.Cookie, RequestID: logx.RequestID(ctx),
+		Cookie: d.Cookies.Of(visit), RequestID: logx.RequestID(ctx),
 	})
-	if !known {
-		return httpapi.Answer{}, err
+	if !done.Known {
+		return httpapi.Answer{}, window.Failed(err, done.Look)
 	}
-	return window.End(ctx, visit, "verified", err, in.State)
+	end := window.Ended{Sheet: "verified", State: in.State, Look: done.Look, Failure: err}
+	return window.End(ctx, visit, end, d.Cookies)
 }

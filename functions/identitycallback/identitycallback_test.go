@@ -41,7 +41,7 @@ func (w *world) checkWindow(t *testing.T, got *httptest.ResponseRecorder, title 
 	if strings.Contains(script, "window.close()") != closes {
 		t.Errorf("closes is not %v:\n%s", closes, script)
 	}
-	want := w.started.CookieName + "=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
+	want := "__Host-" + w.started.CookieName + "=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
 	if cookies := h.Values("Set-Cookie"); len(cookies) != 1 || cookies[0] != want {
 		t.Errorf("cookies %q, want %q", cookies, want)
 	}

@@ -150,7 +150,7 @@ func (w *world) visitWith(method, query, language, cookie string) *httptest.Resp
 	r.SetPathValue("provider", w.at)
 	r.Header.Set("Accept-Language", language)
 	if cookie != "" {
-		r.AddCookie(&http.Cookie{Name: w.started.CookieName, Value: cookie})
+		r.AddCookie(&http.Cookie{Name: "__Host-" + w.started.CookieName, Value: cookie})
 	}
 	answer := httptest.NewRecorder()
 	w.handler.ServeHTTP(answer, r)

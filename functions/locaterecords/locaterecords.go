@@ -38,7 +38,9 @@ type request struct {
 
 // New returns the endpoint's handler.
 func New(d Deps) http.Handler {
-	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Browser(d.Auth, d.get)})
+	return d.API.Serve(Route, httpapi.Methods{
+		http.MethodGet: httpapi.Browser(d.Auth, d.get), http.MethodDelete: httpapi.Elsewhere(),
+	})
 }
 
 func (d Deps) get(ctx context.Context, caller org.Caller, in request) (view.Records, error) {

@@ -355,7 +355,7 @@ func TestLocateRecordsRejectsMalformedRequest(t *testing.T) {
 		"POST": {
 			posted, 405,
 			keyedtest.FailureBody("svc_method_not_allowed",
-				"This method is not allowed for this URL. Allowed methods: GET, HEAD, OPTIONS."),
+				"This method is not allowed for this URL. Allowed methods: DELETE, GET, HEAD, OPTIONS."),
 		},
 		"facilities that are not read": {unlisted, 500, keyedtest.ServerError},
 		"an attempt that is not read":  {failed, 500, keyedtest.ServerError},

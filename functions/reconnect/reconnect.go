@@ -23,6 +23,8 @@ type Deps struct {
 	API   *httpapi.API
 	Auth  httpapi.PublicAuth
 	Flows Starter
+
+	Cookies httpapi.Cookies
 }
 
 // Starter starts attempts (flow.Starter).
@@ -53,5 +55,5 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	if err != nil {
 		return httpapi.Answer{}, err
 	}
-	return window.Depart(visit, started), nil
+	return window.Depart(visit, started, d.Cookies), nil
 }

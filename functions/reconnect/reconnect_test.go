@@ -57,7 +57,7 @@ func (s *starter) Start(_ context.Context, r flow.Request) (binding.Started, err
 		return binding.Started{}, s.err
 	}
 	return binding.Started{
-		URL: authorize, CookieName: "__Host-attempt-1", CookieValue: secret.New("binding"),
+		URL: authorize, CookieName: "attempt-1", CookieValue: secret.New("binding"),
 		CookieAge: 30 * time.Minute,
 	}, nil
 }

@@ -188,7 +188,7 @@ func title(name, language string, of *pages.Branding) string {
 	case name == pages.Dashboard:
 		text = "Recordbridge"
 	case language == httpapi.Spanish:
-		text = "Conecte su historial médico"
+		text = "Conecte sus registros médicos"
 	}
 	if of == nil {
 		return text

@@ -129,7 +129,7 @@ func TestFrameHasBrandingAndAllowsRegisteredOrigins(t *testing.T) {
 		t.Errorf("got %d %+v\nwant %+v", w.Code, got, want)
 	}
 	page := w.Body.String()
-	if !strings.Contains(page, `<html lang="es"><title>Conecte su historial médico · Alder &amp; Birch</title>`) ||
+	if !strings.Contains(page, `<html lang="es"><title>Conecte sus registros médicos · Alder &amp; Birch</title>`) ||
 		strings.Contains(page, "ops@a.example") {
 		t.Errorf("got %s", page)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/callback"
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/adapters/kms"
 	"recordbridge/shared/adapters/queue"
 	"recordbridge/shared/adapters/store"
@@ -53,7 +54,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		store.Tokens{DB: e.DB, Table: env.TokensTable}, store.Events{DB: e.DB, Table: env.WorkTable},
 	)
 	return lambdarun.HTTP(p.Logger, callback.New(callback.Deps{
-		API: e.API, Limiter: e.Limiter,
+		API: e.API, Limiter: e.Limiter, Cookies: httpapi.CookiesAt(baseURL),
 		Flows: flow.Completer{
 			Store:       attempts,
 			Connections: connections,

@@ -15,7 +15,6 @@ import (
 	"recordbridge/shared/manage/erase"
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/platform/lambdarun"
-	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
 	"recordbridge/shared/words/ids"
 )
@@ -23,6 +22,7 @@ import (
 // Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	manage.Env
+	manage.CookieEnv
 
 	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
@@ -30,9 +30,9 @@ type Environment struct {
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets.
+// Build returns the function's handler. It is called once per cold start and reads secrets and a parameter.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
-	e, err := edge.NewMember(ctx, env.MemberEnv, p)
+	e, err := manage.NewMember(ctx, env.MemberEnv, env.CookieEnv, p)
 	if err != nil {
 		return nil, err
 	}

@@ -17,21 +17,21 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/webhook/deliverylog"
-	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
 )
 
 // Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	manage.Env
+	manage.CookieEnv
 
 	SecretsKey       string `env:"SECRETS_KEY,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads a secret.
+// Build returns the function's handler. It is called once per cold start and reads a secret and a parameter.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
-	e, err := edge.NewMember(ctx, env.MemberEnv, p)
+	e, err := manage.NewMember(ctx, env.MemberEnv, env.CookieEnv, p)
 	if err != nil {
 		return nil, err
 	}

@@ -10,20 +10,20 @@ import (
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/webhook/deliverylog"
-	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/manage"
 )
 
 // Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	manage.ReadEnv
+	manage.CookieEnv
 
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads a secret.
+// Build returns the function's handler. It is called once per cold start and reads a secret and a parameter.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
-	e, err := edge.NewMember(ctx, env.MemberEnv, p)
+	e, err := manage.NewMember(ctx, env.MemberEnv, env.CookieEnv, p)
 	if err != nil {
 		return nil, err
 	}

@@ -37,11 +37,11 @@ type Environment struct {
 
 // Build returns the function's handler. It is called once per cold start and reads a secret and a parameter.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
-	e, err := edge.NewMember(ctx, env.MemberEnv, p)
+	baseURL, own, err := ownurls.Read(ctx, p, env.URLEnv)
 	if err != nil {
 		return nil, err
 	}
-	_, own, err := ownurls.Read(ctx, p, env.URLEnv)
+	e, err := edge.NewMember(ctx, env.MemberEnv, p, baseURL)
 	if err != nil {
 		return nil, err
 	}

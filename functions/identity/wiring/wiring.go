@@ -11,12 +11,12 @@ import (
 	"recordbridge/functions/identity"
 	"recordbridge/shared/adapters/kms"
 	"recordbridge/shared/adapters/store"
-	"recordbridge/shared/platform/config/awsparam"
 	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/identity/oidc"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/outbound"
+	"recordbridge/shared/wiring/ownurls"
 	"recordbridge/shared/wiring/portal"
 	"recordbridge/shared/wiring/setting"
 	"recordbridge/shared/words/ids"
@@ -27,10 +27,10 @@ type Environment struct {
 	edge.Env
 	portal.ClientEnv
 	setting.TEFCAEnv
+	ownurls.URLEnv
 
-	LimitSecret      string `env:"LIMIT_SECRET,required"`
-	WorkTable        string `env:"WORK_TABLE,required"`
-	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
+	LimitSecret string `env:"LIMIT_SECRET,required"`
+	WorkTable   string `env:"WORK_TABLE,required"`
 }
 
 // Build returns the function's handler. It is called once per cold start and reads secrets and a parameter.
@@ -42,10 +42,11 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
-	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
+	baseURL, own, err := ownurls.Read(ctx, p.Process, env.URLEnv)
 	if err != nil {
 		return nil, err
 	}
+	e.Auth.Own = own
 	settings, err := env.Settings(baseURL)
 	if err != nil {
 		return nil, err

@@ -9,9 +9,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/functions/identitycallback"
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/adapters/kms"
 	"recordbridge/shared/adapters/queue"
 	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/platform/config/awsparam"
 	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/tefca/identity/oidc"
@@ -25,10 +27,11 @@ type Environment struct {
 	edge.Env
 	portal.ClientEnv
 
-	LimitSecret   string `env:"LIMIT_SECRET,required"`
-	WorkTable     string `env:"WORK_TABLE,required"`
-	TokensKey     string `env:"TOKENS_KEY,required"`
-	TEFCAQueueURL string `env:"TEFCA_QUEUE_URL,required"`
+	LimitSecret      string `env:"LIMIT_SECRET,required"`
+	WorkTable        string `env:"WORK_TABLE,required"`
+	TokensKey        string `env:"TOKENS_KEY,required"`
+	TEFCAQueueURL    string `env:"TEFCA_QUEUE_URL,required"`
+	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 }
 
 // Build returns the function's handler. It is called once per cold start and reads secrets.
@@ -37,9 +40,13 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
+	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
+	if err != nil {
+		return nil, err
+	}
 	keys := awskms.NewFromConfig(p.AWS)
 	return lambdarun.HTTP(p.Logger, identitycallback.New(identitycallback.Deps{
-		API: e.API, Limiter: e.Limiter,
+		API: e.API, Limiter: e.Limiter, Cookies: httpapi.CookiesAt(baseURL),
 		Flows: attempt.Completer{
 			Store: store.TEFCA{
 				Flow: store.Flow{DB: e.DB, Table: env.FlowTable},

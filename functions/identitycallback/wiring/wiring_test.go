@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/aws-sdk-go-v2/service/ssm/types"
 
 	"recordbridge/functions/identitycallback"
 	"recordbridge/functions/identitycallback/wiring"
@@ -35,10 +38,15 @@ func TestCallbacksHaveSeparateRateLimit(t *testing.T) {
 	_, err := secretsmanager.NewFromConfig(made.Config).CreateSecret(t.Context(),
 		&secretsmanager.CreateSecretInput{Name: &name, SecretString: &value})
 	expect.NoError(t, err)
+	_, err = ssm.NewFromConfig(made.Config).PutParameter(t.Context(), &ssm.PutParameterInput{
+		Name: aws.String("base-url"), Value: aws.String("https://api.example/v1"), Type: types.ParameterTypeString,
+	})
+	expect.NoError(t, err)
 	env, err := config.LoadFrom[wiring.Environment](func(name string) (string, bool) {
 		value, special := map[string]string{
 			"LIMIT_SECRET": "limits", "REQUESTS_PER_MINUTE": "1", "FLOW_TABLE": made.Name("FlowTable"),
 			"WORK_TABLE":             made.Name("WorkTable"),
+			"BASE_URL_PARAMETER":     "base-url",
 			"ALLOWED_PRIVATE_RANGES": "",
 		}[name]
 		if !special {

@@ -8,6 +8,7 @@ import (
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"recordbridge/functions/reconnect"
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/adapters/kms"
 	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/connect/flow"
@@ -39,5 +40,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Preparation: preparation, Store: store.Flow{DB: e.DB, Table: env.FlowTable},
 		Sealer: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),
 	}
-	return lambdarun.HTTP(p.Logger, reconnect.New(reconnect.Deps{API: e.API, Auth: e.Auth, Flows: flows})), nil
+	return lambdarun.HTTP(p.Logger, reconnect.New(reconnect.Deps{
+		API: e.API, Auth: e.Auth, Flows: flows, Cookies: httpapi.CookiesAt(preparation.BaseURL),
+	})), nil
 }

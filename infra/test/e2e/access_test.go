@@ -38,6 +38,7 @@ func routeAccess() map[string]access {
 		"GET /bridge/reconnect":                                    page,
 		"POST /bridge/attempts":                                    byPublicID,
 		"GET /bridge/attempts/{attemptId}":                         bearer,
+		"DELETE /bridge/attempts/{attemptId}":                      bearer,
 		"GET /.well-known/jwks.json":                               open,
 		"DELETE /bridge/org_connection/{orgConnectionId}":          keyed,
 		"GET /bridge/callback":                                     page,
@@ -48,6 +49,7 @@ func routeAccess() map[string]access {
 		"POST /bridge/tefca/identity/start":                        ownForm,
 		"GET /bridge/tefca/identity/callback/{provider}":           page,
 		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // also requires the attempt's token
+		"DELETE /bridge/tefca/records/{attemptId}":                 byPublicID, // also requires the attempt's token
 		"POST /bridge/tefca/records/{attemptId}/authorization":     byPublicID, // also requires the attempt's token
 		"POST /bridge/vault_connection/revoke":                     keyedTest,
 		"POST /bridge/fhir/ehi-export":                             keyed,

@@ -92,6 +92,10 @@ func (f fixture) requests() map[string]request {
 			method: http.MethodGet,
 			path:   "/bridge/attempts/" + made.ID + public, authorize: "Bearer " + made.Token,
 		},
+		"DELETE /bridge/attempts/{attemptId}": {
+			method: http.MethodDelete,
+			path:   "/bridge/attempts/" + made.ID + public, authorize: "Bearer " + made.Token,
+		},
 		"GET /bridge/callback": {
 			method: http.MethodGet,
 			path:   "/bridge/callback?state=x&code=y",

@@ -83,7 +83,7 @@ func (p people) newAuditor(t *testing.T) *auditor {
 // whoAsks returns the account that the request's session, or its link to a former e-mail address, belongs to.
 func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) string {
 	a.t.Helper()
-	cookie, err := r.Cookie(httpapi.SessionCookieName)
+	cookie, err := r.Cookie(httpapi.CookiesAt(host).Name(httpapi.SessionCookie))
 	if err != nil {
 		cookie = &http.Cookie{}
 	}

@@ -20,6 +20,7 @@ import (
 
 	authorizevaultwiring "recordbridge/functions/authorizevault/wiring"
 	callbackwiring "recordbridge/functions/callback/wiring"
+	cancelattemptwiring "recordbridge/functions/cancelattempt/wiring"
 	catalogprobewiring "recordbridge/functions/catalogprobe/wiring"
 	catalogsyncwiring "recordbridge/functions/catalogsync/wiring"
 	connectwiring "recordbridge/functions/connect/wiring"
@@ -275,6 +276,7 @@ func builders() map[string]builder {
 		"reconnect":            calling(reconnectwiring.Build),
 		"createattempt":        calling(createattemptwiring.Build),
 		"getattempt":           answering(getattemptwiring.Build),
+		"cancelattempt":        answering(cancelattemptwiring.Build),
 		"callback":             calling(callbackwiring.Build),
 		"jwks":                 answering(jwkswiring.Build),
 		"createexport":         answering(createexportwiring.Build),

@@ -93,7 +93,9 @@ func newPeopleOf(s *stack) people {
 }
 
 // cookieOf returns the session cookie of a person's browser.
-func cookieOf(by who) string { return httpapi.SessionCookieName + "=" + by.token.Reveal() }
+func cookieOf(by who) string {
+	return httpapi.CookiesAt(host).Name(httpapi.SessionCookie) + "=" + by.token.Reveal()
+}
 
 // ownerOf returns the ID of the organisation that owns a public ID.
 func (p people) ownerOf(ctx context.Context, publicID string) string {

@@ -36,6 +36,7 @@ func (Directory) ByPublicID(_ context.Context, publicID string) (org.Caller, err
 	caller := org.Caller{Tenant: tenant}
 	if publicID == keyedtest.PublicA {
 		caller.AllowedOrigins = []string{Origin}
+		caller.Brand = org.Brand{Name: "Alder Maple Clinic", LogoURI: "https://cdn.example/a.png", Accent: "#0a7d33"}
 	}
 	return caller, nil
 }

@@ -67,24 +67,34 @@ func Winners(tb testing.TB, n int, call func(ctx context.Context, i int) error) 
 	return won
 }
 
-// OwnPolicy checks that a page's policy allows only the page's inline style and script, by their hashes, and forbids
-// framing. It returns the script, or "" if there is none.
+// OwnPolicy checks that a page's policy allows only the page's inline styles and script, by their hashes, and an
+// organisation's logo, if there is one, and forbids framing. It returns the script, or "" if there is none.
 func OwnPolicy(tb testing.TB, policy, page string) (script string) {
 	tb.Helper()
 	hash := func(inline string) string {
 		sum := sha256.Sum256([]byte(inline))
 		return " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
+	logo := regexp.MustCompile(`<p class="brand"><img src="https://[^"<>]+" alt="" width="40" height="40">`)
+	branded := logo.MatchString(page)
+	page = logo.ReplaceAllString(page, "")
 	styles := regexp.MustCompile(`(?s)<style>(.*?)</style>`).FindAllStringSubmatch(page, -1)
 	scripts := regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindAllStringSubmatch(page, -1)
-	if len(styles) != 1 || len(scripts) > 1 || strings.Count(page, "<script") != len(scripts) ||
+	if len(styles) == 0 || len(styles) > 2 || strings.Count(page, "<style") != len(styles) ||
+		len(scripts) > 1 || strings.Count(page, "<script") != len(scripts) ||
 		regexp.MustCompile(`src=|href=|https?:| style=| on[a-z]+=`).MatchString(page) {
 		tb.Errorf("the page has %d styles and %d scripts, something from elsewhere or what a hash does not allow:\n%s",
 			len(styles), len(scripts), page)
 		return ""
 	}
-	want := "default-src 'none'; style-src" + hash(styles[0][1]) +
-		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	want := "default-src 'none'; style-src" + hash(styles[0][1])
+	if len(styles) > 1 {
+		want += hash(styles[1][1])
+	}
+	if branded {
+		want += "; img-src https:"
+	}
+	want += "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	if len(scripts) == 1 {
 		script = scripts[0][1]
 		want += "; script-src" + hash(script)

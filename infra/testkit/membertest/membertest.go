@@ -133,7 +133,7 @@ func (e Exchange) Send(tb testing.TB, route string, handler http.Handler) *httpt
 		r.Header.Set("Sec-Fetch-Site", cmp.Or(e.Site, "same-origin"))
 	}
 	if e.As != "" {
-		r.Header.Set("Cookie", httpapi.SessionCookieName+"="+e.As)
+		r.Header.Set("Cookie", httpapi.Cookies{}.Name(httpapi.SessionCookie)+"="+e.As)
 		if !e.NoToken {
 			r.Header.Set("X-CSRF-Token", account.CSRFToken(Token(e.As)))
 		}

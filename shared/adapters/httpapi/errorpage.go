@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
+	"errors"
 	"net/http"
 
 	"recordbridge/shared/words/fault"
@@ -15,11 +17,32 @@ var errorEnglish string
 //go:embed error.es.html
 var errorSpanish string
 
+// brandedError is an error on a page of a known organisation.
+type brandedError struct {
+	error
+
+	language string
+	brand    Brand
+}
+
+// Unwrap returns the error.
+func (e *brandedError) Unwrap() error { return e.error }
+
+// Branded returns err with the appearance of its error page. If language is empty, the page is in the browser's
+// language.
+func Branded(err error, language string, brand Brand) error {
+	return &brandedError{error: err, language: language, brand: brand}
+}
+
 // failPage renders an error as an HTML page. The page contains nothing from the request.
 func failPage(ctx context.Context, c *call, err error) reply {
 	f := shown(ctx, err)
+	page := &brandedError{}
+	if known, ok := errors.AsType[*brandedError](err); ok {
+		page = known
+	}
 	s := Sheet{
-		Language: languageOf(c.request), Icon: Bad, Body: errorEnglish,
+		Language: cmp.Or(page.language, languageOf(c.request)), Brand: page.brand, Icon: Bad, Body: errorEnglish,
 		Values: map[string]string{"description": f.description, "code": f.code, "request_id": logx.RequestID(ctx)},
 	}
 	if s.Language == Spanish {

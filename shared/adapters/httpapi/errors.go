@@ -16,6 +16,7 @@ type failure struct {
 	status      int
 	code        string
 	description string
+	cause       string
 	retryAfter  time.Duration
 }
 
@@ -24,6 +25,7 @@ type errorEnvelope struct {
 	Error            string `json:"error"`
 	ErrorDescription string `json:"error_description"`
 	RequestID        string `json:"request_id"`
+	Cause            string `json:"cause,omitempty"`
 }
 
 // shown converts an error for the client and records it in the log line of the unit of work.
@@ -33,7 +35,9 @@ func shown(ctx context.Context, err error) failure {
 	if e.Kind == fault.Internal {
 		e = fault.Of(nil) // discards the error's own text
 	}
-	return failure{status: status(e), code: string(e.Code), description: sentence(e.Public), retryAfter: e.RetryAfter}
+	return failure{
+		status: status(e), code: string(e.Code), description: sentence(e.Public), cause: e.Cause, retryAfter: e.RetryAfter,
+	}
 }
 
 // status maps an error to an HTTP status. It is the only function that does.
@@ -85,6 +89,7 @@ func failJSON(ctx context.Context, c *call, err error) reply {
 		Error:            f.code,
 		ErrorDescription: f.description,
 		RequestID:        logx.RequestID(ctx),
+		Cause:            f.cause,
 	})
 	if encodeErr != nil { // never happens: a struct of strings always encodes
 		return reply{status: http.StatusInternalServerError}

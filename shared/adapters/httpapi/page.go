@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"time"
 
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/logx"
@@ -29,42 +28,6 @@ type PageError struct {
 
 // Language returns the supported language that the browser ranks highest.
 func (v Visit) Language() string { return languageOf(v.request) }
-
-// Cookie returns the value of the named cookie, or "" if the browser sent none.
-func (v Visit) Cookie(name string) string {
-	cookie, err := v.request.Cookie(name)
-	if err != nil {
-		return ""
-	}
-	return cookie.Value
-}
-
-// Cookies returns all of the browser's cookies by name.
-func (v Visit) Cookies() map[string]string {
-	all := map[string]string{}
-	for _, cookie := range v.request.Cookies() {
-		all[cookie.Name] = cookie.Value
-	}
-	return all
-}
-
-// HostCookie creates a cookie that is sent only to this origin, even if the browser arrives through a link on another
-// site. Its name begins with __Host-, so that no other host of the domain can set it (RFC 6265bis section 4.1.3.2).
-func HostCookie(name, value string, age time.Duration) *http.Cookie {
-	return &http.Cookie{
-		Name: name, Value: value, Path: "/", MaxAge: int(age.Seconds()), Secure: true, HttpOnly: true,
-		SameSite: http.SameSiteLaxMode,
-	}
-}
-
-// ExpiredCookies returns cookies that make the browser delete the named cookies, which HostCookie created.
-func ExpiredCookies(names ...string) []*http.Cookie {
-	all := make([]*http.Cookie, 0, len(names))
-	for _, name := range names {
-		all = append(all, HostCookie(name, "", -time.Second))
-	}
-	return all
-}
 
 // Answer is the result of a page function, created by Redirect, RedirectError, Document or Drawn.
 type Answer struct {

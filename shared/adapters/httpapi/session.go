@@ -32,6 +32,7 @@ type SessionAuth struct {
 	Sessions Sessions
 	Members  Memberships
 	Limiter  Limiter
+	Cookies  Cookies
 }
 
 // Visitor is a user of the dashboard.
@@ -135,7 +136,7 @@ func (a SessionAuth) session(ctx context.Context, c *call) (Visitor, error) {
 		return Visitor{}, err
 	}
 	visitor := Visitor{request: c.request}
-	visitor.Token = secret.New(visitor.Cookie(SessionCookieName))
+	visitor.Token = secret.New(visitor.Cookie(a.Cookies.Name(SessionCookie)))
 	found, err := a.Sessions.Session(ctx, visitor.Token)
 	if errors.Is(err, fault.Unauthenticated) {
 		return Visitor{}, errors.Join(a.Limiter.take(ctx, c, ""), err)

@@ -160,7 +160,7 @@ func TestSessionRequiresExactlyOneCookieAndToken(t *testing.T) {
 			t.Parallel()
 			r := newRequest(http.MethodPost, memberPath, "")
 			for _, value := range c.cookies {
-				r.AddCookie(&http.Cookie{Name: httpapi.SessionCookieName, Value: value})
+				r.AddCookie(&http.Cookie{Name: httpapi.Cookies{}.Name(httpapi.SessionCookie), Value: value})
 			}
 			r.Header["X-Csrf-Token"] = c.tokens
 			mux := http.NewServeMux()
@@ -196,15 +196,15 @@ func TestAnyoneRejectsRequestsFromOtherSites(t *testing.T) {
 		Text string `json:"text"`
 	}
 	echoForm := func(_ context.Context, v httpapi.Visitor, in form) (httpapi.WithCookies, error) {
-		cookie := httpapi.StrictCookie(httpapi.SessionCookieName, secret.New("fresh"), time.Hour)
+		cookie := httpapi.Cookies{}.Strict(httpapi.SessionCookie, secret.New("fresh"), time.Hour)
 		return httpapi.WithCookies{
-			Data:    form{in.Text + v.Cookie(httpapi.SessionCookieName)},
+			Data:    form{in.Text + v.Cookie(httpapi.Cookies{}.Name(httpapi.SessionCookie))},
 			Cookies: []*http.Cookie{cookie},
 		}, nil
 	}
 	handler := keyedtest.NewAPI().Serve("/x",
 		httpapi.Methods{http.MethodPost: httpapi.Anyone(httpapi.Limiter{}, echoForm)})
-	set := httpapi.SessionCookieName + "=fresh; Path=/; Max-Age=3600; HttpOnly; Secure; SameSite=Strict"
+	set := "__Host-recordbridge-session=fresh; Path=/; Max-Age=3600; HttpOnly; Secure; SameSite=Strict"
 	for name, e := range map[string]membertest.Exchange{
 		"our page": {
 			Status: 200, Want: `{"success":true,"data":{"text":"a"}}`,
@@ -226,5 +226,26 @@ func TestAnyoneRejectsRequestsFromOtherSites(t *testing.T) {
 			e.Method, e.Path, e.Body = http.MethodPost, "/x", `{"text":"a"}`
 			e.Check(t, "/x", handler)
 		})
+	}
+}
+
+// TestSessionAcceptsOnlyCookieOfItsBaseURL checks that a session cookie that any page on http could set doesn't count.
+func TestSessionAcceptsOnlyCookieOfItsBaseURL(t *testing.T) {
+	t.Parallel()
+	for baseURL, want := range map[string]map[string]int{
+		"https://api.example/v1":   {"recordbridge-session": 401, "__Host-recordbridge-session": 200},
+		"http://127.0.0.1:4566/v1": {"recordbridge-session": 200, "__Host-recordbridge-session": 401},
+	} {
+		for name, status := range want {
+			auth := membertest.Auth()
+			auth.Cookies = httpapi.CookiesAt(baseURL)
+			r := newRequest(http.MethodGet, "/dashboard/session", "")
+			r.AddCookie(&http.Cookie{Name: name, Value: membertest.Owner})
+			w := do(keyedtest.NewAPI().Serve("/dashboard/session",
+				httpapi.Methods{http.MethodGet: httpapi.Account(auth, tell)}), r)
+			if w.Code != status {
+				t.Errorf("%s, %s: got %d %s, want %d", baseURL, name, w.Code, w.Body, status)
+			}
+		}
 	}
 }

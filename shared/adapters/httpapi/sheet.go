@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -15,10 +16,19 @@ var sheetPage string
 // Sheet is a small page of fixed text, in the layout that all such pages share.
 type Sheet struct {
 	Language string
+	Brand    Brand
 	Icon     SheetIcon
 	Body     string            // fixed HTML; its heading is also the page's title
 	Values   map[string]string // values for {{name}} in Body; may be any text
 	Script   string            // the only script that may run
+}
+
+// Brand is the appearance of the organisation that a page belongs to. A field is empty if it is unknown; values may be
+// any text.
+type Brand struct {
+	Name   string // value of {{organisation}} in a sheet's body, which otherwise says "the application"
+	Logo   string // https URL
+	Accent string // "#rrggbb"
 }
 
 // SheetIcon selects the icon that a sheet shows beside its text.
@@ -35,27 +45,67 @@ const (
 func (s Sheet) html() string {
 	_, heading, _ := strings.Cut(s.Body, "<h1>")
 	heading, _, _ = strings.Cut(heading, "</h1>")
-	values := make([]string, 0, 2*len(s.Values))
+	unknown := "the application"
+	if s.Language == Spanish {
+		unknown = "la aplicación"
+	}
+	values := make([]string, 0, 2*len(s.Values)+2)
+	values = append(values, "{{organisation}}", html.EscapeString(cmp.Or(s.Brand.Name, unknown)))
 	for name, value := range s.Values {
 		values = append(values, "{{"+name+"}}", html.EscapeString(value))
 	}
-	script := ""
+	script, accent := "", s.Brand.style()
 	if s.Script != "" {
 		script = "<script>" + s.Script + "</script>\n"
 	}
+	if accent != "" {
+		accent = "<style>" + accent + "</style>\n"
+	}
 	return strings.NewReplacer(
-		"{{language}}", s.Language, "{{title}}", heading, "{{mood}}", string(s.Icon),
+		"{{language}}", s.Language, "{{title}}", heading, "{{mood}}", string(s.Icon), "{{brand}}", s.Brand.header(),
+		"{{accent}}", accent,
 		"{{body}}", strings.NewReplacer(values...).Replace(s.Body), "{{script}}", script,
 	).Replace(sheetPage)
 }
 
-// headers sets the page's headers. The policy lists the page's own style and script by hash, so that nothing else loads
-// or runs, and no site may frame the page.
+// header returns the part of the page that shows whose page it is.
+func (b Brand) header() string {
+	if b.Name == "" {
+		return ""
+	}
+	logo := ""
+	if b.hasLogo() {
+		logo = `<img src="` + html.EscapeString(b.Logo) + `" alt="" width="40" height="40">`
+	}
+	return `<p class="brand">` + logo + "<bdi>" + html.EscapeString(b.Name) + "</bdi></p>\n"
+}
+
+func (b Brand) hasLogo() bool { return b.Name != "" && strings.HasPrefix(b.Logo, "https://") }
+
+// style returns the rules with the organisation's colour, legible in each colour scheme, or "" if there is none.
+func (b Brand) style() string {
+	colour, ok := parseColour(b.Accent)
+	if !ok {
+		return ""
+	}
+	light, dark := sheetGrounds()
+	return ":root { --accent: " + legible(colour, light).String() + " } @media (prefers-color-scheme: dark) " +
+		"{ :root { --accent: " + legible(colour, dark).String() + " } }"
+}
+
+// headers sets the page's headers. The policy lists the page's own styles and script by hash, so that nothing else
+// loads or runs, except a logo. No site may frame the page.
 func (s Sheet) headers(header http.Header) {
 	_, style, _ := strings.Cut(sheetPage, "<style>")
 	style, _, _ = strings.Cut(style, "</style>")
-	policy := "default-src 'none'; style-src " + sourceOf(style) +
-		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	policy := "default-src 'none'; style-src " + sourceOf(style)
+	if accent := s.Brand.style(); accent != "" {
+		policy += " " + sourceOf(accent)
+	}
+	if s.Brand.hasLogo() {
+		policy += "; img-src https:"
+	}
+	policy += "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	if s.Script != "" {
 		policy += "; script-src " + sourceOf(s.Script)
 	}

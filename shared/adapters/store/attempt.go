@@ -46,6 +46,23 @@ func (s Flow) OpenAttempt(ctx context.Context, ticket binding.Ticket, a flow.Att
 		putNew(s.Table, stateItem(stateKey(state.Hash), state)))
 }
 
+// CancelAttempt implements flow.CancelStore. It removes the unused code verifier from the row.
+func (s Flow) CancelAttempt(ctx context.Context, a flow.Attempt, end flow.Ending) error {
+	_, err := update(ctx, s.DB, change{
+		table: s.Table, key: attemptKey(a.Tenant, a.ID),
+		set: "SET #status = :failed, error_code = :error, error_description = :description, error_cause = :cause, " +
+			"error_request_id = :request REMOVE verifier",
+		when:  "#status = :created OR #status = :open",
+		names: map[string]string{"#status": "status"},
+		values: item{
+			":created": text(string(flow.Created)), ":open": text(string(flow.Open)), ":failed": text(string(flow.Failed)),
+			":error": text(end.Error), ":description": text(end.Description), ":cause": text(end.Cause),
+			":request": text(end.RequestID),
+		},
+	})
+	return err
+}
+
 // Attempt implements flow.Attempts.
 func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.Attempt, error) {
 	row, err := get(ctx, s.DB, s.Table, attemptKey(tenant, id))
@@ -53,7 +70,7 @@ func (s Flow) Attempt(ctx context.Context, tenant org.Tenant, id string) (flow.A
 		return flow.Attempt{}, err
 	}
 	return flow.Attempt{
-		ID: id, Tenant: tenant, Status: flow.Status(row.text("status")),
+		ID: id, Tenant: tenant, Status: flow.Status(row.text("status")), Look: row.look(),
 		RequestID: row.text("request_id"), CreatedAt: row.time("created_at"),
 		ExpiresAt: row.time("expires_at"), Ending: endingOf(row),
 		Requester: flow.Requester{
@@ -101,6 +118,7 @@ func endingOf(row item) flow.Ending {
 func attemptItem(a flow.Attempt) item {
 	row := newItem(attemptKey(a.Tenant, a.ID))
 	row.setText("status", string(a.Status))
+	row.setLook(a.Look)
 	row.setText("redirect_uri", a.RedirectURI)
 	row.setText("token_hash", a.TokenHash)
 	row.setText("reconnect_id", a.Reconnect)

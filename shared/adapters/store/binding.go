@@ -39,6 +39,20 @@ func (s Flow) ticket(ctx context.Context, k key, hash string, now time.Time) (bi
 	return ticket, nil
 }
 
+// setLook stores the appearance of an attempt's windows.
+func (r item) setLook(look binding.Look) {
+	r.setText("lang", look.Language)
+	r.setText("org_name", look.Organisation)
+	r.setText("logo_uri", look.Logo)
+	r.setText("accent", look.Accent)
+}
+
+func (r item) look() binding.Look {
+	return binding.Look{
+		Language: r.text("lang"), Organisation: r.text("org_name"), Logo: r.text("logo_uri"), Accent: r.text("accent"),
+	}
+}
+
 // usingUp deletes a ticket. The transaction fails if the ticket does not exist.
 func usingUp(table string, k key) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{

@@ -21,6 +21,7 @@ import (
 func attemptOf(of org.Tenant) flow.Attempt {
 	return flow.Attempt{
 		ID: "a0000000-0000-4000-8000-000000000001", Tenant: of, Status: flow.Open, RequestID: "req",
+		Look:      binding.Look{Language: "es", Organisation: "Alder", Logo: "https://cdn.example/a.png", Accent: "#0a7d33"},
 		CreatedAt: now, ExpiresAt: now.Add(30 * time.Minute),
 		Requester: flow.Requester{
 			RedirectURI: "https://alder.example/back", TokenHash: "token hash", ExternalID: "ext",

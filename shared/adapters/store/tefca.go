@@ -61,7 +61,7 @@ func (s TEFCA) Attempt(ctx context.Context, tenant org.Tenant, id string) (attem
 	}
 	a := attempt.Attempt{
 		ID: id, Tenant: tenant, Status: attempt.Status(row.text("status")), TokenHash: row.text("token_hash"),
-		Provider:   row.text("provider"),
+		Provider: row.text("provider"), Look: row.look(),
 		ExternalID: row.text("external_id"), ExternalState: row.text("external_state"), RequestID: row.text("request_id"),
 		CreatedAt: row.time("created_at"), ExpiresAt: row.time("expires_at"),
 		NonceHash: row.text("nonce_hash"), Verifier: row.bytes("verifier"),
@@ -87,6 +87,7 @@ func (s TEFCA) SaveAttempt(ctx context.Context, a attempt.Attempt) error {
 func tefcaItem(a attempt.Attempt) (item, error) {
 	row := newItem(tefcaKey(a.Tenant, a.ID))
 	row.setText("status", string(a.Status))
+	row.setLook(a.Look)
 	row.setText("token_hash", a.TokenHash)
 	row.setText("provider", a.Provider)
 	row.setText("external_id", a.ExternalID)

@@ -36,6 +36,7 @@ func verificationOf(of org.Tenant) attempt.Attempt {
 	return attempt.Attempt{
 		ID: verificationID, Tenant: of, Status: attempt.Created, TokenHash: "token hash", Provider: "simulated",
 		ExternalID: "x", ExternalState: "s",
+		Look:      binding.Look{Language: "es", Organisation: "Alder", Logo: "https://cdn.example/a.png", Accent: "#0a7d33"},
 		RequestID: "r", CreatedAt: now, ExpiresAt: now.Add(30 * time.Minute),
 		Authority: identity.Authority{
 			Provider: identity.Provider{

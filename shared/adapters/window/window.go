@@ -3,16 +3,20 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"net/http"
+	"strings"
 
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/weburl"
 )
 
 // Prepared is the form that one of the service's pages posts to start an attempt, and the headers with which the
@@ -42,12 +46,15 @@ func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string
 		return httpapi.Answer{}, astray()
 	}
 	started, err := flows.Leave(ctx, secret.New(in.Start))
-	if err != nil {
-		return httpapi.Answer{}, err
+	if binding.IsCancelled(err) {
+		return cancelled(ctx, visit, started.Look, err)
 	}
-	s, err := Sheet(visit, "leaving", httpapi.Plain, "leave")
+	if err != nil {
+		return httpapi.Answer{}, Failed(err, started.Look)
+	}
+	s, err := Sheet(visit, started.Look, "leaving", httpapi.Plain, "leave")
 	s.Values = map[string]string{"portal": started.URL}
-	return httpapi.Document(s, cookies(visit, started)...), err
+	return httpapi.Document(s, bind(visit, started, httpapi.CookiesAt(baseURL))...), err
 }
 
 // RefuseDirectVisit rejects a browser that reached a start URL through a link, a redirect or its address bar.
@@ -67,31 +74,55 @@ func Opened() error {
 }
 
 // Depart redirects the browser to the sign-in and sets the cookie that binds the attempt to the browser.
-func Depart(visit httpapi.Visit, started binding.Started) httpapi.Answer {
-	return httpapi.Redirect(started.URL, cookies(visit, started)...)
+func Depart(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies) httpapi.Answer {
+	return httpapi.Redirect(started.URL, bind(visit, started, cookies)...)
 }
 
-// cookies returns the cookie that binds the attempt to the browser, preceded by expired cookies that delete surplus
-// ones.
-func cookies(visit httpapi.Visit, started binding.Started) []*http.Cookie {
-	expired := httpapi.ExpiredCookies(binding.SurplusCookies(visit.Cookies())...)
-	return append(expired, httpapi.HostCookie(started.CookieName, started.CookieValue.Reveal(), started.CookieAge))
+// bind returns the cookie that binds the attempt to the browser, preceded by expired cookies that delete surplus ones.
+func bind(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies) []*http.Cookie {
+	var all []*http.Cookie
+	for _, name := range binding.SurplusCookies(cookies.All(visit)) {
+		all = append(all, cookies.Expired(name))
+	}
+	return append(all, cookies.Lax(started.CookieName, started.CookieValue, started.CookieAge))
 }
 
 // EndBinding returns a cookie that deletes the binding cookie of an attempt whose browser has returned.
-func EndBinding(state string) *http.Cookie {
-	return &http.Cookie{
-		Name: binding.CookieName(state), Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-	}
+func EndBinding(state string, cookies httpapi.Cookies) *http.Cookie {
+	return cookies.Expired(binding.CookieName(state))
 }
 
 //go:embed sheets
 var sheets embed.FS
 
-// Sheet returns a page in the visitor's language, with scripts that run in the given order.
-func Sheet(visit httpapi.Visit, name string, mood httpapi.SheetIcon, scripts ...string) (httpapi.Sheet, error) {
-	body, err := sheets.ReadFile("sheets/" + name + "." + visit.Language() + ".html")
-	made := httpapi.Sheet{Language: visit.Language(), Icon: mood, Body: string(body)}
+// LookOf returns the look of windows for a widget's attempt: a language that the widget chose, or "", and the caller's
+// appearance. Like other pages, windows show no image from this service's own hosts (docs/develop/threat-model.md,
+// "Start values"). LookOf returns fault.Invalid if the language is not available.
+func LookOf(caller org.Caller, own weburl.Own, language string) (binding.Look, error) {
+	look := binding.Look{Language: language, Organisation: caller.Brand.Name, Accent: caller.Brand.Accent}
+	if logo := own.Shown(caller.Brand.LogoURI); strings.HasPrefix(logo, "https://") {
+		look.Logo = logo
+	}
+	return look, binding.CheckLanguage(language)
+}
+
+func brandOf(look binding.Look) httpapi.Brand {
+	return httpapi.Brand{Name: look.Organisation, Logo: look.Logo, Accent: look.Accent}
+}
+
+// Failed returns an error whose page has an attempt's look.
+func Failed(err error, look binding.Look) error {
+	return httpapi.Branded(err, look.Language, brandOf(look))
+}
+
+// Sheet returns a page with a look, with scripts that run in the given order. Without a language, the page is in the
+// browser's.
+func Sheet(visit httpapi.Visit, look binding.Look, name string, mood httpapi.SheetIcon,
+	scripts ...string,
+) (httpapi.Sheet, error) {
+	made := httpapi.Sheet{Language: cmp.Or(look.Language, visit.Language()), Brand: brandOf(look), Icon: mood}
+	body, err := sheets.ReadFile("sheets/" + name + "." + made.Language + ".html")
+	made.Body = string(body)
 	for _, script := range scripts {
 		var text []byte
 		if err == nil {
@@ -102,20 +133,41 @@ func Sheet(visit httpapi.Visit, name string, mood httpapi.SheetIcon, scripts ...
 	return made, err //nolint:wrapcheck // what is embedded is there
 }
 
-// End returns the window's last page. It shows success, using the sheet named done, or the failure. The opener reads
-// the result from the attempt after the window notifies it. The page contains no text from other servers. A window that
-// shows a failure stays open, so that the user can read its reference.
-func End(ctx context.Context, visit httpapi.Visit, done string, failure error, state string) (httpapi.Answer, error) {
-	if failure == nil {
-		s, err := Sheet(visit, done, httpapi.Good, "nudge", "close")
-		return httpapi.Document(s, EndBinding(state)), err
-	}
+// cancelled returns the page for a window that continues an attempt after the patient cancelled it.
+func cancelled(ctx context.Context, visit httpapi.Visit, look binding.Look, failure error,
+	expired ...*http.Cookie,
+) (httpapi.Answer, error) {
 	logx.Fail(ctx, failure)
-	shown := fault.Of(failure)
+	s, err := Sheet(visit, look, "cancelled", httpapi.Plain, "nudge")
+	return httpapi.Document(s, expired...), err
+}
+
+// Ended describes how a sign-in ended.
+type Ended struct {
+	Sheet   string // sheet that shows success
+	State   string // state value with which the browser returned
+	Look    binding.Look
+	Failure error // nil if the sign-in succeeded
+}
+
+// End returns the window's last page. It shows success, the failure, or that the patient cancelled the attempt. The
+// opener reads the result from the attempt after the window notifies it. The page contains no text from other servers.
+// A window that shows a failure stays open, so that the user can read its reference.
+func End(ctx context.Context, visit httpapi.Visit, end Ended, cookies httpapi.Cookies) (httpapi.Answer, error) {
+	expired := EndBinding(end.State, cookies)
+	if end.Failure == nil {
+		s, err := Sheet(visit, end.Look, end.Sheet, httpapi.Good, "nudge", "close")
+		return httpapi.Document(s, expired), err
+	}
+	if binding.IsCancelled(end.Failure) {
+		return cancelled(ctx, visit, end.Look, end.Failure, expired)
+	}
+	logx.Fail(ctx, end.Failure)
+	shown := fault.Of(end.Failure)
 	if shown.Kind == fault.Internal {
 		shown = fault.Of(nil)
 	}
-	s, err := Sheet(visit, "failed", httpapi.Bad, "nudge")
+	s, err := Sheet(visit, end.Look, "failed", httpapi.Bad, "nudge")
 	s.Values = map[string]string{"description": shown.Public, "request_id": logx.RequestID(ctx)}
-	return httpapi.Document(s, EndBinding(state)), err
+	return httpapi.Document(s, expired), err
 }

@@ -50,6 +50,7 @@ type Started struct {
 	CookieName  string
 	CookieValue secret.Text
 	CookieAge   time.Duration
+	Look        Look // appearance of the window
 }
 
 // Failure describes a failed attempt to the page that runs it or to the page that embeds it. It holds the error fields
@@ -59,6 +60,7 @@ type Failure struct {
 	Description     string `json:"error_description"`
 	RequestID       string `json:"request_id"`
 	ExternalState   string `json:"external_state,omitempty"`
+	PlatformType    string `json:"platform_type,omitempty"`
 	Cause           string `json:"cause"`
 	SuggestedAction string `json:"suggested_action"`
 }

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	cookiePrefix = "__Host-attempt-"
+	cookiePrefix = "attempt-"
 	// maxCookies is the number of attempts that a browser may have in progress. A cookie takes 85 bytes of the request
 	// header, and API Gateway limits all headers together to 10,240 bytes. It rejects a larger request before any code
 	// that could expire a cookie runs.
@@ -19,8 +19,8 @@ const (
 	maxExpired = 20
 )
 
-// CookieName returns the name of the cookie that binds a state value to its browser. Each attempt has its own cookie,
-// so that attempts in two open tabs don't interfere.
+// CookieName returns the name of the cookie that binds a state value to its browser, without the prefix that the HTTP
+// edge adds (httpapi.Cookies). Each attempt has its own cookie, so that attempts in two open tabs don't interfere.
 func CookieName(state string) string { return cookiePrefix + Hash(state)[:16] }
 
 // cookieValue returns the value of a binding cookie: its creation time, by which SurplusCookies finds the oldest

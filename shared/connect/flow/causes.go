@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/words/fault"
 )
 
@@ -12,6 +13,7 @@ import (
 const (
 	causeDeclined      = "declined"
 	causePortalMoved   = "portal_moved"
+	causeUnavailable   = "portal_unavailable"
 	causeCallback      = "wrong_callback"
 	causeIssuer        = "issuer_mismatch"
 	causeNoCode        = "no_code"
@@ -40,6 +42,7 @@ func causes() fault.Causes {
 	maps.Copy(all, portalFailed())
 	maps.Copy(all, unusable())
 	maps.Copy(all, internalCauses())
+	all[binding.Cancelled] = binding.Cancellation()
 	return all
 }
 
@@ -220,6 +223,18 @@ func refused(code, otherwise string, because error) error {
 		return failed(causeRedirect, because)
 	}
 	return failed(otherwise, because)
+}
+
+// unavailable names the cause of a portal's failure to respond, so that clients can tell it from a failure of this
+// service, which may have the same code. It returns other errors unchanged.
+func unavailable(err error) error {
+	shown := fault.Of(err)
+	if shown.Kind != fault.Upstream && shown.Kind != fault.Unavailable {
+		return err
+	}
+	named := shown.Because(err)
+	named.Cause = causeUnavailable
+	return named
 }
 
 // causeOf returns the cause of an attempt's failure. An error that is not in the table is an internal failure.

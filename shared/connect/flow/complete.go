@@ -54,6 +54,7 @@ type Return struct {
 type Completed struct {
 	Redirect      org.VerifiedRedirect
 	InWidget      bool // a widget waits for the result, so the browser gets a page instead of a redirect
+	Look          binding.Look
 	Result        url.Values
 	ExternalID    string
 	ExternalState string
@@ -61,7 +62,9 @@ type Completed struct {
 
 // Complete completes an attempt. An error with an empty Completed has no verified destination and must be shown as a
 // page. An error with a Completed is returned by redirect or shown to the widget's user. In neither case is a
-// connection created or changed, except that a patient's first refusal creates a rejected one.
+// connection created or changed, except that a patient's first refusal creates a rejected one. If the patient cancelled
+// the attempt before it was completed, Complete discards the new tokens and returns an error for which
+// binding.IsCancelled is true.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	attempt, err := c.returned(ctx, r)
 	if err != nil {
@@ -69,6 +72,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	}
 	done := Completed{
 		Redirect: org.RestoreRedirect(c.Own, attempt.RedirectURI), InWidget: attempt.TokenHash != "",
+		Look:       attempt.Look,
 		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
 	}
 	if !done.InWidget && done.Redirect.URI() == "" { // the redirect URL now points to the service itself
@@ -77,8 +81,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	}
 	conn, err := c.finish(ctx, attempt, r)
 	if err != nil {
-		c.recordFailure(ctx, attempt, r, err)
-		return done, err
+		return done, c.recordFailure(ctx, attempt, r, err)
 	}
 	done.Result = shortened(done.Redirect, result(attempt, succeeded(conn)))
 	return done, nil
@@ -102,8 +105,12 @@ func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	return attempt, nil
 }
 
-// finish determines the outcome of an attempt and, if it succeeded, stores the connection.
+// finish determines the outcome of an attempt and, if it succeeded, stores the connection. It sends the portal nothing
+// for a cancelled attempt.
 func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (connection.Connection, error) {
+	if err := attempt.cancelled(); err != nil {
+		return connection.Connection{}, err
+	}
 	if callbackURI(c.BaseURL, r.Registration) != attempt.Callback {
 		logx.Add(ctx, slog.String("event", "wrong_callback"))
 		return connection.Connection{}, failed(causeCallback, portalError(fault.StepCallback, attempt.Server, causeCallback))

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/connect/refresh"
 	"recordbridge/shared/connect/tokens"
@@ -79,7 +80,7 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 	}
 	end := Conclusion{Attempt: attempt, Connection: conn, Tokens: row, Events: append([]webhook.Event{event}, warnings...)}
 	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
-		return fmt.Errorf("conclude attempt: %w", err)
+		return fmt.Errorf("conclude attempt: %w", ended(ctx, c.Store, attempt, err))
 	}
 	note(ctx, attempt)
 	logx.Add(ctx, slog.String("connection_id", conn.ID))
@@ -96,10 +97,11 @@ func note(ctx context.Context, attempt Attempt) {
 	}
 }
 
-// recordFailure stores an attempt's failure and emits its event. A patient's refusal creates a rejected connection
-// unless a connection exists already; any other failure emits the opt-in event. The browser gets the error whether or
-// not storing succeeds.
-func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return, err error) {
+// recordFailure stores an attempt's failure, emits its event and returns it. A patient's refusal creates a rejected
+// connection unless a connection exists already; any other failure emits the opt-in event. The browser gets the error
+// whether or not storing succeeds. If the patient has cancelled the attempt meanwhile, recordFailure stores nothing and
+// returns the cancellation.
+func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return, err error) error {
 	shown, now := fault.Of(err), c.Now()
 	end := Conclusion{
 		Attempt: attempt, Error: string(shown.Code.InBrowser()), Description: shown.Public,
@@ -110,14 +112,16 @@ func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return,
 	}
 	note(ctx, attempt)
 	logx.Add(ctx, slog.String("ended", end.Cause))
+	if binding.IsCancelled(err) {
+		return err
+	}
 	var event webhook.Event
 	var eventErr error
 	switch {
 	case end.Cause != causeDeclined:
 		event, eventErr = failureEvent(end, now)
 	case attempt.Reconnect != "":
-		c.store(ctx, end)
-		return
+		return c.store(ctx, end, err)
 	default:
 		end.Connection = c.newConnection(attempt, now)
 		end.Connection.Status, end.Connection.Generation = connection.Rejected, 1
@@ -126,16 +130,20 @@ func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return,
 	if eventErr == nil {
 		end.Events = []webhook.Event{event}
 	}
-	c.store(ctx, end)
+	return c.store(ctx, end, err)
 }
 
-// store tries to store the outcome of a failed attempt.
-func (c Completer) store(ctx context.Context, end Conclusion) {
+// store tries to store the outcome of an attempt that failed with an error, and returns the error for the browser.
+func (c Completer) store(ctx context.Context, end Conclusion, failure error) error {
 	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
+		if err = ended(ctx, c.Store, end.Attempt, err); binding.IsCancelled(err) {
+			return err
+		}
 		logx.Add(ctx, slog.Any("unstored", err)) // the failure is reported only to the browser
-		return
+		return failure
 	}
 	c.enqueue(ctx, end.Events)
+	return failure
 }
 
 func (c Completer) enqueue(ctx context.Context, events []webhook.Event) {

@@ -43,6 +43,7 @@ type Attempt struct {
 	ID        string
 	Tenant    org.Tenant
 	Status    Status
+	Look      binding.Look // zero in redirect mode, which ends on no page of the service
 	RequestID string
 	CreatedAt time.Time
 	ExpiresAt time.Time

@@ -36,8 +36,8 @@ func (s Preparation) checkOrigins(ctx context.Context, tenant org.Tenant, e cata
 		return nil
 	}
 	if authority.Substitute && len(left) == 1 && left[0].Role == "issuer" && left[0].To == "" {
-		return fault.New(fault.Unavailable, fault.CodeUnavailable,
-			"The health system did not respond. Please try again later.")
+		return unavailable(fault.New(fault.Unavailable, fault.CodeUnavailable,
+			"The health system did not respond. Please try again later."))
 	}
 	catalog.ReportMove(ctx, tenant.OrgID, e.ID, left)
 	moved := fault.Spot{Step: fault.StepDiscovery, Host: fault.HostOf(e.FHIRBase), Class: causePortalMoved}

@@ -54,6 +54,7 @@ type Request struct {
 	RequestID     string
 	AttemptID     string // version 4 UUID chosen by a widget; generated if empty
 	TokenHash     string // hash of the attempt token that the widget chose; required with AttemptID
+	Look          binding.Look
 }
 
 // Start begins an attempt and returns the URL to which the browser is redirected. It returns fault.Invalid for an
@@ -96,7 +97,7 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	}
 	authority, err := s.Portal.Discover(ctx, endpoint.FHIRBase)
 	if err != nil {
-		return Attempt{}, fmt.Errorf("discover portal: %w", err)
+		return Attempt{}, unavailable(fmt.Errorf("discover portal: %w", err))
 	}
 	profile, err := s.Platforms.Profile(endpoint, authority)
 	if err != nil {
@@ -125,7 +126,7 @@ func (s Preparation) attempt(
 ) Attempt {
 	endpoint, now, scope := to.endpoint, s.Now(), cmp.Or(registration.Scope, profile.Scope)
 	return Attempt{
-		ID: s.NewID(), Tenant: r.Caller.Tenant, Status: Open, RequestID: r.RequestID, CreatedAt: now,
+		ID: s.NewID(), Tenant: r.Caller.Tenant, Status: Open, Look: r.Look, RequestID: r.RequestID, CreatedAt: now,
 		ExpiresAt: now.Add(binding.Lifetime),
 		Requester: Requester{RedirectURI: r.Redirect.URI(), ExternalID: r.ExternalID, ExternalState: r.ExternalState},
 		Institution: Institution{

@@ -107,7 +107,7 @@ func TestAttemptsHaveDistinctStatesAndCookies(t *testing.T) {
 		if _, random, _ := strings.Cut(started.CookieValue.Reveal(), "."); len(w.asked.State) != 43 || len(random) != 43 {
 			t.Errorf("state %q, cookie %q: want 256 bits", w.asked.State, started.CookieValue.Reveal())
 		}
-		if started.CookieName != binding.CookieName(w.asked.State) || !strings.HasPrefix(started.CookieName, "__Host-") {
+		if started.CookieName != binding.CookieName(w.asked.State) || !strings.HasPrefix(started.CookieName, "attempt-") {
 			t.Errorf("cookie name %q", started.CookieName)
 		}
 	}

@@ -106,3 +106,19 @@ func (w *world) TokenVersion(_ context.Context, owner org.Tenant, id string) (in
 	}
 	return row.Version, w.fails("TokenVersion")
 }
+
+// CancelAttempt implements flow.CancelStore.
+func (w *world) CancelAttempt(_ context.Context, a flow.Attempt, ending flow.Ending) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.fails("CancelAttempt"); err != nil {
+		return err
+	}
+	stored := w.attempts[a.ID]
+	if stored.Status != flow.Created && stored.Status != flow.Open {
+		return fault.Stale()
+	}
+	stored.Status, stored.Ending, stored.Verifier = flow.Failed, ending, nil
+	w.attempts[a.ID] = stored
+	return nil
+}

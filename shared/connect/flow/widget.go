@@ -9,7 +9,6 @@ import (
 
 	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/words/fault"
-	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
 )
@@ -74,9 +73,10 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 }
 
 // Leave returns the redirect to the portal for the browser that presents a start value. The value works once, and stays
-// valid if Leave fails. Leave returns fault.Invalid if the value is unknown, used or expired. The caller must have
-// verified that the request comes from one of the service's own pages, because the callback trusts the browser that was
-// redirected.
+// valid if Leave fails. Leave returns fault.Invalid if the value is unknown, used or expired, or if its attempt was
+// cancelled (binding.IsCancelled). The caller must have verified that the request comes from one of the service's own
+// pages, because the callback trusts the browser that was redirected. Even with an error, Leave returns the Look of the
+// start value's attempt, if known.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
@@ -86,13 +86,21 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 	if err != nil {
 		return binding.Started{}, fmt.Errorf("read attempt: %w", err)
 	}
+	seen := binding.Started{Look: attempt.Look}
+	if err = attempt.cancelled(); err != nil {
+		return seen, err
+	}
 	state, started, err := s.bind(ctx, &attempt)
 	if err != nil {
-		return binding.Started{}, err
+		return seen, err
 	}
 	if err := s.Store.OpenAttempt(ctx, ticket, attempt, state); err != nil {
-		return binding.Started{}, binding.StartError(err)
+		if err = ended(ctx, s.Store, attempt, err); binding.IsCancelled(err) {
+			return seen, err
+		}
+		return seen, binding.StartError(err)
 	}
+	started.Look = attempt.Look
 	return started, nil
 }
 
@@ -113,24 +121,19 @@ type Progress struct {
 // Progress returns the status of a widget's attempt to a caller that presents its token. It returns fault.NotFound for
 // an unknown attempt, another tenant's attempt, an attempt in redirect mode, and a wrong token.
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
-	id, ok := ids.ParseUUID(asked)
-	if !ok {
-		return Progress{}, binding.Missing()
-	}
-	a, err := w.Attempts.Attempt(ctx, tenant, id)
-	if errors.Is(err, fault.NotFound) {
-		return Progress{}, binding.Missing()
-	}
+	a, err := find(ctx, w.Attempts, tenant, asked, token)
 	if err != nil {
-		return Progress{}, fmt.Errorf("read attempt: %w", err)
+		return Progress{}, err
 	}
-	if !binding.Holds(a.TokenHash, token) {
-		return Progress{}, binding.Missing()
-	}
+	return progress(a, w.Now()), nil
+}
+
+// progress returns an attempt's progress at a time.
+func progress(a Attempt, now time.Time) Progress {
 	p := Progress{AttemptID: a.ID, Status: a.Status}
 	switch a.Status {
 	case Created, Open, Expired:
-		if !w.Now().Before(a.ExpiresAt) {
+		if !now.Before(a.ExpiresAt) {
 			p.Status = Expired
 		}
 	case Done:
@@ -138,8 +141,9 @@ func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, 
 	case Failed:
 		p.Failure = &binding.Failure{
 			Error: a.Ending.Error, Description: a.Ending.Description, RequestID: a.Ending.RequestID,
-			ExternalState: a.ExternalState, Cause: a.Ending.Cause, SuggestedAction: causes()[a.Ending.Cause].Action,
+			ExternalState: a.ExternalState, PlatformType: a.PlatformType, Cause: a.Ending.Cause,
+			SuggestedAction: causes()[a.Ending.Cause].Action,
 		}
 	}
-	return p, nil
+	return p
 }

@@ -1,6 +1,7 @@
 package flow_test
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -109,7 +110,8 @@ func TestProgressMatchesBrowserResult(t *testing.T) {
 		}
 		got.Failure.SuggestedAction = ""
 		want := binding.Failure{
-			Error: sent, Description: fault.Of(err).Public, RequestID: "return-1", ExternalState: "visit-9", Cause: cause,
+			Error: sent, Description: fault.Of(err).Public, RequestID: "return-1", ExternalState: "visit-9",
+			PlatformType: "sandbox", Cause: cause,
 		}
 		if diff := cmp.Diff(want, *got.Failure); diff != "" {
 			t.Errorf("failure (-want +got):\n%s", diff)
@@ -148,7 +150,7 @@ func TestWidgetCookieExpiresWithAttempt(t *testing.T) {
 		p := w.create(t, widgetRequest(t))
 		<-time.After(10 * time.Minute)
 		started, err := w.starter().Leave(t.Context(), p.Start)
-		if err != nil || started.CookieAge != 20*time.Minute || !strings.HasPrefix(started.CookieName, "__Host-attempt-") {
+		if err != nil || started.CookieAge != 20*time.Minute || !strings.HasPrefix(started.CookieName, "attempt-") {
 			t.Errorf("got %v, cookie %s for %v", err, started.CookieName, started.CookieAge)
 		}
 	})
@@ -313,3 +315,54 @@ func TestProgressRequiresAttemptToken(t *testing.T) {
 type silentPortal struct{ *world }
 
 func (silentPortal) AuthorizeURL(r flow.Authorization) (string, error) { return r.Endpoint, nil }
+
+// TestCreateNamesPortalsOutage checks that a portal's outage has a cause, and that a failure of this service has none.
+func TestCreateNamesPortalsOutage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fault.New(fault.Upstream, fault.CodeUnavailable, "The health system did not respond."), "portal_unavailable"},
+		{fault.New(fault.Unavailable, fault.CodeUnavailable, "Busy."), "portal_unavailable"},
+		{errTrouble, ""},
+		{fault.Stale(), ""},
+	} {
+		w := newWorld()
+		w.discover = c.err
+		_, err := w.creator().Create(t.Context(), widgetRequest(t))
+		got := fault.Of(err)
+		if err == nil || got.Cause != c.want || !errors.Is(err, c.err) || got.Code != fault.Of(c.err).Code {
+			t.Errorf("%v: %v, cause %q", c.err, err, got.Cause)
+		}
+	}
+	w := newWorld()
+	r := widgetRequest(t)
+	r.Reconnect = "c0000000-0000-4000-8000-00000000000f"
+	if _, err := w.creator().Create(t.Context(), r); fault.Of(err).Cause != "connection_unknown" {
+		t.Errorf("an invented connection: %v", err)
+	}
+}
+
+// TestAttemptKeepsLook checks that the windows look as the attempt's page did, also if they show an error.
+func TestAttemptKeepsLook(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	r := widgetRequest(t)
+	r.Look = binding.Look{Language: "es", Organisation: "Alder", Logo: "https://cdn.example/a.png", Accent: "#0a7d33"}
+	p := w.create(t, r)
+	w.broken = "AuthorizeURL"
+	if started, err := w.starter().Leave(t.Context(), p.Start); err == nil || started.Look != r.Look {
+		t.Errorf("an error: %+v, %v", started.Look, err)
+	}
+	w.broken = ""
+	started, err := w.starter().Leave(t.Context(), p.Start)
+	if err != nil || started.Look != r.Look {
+		t.Errorf("leaving: %+v, %v", started.Look, err)
+	}
+	b := browser{state: w.asked.State, cookies: map[string]string{started.CookieName: started.CookieValue.Reveal()}}
+	done, err := w.completer(t).Complete(t.Context(), b.back())
+	if err != nil || done.Look != r.Look {
+		t.Errorf("returning: %+v, %v", done.Look, err)
+	}
+}

@@ -38,6 +38,7 @@ type Attempt struct {
 	ExternalID    string
 	ExternalState string
 	RequestID     string
+	Look          binding.Look
 	CreatedAt     time.Time
 	ExpiresAt     time.Time
 

@@ -44,6 +44,7 @@ type Request struct {
 	ExternalID    string
 	ExternalState string
 	RequestID     string
+	Look          binding.Look
 }
 
 // Prepared is an attempt that no browser has started yet.
@@ -73,7 +74,7 @@ func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	}
 	a := Attempt{
 		ID: c.NewID(), Tenant: r.Tenant, Status: Created, TokenHash: binding.Hash(token), Provider: r.Provider,
-		ExternalID: r.ExternalID, ExternalState: r.ExternalState, RequestID: r.RequestID, CreatedAt: now,
+		ExternalID: r.ExternalID, ExternalState: r.ExternalState, RequestID: r.RequestID, Look: r.Look, CreatedAt: now,
 		ExpiresAt: now.Add(binding.Lifetime),
 	}
 	ticket, start, err := maker.Ticket(a.Tenant, a.ID, a.ExpiresAt)
@@ -112,8 +113,9 @@ type Starter struct {
 
 // Leave starts the attempt that a start value belongs to and returns the redirect to its identity provider. A start
 // value can be used once; it remains valid if Leave fails. Leave returns fault.Invalid if the value is unknown, used or
-// expired, or an error from package identity. The caller must verify that the request comes from the service's own
-// page, because the callback trusts the browser that started the attempt.
+// expired, or if its attempt was cancelled (binding.IsCancelled), or an error from package identity. The caller must
+// verify that the request comes from the service's own page, because the callback trusts the browser that started the
+// attempt. Even with an error, Leave returns the Look of the start value's attempt, if known.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
@@ -124,28 +126,32 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 		return binding.Started{}, binding.StartError(err)
 	}
 	note(ctx, a)
+	seen := binding.Started{Look: a.Look}
+	if err = a.cancelled(); err != nil {
+		return seen, err
+	}
 	if a.Status != Created { // only the browser that started the attempt may continue it
-		return binding.Started{}, binding.StartError(fault.NotFound)
+		return seen, binding.StartError(fault.NotFound)
 	}
 	provider, ok := s.Settings[a.Tenant.Mode].provider(a.Provider)
 	if !ok {
-		return binding.Started{}, binding.StartError(fault.NotFound)
+		return seen, binding.StartError(fault.NotFound)
 	}
 	maker := binding.Maker{Random: s.Random, Now: s.Now}
 	value, state, started, err := maker.Bind(a.Tenant, a.ID, a.ExpiresAt)
 	if err != nil {
-		return binding.Started{}, err
+		return seen, err
 	}
 	nonce, err := maker.Secret()
 	if err != nil {
-		return binding.Started{}, err
+		return seen, err
 	}
 	verifier, err := maker.Secret()
 	if err != nil {
-		return binding.Started{}, err
+		return seen, err
 	}
 	if a.Verifier, err = s.Sealer.Seal(ctx, a.Tenant, verifierBinding(a), []byte(verifier)); err != nil {
-		return binding.Started{}, fmt.Errorf("seal verifier: %w", err)
+		return seen, fmt.Errorf("seal verifier: %w", err)
 	}
 	challenge := sha256.Sum256([]byte(verifier))
 	started.URL, a.Authority, err = s.Party.Begin(ctx, provider, identity.Request{
@@ -153,12 +159,16 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 		Challenge: base64.RawURLEncoding.EncodeToString(challenge[:]),
 	})
 	if err != nil {
-		return binding.Started{}, fmt.Errorf("begin at the identity provider: %w", err)
+		return seen, fmt.Errorf("begin at the identity provider: %w", err)
 	}
 	a.Status, a.NonceHash = Open, binding.Hash(nonce)
 	if err := s.Store.OpenAttempt(ctx, ticket, a, state); err != nil {
-		return binding.Started{}, binding.StartError(err)
+		if err = ended(ctx, s.Store, a, err); binding.IsCancelled(err) {
+			return seen, err
+		}
+		return seen, binding.StartError(err)
 	}
+	started.Look = a.Look
 	return started, nil
 }
 

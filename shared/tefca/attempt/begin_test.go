@@ -176,11 +176,11 @@ func TestCompleteFailsAttemptOnInvalidReturn(t *testing.T) {
 			if c.broken != nil {
 				c.broken(&completer)
 			}
-			known, err := completer.Complete(t.Context(), back)
+			done, err := completer.Complete(t.Context(), back)
 			a := w.attempt(t, attemptID)
-			if !known || err == nil || a.Status != attempt.Failed || len(a.Verifier)+len(a.Assertion) != 0 ||
+			if !done.Known || err == nil || a.Status != attempt.Failed || len(a.Verifier)+len(a.Assertion) != 0 ||
 				!a.DueAt.IsZero() || len(w.enqueued) != 0 {
-				t.Errorf("known: %t, %v; the attempt is %+v", known, err, a)
+				t.Errorf("known: %t, %v; the attempt is %+v", done.Known, err, a)
 			}
 			w.pass(time.Hour) // an attempt that has failed does not expire
 			p, err := w.watcher().Progress(t.Context(), tenant, attemptID, pageToken())
@@ -236,8 +236,8 @@ func TestCompleteFailsWhenIdentityCannotBeStored(t *testing.T) {
 	w.exchange = func(ctx context.Context, _ identity.Return) error {
 		return w.rows.SaveAttempt(ctx, before) // simulates a concurrent change
 	}
-	if known, err := w.completer().Complete(t.Context(), back); known || err == nil || len(w.enqueued) != 0 {
-		t.Errorf("known: %t, %v; enqueued are %v", known, err, w.enqueued)
+	if done, err := w.completer().Complete(t.Context(), back); done.Known || err == nil || len(w.enqueued) != 0 {
+		t.Errorf("known: %t, %v; enqueued are %v", done.Known, err, w.enqueued)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 
+	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
 	"recordbridge/shared/words/fault"
@@ -33,6 +34,7 @@ func causes() fault.Causes {
 					"again in a few minutes."),
 			Action: "The network did not respond, or failed. Let the patient try again later.",
 		},
+		binding.Cancelled: binding.Cancellation(),
 		causeInternal: {
 			Shown:  fault.Of(nil),
 			Action: "Let the patient try again. If it happens again, send support the request ID.",

@@ -300,9 +300,9 @@ func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 // verified creates an attempt and completes its identity verification.
 func (w *world) verified(t *testing.T, id, externalID string) attempt.Attempt {
 	t.Helper()
-	known, err := w.completer().Complete(t.Context(), w.left(t, id, externalID))
+	done, err := w.completer().Complete(t.Context(), w.left(t, id, externalID))
 	expect.NoError(t, err)
-	if !known {
+	if !done.Known {
 		t.Fatal("the attempt is not known")
 	}
 	return w.attempt(t, id)

@@ -45,37 +45,54 @@ type Return struct {
 	RequestID string                   // ID of this request, displayed along with an error
 }
 
-// Complete verifies the identity with which a browser returns, and queues the network query. known reports whether the
-// attempt was found, in which case the attempt stores the error. Otherwise the caller must display the error on a page.
-func (c Completer) Complete(ctx context.Context, r Return) (known bool, err error) {
+// Completed describes the window of a browser that returned.
+type Completed struct {
+	Known bool         // the attempt was found and stores the error; otherwise the error must be displayed
+	Look  binding.Look // zero if the attempt was not found
+}
+
+// Complete verifies the identity with which a browser returns, and queues the network query.
+// If the patient cancelled the attempt before it was verified, Complete discards the identity and returns an error for
+// which binding.IsCancelled is true.
+func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if strayed, unread := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); unread == nil {
 			note(ctx, strayed)
 		}
 	})
 	if err != nil {
-		return false, err
+		return Completed{}, err
 	}
 	a, err := c.Store.Attempt(ctx, state.Tenant, state.AttemptID)
 	if err != nil {
-		return false, fmt.Errorf("read attempt: %w", err)
+		return Completed{}, fmt.Errorf("read attempt: %w", err)
 	}
 	note(ctx, a)
+	known := Completed{Known: true, Look: a.Look}
+	if err = a.cancelled(); err != nil {
+		return known, err
+	}
 	done := a
 	done.Verifier = nil
 	if err := c.verify(ctx, a, &done, r); err != nil {
 		done.Status, done.Ending = Failed, endingOf(err, r.RequestID)
 		logx.Add(ctx, slog.String("ended", done.Ending.Cause))
 		if unstored := c.Store.SaveAttempt(ctx, done); unstored != nil {
+			if unstored = ended(ctx, c.Store, a, unstored); binding.IsCancelled(unstored) {
+				return known, unstored
+			}
 			logx.Add(ctx, slog.Any("unstored", unstored)) // the failure isn't stored, so only this browser gets it
 		}
-		return true, err
+		return known, err
 	}
 	if err := c.Store.SaveAttempt(ctx, done); err != nil {
-		return false, fmt.Errorf("store the verified identity: %w", err)
+		if err = ended(ctx, c.Store, a, err); binding.IsCancelled(err) {
+			return known, err
+		}
+		return Completed{Look: a.Look}, fmt.Errorf("store the verified identity: %w", err)
 	}
 	_ = c.Enqueuer.EnqueueAttempt(ctx, done.Tenant, done.ID) // if the message is lost, the sweeper sends another
-	return true, nil
+	return known, nil
 }
 
 // verify exchanges a return for the person's identity and stores it in done.

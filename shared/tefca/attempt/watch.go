@@ -37,10 +37,15 @@ func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, 
 	if err != nil {
 		return Progress{}, err
 	}
-	p := Progress{Attempt: a, Status: a.Status}
+	return w.progress(ctx, a)
+}
+
+// progress returns an attempt's progress.
+func (w Watcher) progress(ctx context.Context, a Attempt) (p Progress, err error) {
+	p = Progress{Attempt: a, Status: a.Status}
 	switch a.Status {
 	case Locating, Located:
-		if p.Facilities, err = w.Store.Facilities(ctx, tenant, a.ID); err != nil {
+		if p.Facilities, err = w.Store.Facilities(ctx, a.Tenant, a.ID); err != nil {
 			return Progress{}, fmt.Errorf("read facilities: %w", err)
 		}
 		if slices.ContainsFunc(p.Facilities, isConnecting) {

@@ -49,6 +49,13 @@ export interface EventData {
   };
   "widget.complete": Connection[];
   "widget.close": Record<string, never>;
+  "search.query": {
+    query: string;
+    timestamp: number;
+    filter: { locations: string[] };
+    results: { total: number };
+    external_id?: string;
+  };
   "widget.view": {
     view: string;
     institution?: { brand_id?: string; portal_id?: string; endpoint_id?: string };

@@ -97,6 +97,11 @@ func TestPolicyListsAllowedFrameAncestors(t *testing.T) {
 			[]string{"https://a.example;script-src", "https://app.example"},
 			posts + "; frame-ancestors 'self' https://app.example",
 		},
+		{
+			pages.Embed,
+			[]string{"https://*.example.com", "https://app.example", "*"},
+			posts + "; frame-ancestors 'self' https://app.example",
+		},
 		{pages.Embed, []string{"https://a.example; script-src *"}, posts + "; frame-ancestors 'self'"},
 		{pages.Embed, []string{
 			"*", "https://*.example", "'self'", "https://a,b", "https://A.example", "https://a.example/x",

@@ -34,11 +34,11 @@ type Service struct {
 
 // New returns the edge of such an endpoint.
 func New(ctx context.Context, env Env, p lambdarun.Process) (Service, error) {
-	e, err := edge.NewMember(ctx, env.MemberEnv, p)
+	base, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
 	if err != nil {
 		return Service{}, err
 	}
-	base, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
+	e, err := edge.NewMember(ctx, env.MemberEnv, p, base)
 	if err != nil {
 		return Service{}, err
 	}

@@ -27,8 +27,9 @@ type Member struct {
 	Flow     store.Flow
 }
 
-// NewMember returns a Member. All dashboard endpoints share one rate limit per account and client address.
-func NewMember(ctx context.Context, env MemberEnv, p lambdarun.Process) (Member, error) {
+// NewMember returns a Member. All dashboard endpoints share one rate limit per account and client address. baseURL
+// determines the form of the session cookie.
+func NewMember(ctx context.Context, env MemberEnv, p lambdarun.Process, baseURL string) (Member, error) {
 	e, err := New(ctx, env.Env, p, "dashboard", env.LimitSecret)
 	if err != nil {
 		return Member{}, err
@@ -36,7 +37,9 @@ func NewMember(ctx context.Context, env MemberEnv, p lambdarun.Process) (Member,
 	flow, accounts := store.Flow{DB: e.DB, Table: env.FlowTable}, store.Accounts{DB: e.DB, Table: env.ControlTable}
 	people := account.Sessions{Rows: flow, Accounts: accounts, Now: p.Now}
 	return Member{
-		Edge: e, Auth: httpapi.SessionAuth{Sessions: people, Members: people, Limiter: e.Limiter},
+		Edge: e, Auth: httpapi.SessionAuth{
+			Sessions: people, Members: people, Limiter: e.Limiter, Cookies: httpapi.CookiesAt(baseURL),
+		},
 		Control: store.Control{DB: e.DB, Table: env.ControlTable}, Accounts: accounts, Flow: flow,
 	}, nil
 }

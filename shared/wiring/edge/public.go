@@ -39,7 +39,7 @@ func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit st
 	known := org.NewDirectory(store.NewDirectory(control), p.Now)
 	return Public{
 		Edge: e, Portals: store.Portals(control), Organisations: known,
-		// starter.New sets Own
+		// starter.New and identity's wiring set Own
 		Auth: httpapi.PublicAuth{Public: known, Limiter: e.Limiter, Own: weburl.Own{}, Alias: ""},
 	}, nil
 }

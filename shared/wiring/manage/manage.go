@@ -1,10 +1,14 @@
-// Package manage wires the parts that the dashboard's management functions share. It links only DynamoDB's client.
+// Package manage wires the parts that the dashboard's management functions share. It links DynamoDB's
+// client and the Parameter Store (ADR 7).
 package manage
 
 import (
+	"context"
+
 	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/platform/config/awsparam"
 	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/words/ids"
@@ -22,6 +26,20 @@ type ReadEnv struct {
 	edge.MemberEnv
 
 	WorkTable string `env:"WORK_TABLE,required"`
+}
+
+// CookieEnv holds the environment variable of functions that need the service's base URL only for its cookies.
+type CookieEnv struct {
+	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
+}
+
+// NewMember returns the edge of such a function.
+func NewMember(ctx context.Context, member edge.MemberEnv, env CookieEnv, p lambdarun.Process) (edge.Member, error) {
+	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
+	if err != nil {
+		return edge.Member{}, err
+	}
+	return edge.NewMember(ctx, member, p, baseURL)
 }
 
 // Journal returns the journal for a function's changes. To attribute a change to the member who requested it, call the

@@ -48,7 +48,11 @@ func (d *Directory) ByPublicID(ctx context.Context, publicID string) (Caller, er
 	if err != nil {
 		return Caller{}, err
 	}
-	return found.credential.caller(), nil
+	caller := found.credential.caller()
+	caller.Brand = Brand{
+		Name: found.organisation.Name, LogoURI: found.organisation.LogoURI, Accent: found.organisation.Accent,
+	}
+	return caller, nil
 }
 
 // Organisation returns the organisation that a public ID belongs to, for GET /bridge/org.

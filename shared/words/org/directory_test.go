@@ -102,7 +102,10 @@ func newWorld(t *testing.T) *world {
 			ID: credential, Tenant: tenant, Keys: []org.Key{w.keyOf(w.key)},
 			RedirectURIs: []string{"https://a.example"}, AllowedOrigins: []string{"https://a.example"},
 		},
-		organisation: org.Organisation{ID: tenant.OrgID, Name: "Alder Maple Clinic", Status: org.Active},
+		organisation: org.Organisation{
+			ID: tenant.OrgID, Name: "Alder Maple Clinic", LogoURI: "https://cdn.example/a.png", Accent: "#0a7d33",
+			Status: org.Active,
+		},
 	}
 	w.directory = org.NewAuthenticator(w.records, w.ring, func() time.Time { return w.at })
 	return w
@@ -132,6 +135,8 @@ func TestAuthenticateAcceptsPublicIDAndKey(t *testing.T) {
 			t.Errorf("Authenticate(%s): %v (-want +got):\n%s", publicID, err, diff)
 		}
 		got, err = w.directory.ByPublicID(t.Context(), publicID)
+		want := want
+		want.Brand = org.Brand{Name: "Alder Maple Clinic", LogoURI: "https://cdn.example/a.png", Accent: "#0a7d33"}
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("ByPublicID(%s): %v (-want +got):\n%s", publicID, err, diff)
 		}

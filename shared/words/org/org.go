@@ -147,6 +147,14 @@ type Caller struct {
 	CredentialID   string
 	RedirectURIs   []string
 	AllowedOrigins []string
+	Brand          Brand // set only for a caller that is identified by a public ID
+}
+
+// Brand holds the details of an organisation by which patients recognise it.
+type Brand struct {
+	Name    string
+	LogoURI string
+	Accent  string // "#rrggbb" in lower case, or empty
 }
 
 // PublicID returns the credential's public ID.

@@ -1,0 +1,36 @@
+// Package wiring assembles the cancelattempt function from its adapters. The function links only the adapters imported
+// here. Production and tests use the same wiring and differ only in the Process.
+package wiring
+
+import (
+	"context"
+
+	"recordbridge/functions/cancelattempt"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/platform/lambdarun"
+	"recordbridge/shared/tefca/attempt"
+	"recordbridge/shared/wiring/edge"
+)
+
+// Environment holds the function's environment variables, as set in template.yaml.
+type Environment struct {
+	edge.PublicEnv
+
+	WorkTable string `env:"WORK_TABLE,required"`
+}
+
+// Build returns the function's handler. It is called once per cold start and reads secrets.
+func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
+	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "cancelattempt")
+	if err != nil {
+		return nil, err
+	}
+	flows := store.Flow{DB: e.DB, Table: env.FlowTable}
+	return lambdarun.HTTP(p.Logger, cancelattempt.New(cancelattempt.Deps{
+		API: e.API, Auth: e.Auth, Flows: flow.Canceler{Store: flows, Now: p.Now},
+		TEFCA: attempt.Canceler{
+			Store: store.TEFCA{Flow: flows, Work: store.Work{DB: e.DB, Table: env.WorkTable}}, Now: p.Now,
+		},
+	})), nil
+}

@@ -1,0 +1,42 @@
+package httpapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"net/http"
+	"strings"
+)
+
+// leastCompressed is the minimum size, in bytes, of a body that is compressed. Smaller ones fit one packet anyway.
+const leastCompressed = 1024
+
+// compress compresses a reply if it is text that a client accepts compressed. It leaves files alone: they have
+// compressed forms of their own, or an entity tag that identifies their exact bytes. API Gateway's own compression is
+// off, because it heeds only the first encoding that a client accepts, which for browsers is not always gzip.
+func compress(r *http.Request, header http.Header, body []byte) []byte {
+	if len(body) < leastCompressed || !isText(header.Get("Content-Type")) ||
+		header.Get("Content-Encoding") != "" || header.Get("ETag") != "" {
+		return body
+	}
+	header.Add("Vary", "Accept-Encoding")
+	if !encodingsOf(r)("gzip") {
+		return body
+	}
+	var buffer bytes.Buffer
+	writer, err := gzip.NewWriterLevel(&buffer, gzip.BestSpeed)
+	if err != nil { // never happens: the level is valid
+		return body
+	}
+	_, err = writer.Write(body)
+	if closed := writer.Close(); err != nil || closed != nil || buffer.Len() >= len(body) {
+		return body // a buffer accepts every write
+	}
+	header.Set("Content-Encoding", "gzip")
+	return buffer.Bytes()
+}
+
+// isText reports whether a media type is one of the service's text types.
+func isText(mediaType string) bool {
+	name, _, _ := strings.Cut(mediaType, ";")
+	return name == "application/json" || name == "text/html"
+}

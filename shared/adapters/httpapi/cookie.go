@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"recordbridge/shared/words/secret"
+)
+
+// hostPrefix is the prefix of cookies that no other host of the domain can set (RFC 6265bis section 4.1.3.2).
+const hostPrefix = "__Host-"
+
+// SessionCookie is the name of the dashboard's session cookie.
+const SessionCookie = "recordbridge-session"
+
+// WithCookies is the Out of a JSON endpoint that also sets cookies. Data is the envelope's data.
+type WithCookies struct {
+	Data    any
+	Cookies []*http.Cookie
+}
+
+// Cookies names, creates and reads the service's cookies. Their full names begin with __Host-, and browsers send them
+// only over https. The exception is a service at http on the local machine, because WebKit rejects such cookies there.
+// The zero value is for https.
+type Cookies struct {
+	plain bool // the cookies have neither the prefix nor Secure
+}
+
+// CookiesAt returns the Cookies of a service with this base URL.
+func CookiesAt(baseURL string) Cookies {
+	u, err := url.Parse(baseURL)
+	if err != nil || u.Scheme != "http" {
+		return Cookies{}
+	}
+	host := u.Hostname()
+	return Cookies{plain: host == "127.0.0.1" || host == "localhost" || host == "::1"}
+}
+
+// Name returns the full name of a cookie.
+func (c Cookies) Name(name string) string {
+	if c.plain {
+		return name
+	}
+	return hostPrefix + name
+}
+
+// Lax creates a cookie that is sent only to this origin, even if the browser arrives through a link on another site.
+func (c Cookies) Lax(name string, value secret.Text, age time.Duration) *http.Cookie {
+	return c.cookie(name, value, age, http.SameSiteLaxMode)
+}
+
+// Strict creates a cookie like Lax, except that browsers don't send it when the user follows a link from another site.
+func (c Cookies) Strict(name string, value secret.Text, age time.Duration) *http.Cookie {
+	return c.cookie(name, value, age, http.SameSiteStrictMode)
+}
+
+// Expired returns a cookie that makes the browser delete the cookie that Lax created under name.
+func (c Cookies) Expired(name string) *http.Cookie { return c.Lax(name, secret.Text{}, -time.Second) }
+
+// Of returns a function that returns the value of one of the service's cookies in a request, or "" if the browser sent
+// none. A cookie whose full name belongs to a different base URL doesn't count.
+func (c Cookies) Of(v Visit) func(name string) string {
+	return func(name string) string { return cookieOf(v.request, c.Name(name)) }
+}
+
+// All returns the values of the service's cookies in a request by their names. Without a prefix, it can't tell the
+// service's cookies from those of other programs on the local machine.
+func (c Cookies) All(v Visit) map[string]string {
+	all := map[string]string{}
+	for _, cookie := range v.request.Cookies() {
+		name, isHost := strings.CutPrefix(cookie.Name, hostPrefix)
+		if isHost != c.plain {
+			all[name] = cookie.Value
+		}
+	}
+	return all
+}
+
+func (c Cookies) cookie(name string, value secret.Text, age time.Duration, site http.SameSite) *http.Cookie {
+	return &http.Cookie{ //nolint:gosec // Secure is missing only at http on the local machine (CookiesAt)
+		Name: c.Name(name), Value: value.Reveal(), Path: "/", MaxAge: int(age.Seconds()), Secure: !c.plain,
+		HttpOnly: true, SameSite: site,
+	}
+}
+
+func cookieOf(r *http.Request, name string) string {
+	cookie, err := r.Cookie(name)
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}

@@ -1,0 +1,21 @@
+package binding
+
+import "recordbridge/shared/words/fault"
+
+// Look describes the windows of an attempt's sign-in: the patient's language and the appearance of the organisation, as
+// the patient saw them when the attempt was created. A field is empty if it is unknown.
+type Look struct {
+	Language     string // "en" or "es"
+	Organisation string // name
+	Logo         string // https URL that doesn't point to this service
+	Accent       string // colour, "#rrggbb" in lower case
+}
+
+// CheckLanguage returns fault.Invalid if windows are not available in a language. The empty language is valid.
+func CheckLanguage(language string) error {
+	switch language {
+	case "", "en", "es":
+		return nil
+	}
+	return fault.BadRequest("lang must be en or es.").About("lang")
+}

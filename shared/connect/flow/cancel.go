@@ -1,0 +1,107 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
+)
+
+// CancelStore stores attempts that their patients cancel.
+type CancelStore interface {
+	Attempts
+	// CancelAttempt fails an attempt with an ending. It returns fault.Conflict, and changes nothing, if the attempt is
+	// neither created nor open.
+	CancelAttempt(ctx context.Context, attempt Attempt, ending Ending) error
+}
+
+// Canceler ends attempts whose patients no longer want to sign in. Every field is required.
+type Canceler struct {
+	Store CancelStore
+	Now   func() time.Time
+}
+
+// Cancel fails a widget's attempt, unless it has already ended, and returns its progress. requestID is this request's
+// ID, for the attempt's error. Of a cancellation and a completion at the same time, the store lets one win: an attempt
+// that Cancel reports as cancelled never yields a connection. Cancel returns fault.NotFound in the same cases as
+// Watcher.Progress.
+func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
+	requestID string,
+) (Progress, error) {
+	a, err := find(ctx, c.Store, tenant, asked, token)
+	if err != nil {
+		return Progress{}, err
+	}
+	if p := progress(a, c.Now()); p.Status != Created && p.Status != Open {
+		return p, nil
+	}
+	shown := causes()[binding.Cancelled].Shown
+	ending := Ending{
+		Error: string(shown.Code.InBrowser()), Description: shown.Public, Cause: binding.Cancelled, RequestID: requestID,
+	}
+	note(ctx, a)
+	err = c.Store.CancelAttempt(ctx, a, ending)
+	if errors.Is(err, fault.Conflict) { // the attempt has just ended in another way
+		if a, err = find(ctx, c.Store, tenant, asked, token); err != nil {
+			return Progress{}, err
+		}
+		return progress(a, c.Now()), nil
+	}
+	if err != nil {
+		return Progress{}, fmt.Errorf("cancel attempt: %w", err)
+	}
+	logx.Add(ctx, slog.String("ended", binding.Cancelled))
+	a.Status, a.Ending = Failed, ending
+	return progress(a, c.Now()), nil
+}
+
+// find returns the attempt with the given ID if token belongs to it. It returns fault.NotFound for an unknown attempt,
+// another tenant's attempt, an attempt in redirect mode, and a wrong token.
+func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, token secret.Text) (Attempt, error) {
+	id, ok := ids.ParseUUID(asked)
+	if !ok {
+		return Attempt{}, binding.Missing()
+	}
+	a, err := store.Attempt(ctx, tenant, id)
+	if errors.Is(err, fault.NotFound) || err == nil && !binding.Holds(a.TokenHash, token) {
+		return Attempt{}, binding.Missing()
+	}
+	if err != nil {
+		return Attempt{}, fmt.Errorf("read attempt: %w", err)
+	}
+	return a, nil
+}
+
+// cancelled returns the error for a browser that continues an attempt, if its patient has cancelled the attempt
+// meanwhile. Otherwise it returns nil.
+func (a Attempt) cancelled() error {
+	if a.Status != Failed || a.Ending.Cause != binding.Cancelled {
+		return nil
+	}
+	return failed(binding.Cancelled, nil)
+}
+
+// ended returns the error for a write that lost a conflict: the attempt's cancellation if that caused the conflict,
+// otherwise err.
+func ended(ctx context.Context, store Attempts, a Attempt, err error) error {
+	if !errors.Is(err, fault.Conflict) {
+		return err
+	}
+	stored, unread := store.Attempt(ctx, a.Tenant, a.ID)
+	if unread != nil {
+		return err
+	}
+	// The conflict itself isn't wrapped, because a retry can't help.
+	if cancelled := stored.cancelled(); cancelled != nil {
+		return cancelled
+	}
+	return err
+}

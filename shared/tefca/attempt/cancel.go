@@ -1,0 +1,87 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
+	"recordbridge/shared/words/secret"
+)
+
+// CancelStore stores attempts that their patients cancel.
+type CancelStore interface {
+	Facilities
+	Saver
+}
+
+// Canceler ends attempts whose patients no longer want to verify their identity. All fields are required.
+type Canceler struct {
+	Store CancelStore
+	Now   func() time.Time
+}
+
+// Cancel fails an attempt whose identity has not been verified yet, and returns the attempt's progress. Any other
+// attempt remains unchanged. requestID is this request's ID, for the attempt's error. Of a cancellation and a
+// verification at the same time, the store lets one win. Cancel returns fault.NotFound in the same cases as
+// Watcher.Progress.
+func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
+	requestID string,
+) (p Progress, err error) {
+	err = retry.OnConflict(ctx, retry.Tries, func() error {
+		var failure error
+		p, failure = c.cancel(ctx, tenant, asked, token, requestID)
+		return failure
+	})
+	return p, err
+}
+
+// cancel makes one try for Cancel. It returns fault.Conflict if the attempt changed in the meantime.
+func (c Canceler) cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
+	requestID string,
+) (Progress, error) {
+	watcher := Watcher{Store: c.Store, Now: c.Now}
+	a, err := find(ctx, c.Store, tenant, asked, token)
+	if err != nil {
+		return Progress{}, err
+	}
+	if p, unread := watcher.progress(ctx, a); unread != nil || p.Status != Created && p.Status != Open {
+		return p, unread
+	}
+	a.Status, a.Verifier = Failed, nil
+	a.Ending = endingOf(failed(binding.Cancelled, nil), requestID)
+	if err = c.Store.SaveAttempt(ctx, a); err != nil {
+		return Progress{}, fmt.Errorf("cancel attempt: %w", err)
+	}
+	logx.Add(ctx, slog.String("ended", binding.Cancelled))
+	return watcher.progress(ctx, a)
+}
+
+// cancelled returns the error for a browser that continues an attempt, if its patient has cancelled the attempt
+// meanwhile. Otherwise it returns nil.
+func (a Attempt) cancelled() error {
+	if a.Status != Failed || a.Ending.Cause != binding.Cancelled {
+		return nil
+	}
+	return failed(binding.Cancelled, nil)
+}
+
+// ended returns the error for a write that lost a conflict: the attempt's cancellation if that caused the conflict,
+// otherwise err.
+func ended(ctx context.Context, store Attempts, a Attempt, err error) error {
+	if !errors.Is(err, fault.Conflict) {
+		return err
+	}
+	if stored, unread := store.Attempt(ctx, a.Tenant, a.ID); unread == nil {
+		if cancelled := stored.cancelled(); cancelled != nil {
+			return cancelled
+		}
+	}
+	return err
+}
