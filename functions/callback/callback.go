@@ -1,8 +1,8 @@
 // Package callback serves GET /bridge/callback and /bridge/callback/{registration}, the redirect URIs registered with
-// patient portals. It completes the attempt identified by the state parameter and redirects the browser. A state is
-// valid once, only in the browser that began the attempt and only at the redirect URI that was sent to the portal, so
-// repeating a request has no effect. If a portal returns its parameters in the fragment, a page resends them once as a
-// query. If a widget waits for the result, the browser displays a result page.
+// patient portals. The handler completes the attempt identified by the state parameter and redirects the browser. A
+// state is valid once, only in the browser that began the attempt and only at the redirect URI sent to the portal.
+// Repeating a request therefore has no effect. If a portal returns its parameters in the URL fragment, a page resends
+// the parameters once as a query. If a widget waits for the result, the browser displays a result page.
 package callback
 
 import (
@@ -42,12 +42,12 @@ type request struct {
 	Code  string `query:"code"`
 	Iss   string `query:"iss"`
 	Error string `query:"error"`
-	// Returned is set by the page that resends the fragment, so that a callback without parameters ends in an error
+	// Returned is set by the page that resends the fragment, so that a callback without parameters causes an error
 	// instead of a redirect loop.
 	Returned string `query:"returned"`
 }
 
-// mayBeInFragment reports whether the query contains no portal response and the fragment has not been checked yet.
+// mayBeInFragment reports whether the query contains no portal response and the URL fragment has not been checked yet.
 func (r request) mayBeInFragment() bool { return r.Code == "" && r.Error == "" && r.Returned == "" }
 
 // New returns the endpoint's handler.
@@ -60,7 +60,7 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 		s, err := window.Sheet(visit, binding.Look{}, "fragment", httpapi.Plain, "fragment")
 		return httpapi.Document(s), err
 	}
-	// the registration is all that can be logged for a callback without a known attempt
+	// For a callback without a known attempt, only the registration can be logged.
 	if id, ok := ids.ParseUUID(in.Registration); ok {
 		logx.Add(ctx, slog.String("registration_id", id))
 	}

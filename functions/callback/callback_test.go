@@ -28,7 +28,7 @@ const returnURI = "https://app.example/return?keep=1"
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// completer records calls and returns the same result for each.
+// completer records its calls and returns the same result for each call.
 type completer struct {
 	done     flow.Completed
 	err      error
@@ -233,7 +233,7 @@ func TestCallbackAcceptsParametersFromFragmentPage(t *testing.T) {
 	}
 }
 
-// fullBuckets rejects every request as over the rate limit.
+// fullBuckets rejects every request as exceeding the rate limit.
 type fullBuckets struct{}
 
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
@@ -264,7 +264,7 @@ func TestCallbackRejectsOtherMethods(t *testing.T) {
 	}
 }
 
-// TestCallbackPassesRegistrationFromPath checks that the path segment after the route identifies the registration.
+// TestCallbackPassesRegistrationFromPath checks that the path segment after the route is passed on as the registration.
 func TestCallbackPassesRegistrationFromPath(t *testing.T) {
 	t.Parallel()
 	for _, registration := range []string{"", "r1"} {
@@ -279,7 +279,7 @@ func TestCallbackPassesRegistrationFromPath(t *testing.T) {
 	}
 }
 
-// completing is a completer that passes each return to a function.
+// completing is a completer that passes each callback to a function.
 type completing func(r flow.Return)
 
 func (c completing) Complete(_ context.Context, r flow.Return) (flow.Completed, error) {

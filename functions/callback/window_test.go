@@ -15,9 +15,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// wantCalmPage checks that a page in a widget's window contains only its own script, which notifies the widget and
-// hides the portal's response, loads nothing from elsewhere, and deletes the cookie. Only a window without a message
-// may close itself.
+// wantCalmPage checks that a page in a widget's window loads nothing from elsewhere and deletes the cookie. The page's
+// only script notifies the widget and hides the portal's response. Only a window without a message may close itself.
 func wantCalmPage(t *testing.T, w *httptest.ResponseRecorder, language, closing string, closes bool) {
 	t.Helper()
 	page := w.Body.String()

@@ -1,9 +1,9 @@
 // Package connect serves /bridge/connect. A GET request with an organisation's public ID and an institution's endpoint
-// starts an attempt and redirects the browser to the patient portal. Without an endpoint, the browser is redirected to
-// a page where the patient selects an institution; that page then calls this endpoint again. Errors are displayed on a
-// page, or sent to the redirect URI once it is verified. A POST request with a start value starts an attempt that the
-// service's own page created; its errors are displayed on a page. Every GET starts a new attempt, whereas a start value
-// can be used only once.
+// starts an attempt and redirects the browser to the patient portal. A GET request without an endpoint redirects the
+// browser to a page where the patient selects an institution; that page then calls /bridge/connect again. Errors are
+// displayed on a page, or sent to the redirect URI after the service has verified it. A POST request with a start value
+// starts an attempt that the service's own page created; errors of a POST request are displayed on a page. Every GET
+// request starts a new attempt, whereas a start value can be used only once.
 package connect
 
 import (
@@ -25,9 +25,9 @@ const Route = flow.ConnectPath
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
-	Limiter httpapi.Limiter // for POST requests, which name no organisation
+	Limiter httpapi.Limiter // for POST requests, which specify no organisation
 	Flows   Starter
-	BaseURL string // the service's URL, including the version; its pages have the same origin
+	BaseURL string // the service's URL, including the version; origin of its pages
 }
 
 // Starter starts attempts (flow.Starter).
@@ -44,7 +44,7 @@ type request struct {
 	ExternalID    string `query:"external_id"`
 	ExternalState string `query:"external_state"`
 	RequestID     string `query:"request_id"`
-	ConnectionID  string `query:"reconnect_org_connection_id"` // passed on to the page; GET always starts a new attempt
+	ConnectionID  string `query:"reconnect_org_connection_id"` // passed on to the page; every GET starts a new attempt
 	Lang          string `query:"lang"`                        // passed on to the page
 	PublicID      string `query:"public_id"`
 }
@@ -89,7 +89,8 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 }
 
 // page returns the URL of the page where a patient selects an institution, including all given parameters. The URL
-// always contains the redirect URI, even if the request omitted it, because it puts the page in redirect mode.
+// always contains the redirect URI, even if the request omitted it, because the redirect URI puts the page in redirect
+// mode.
 func (d Deps) page(visit httpapi.Visit, in request) string {
 	query := url.Values{"public_id": {in.PublicID}, "redirect_uri": {visit.Redirect.URI()}}
 	for name, value := range map[string]string{

@@ -41,7 +41,7 @@ func tenant() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
 }
 
-// directory contains two credentials.
+// directory holds two credentials.
 type directory struct{}
 
 func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, error) {
@@ -56,10 +56,10 @@ func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, err
 	return org.Caller{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "No.")
 }
 
-// starter records requests and returns either err or an attempt.
+// starter records its requests and returns either err or an attempt.
 type starter struct {
 	asked []flow.Request
-	left  []string // start values that it received
+	left  []string // start values that the starter received
 	err   error
 }
 
@@ -189,8 +189,8 @@ func TestConnectRedirectsToSearchPageWithoutEndpoint(t *testing.T) {
 	}
 }
 
-// TestConnectExpiresOldestCookiesOverLimit covers both ways to start an attempt, and checks that unrelated cookies
-// remain.
+// TestConnectExpiresOldestCookiesOverLimit covers both ways to start an attempt, and checks that unrelated cookies are
+// kept.
 func TestConnectExpiresOldestCookiesOverLimit(t *testing.T) {
 	t.Parallel()
 	for _, r := range []*http.Request{
@@ -214,7 +214,7 @@ func TestConnectExpiresOldestCookiesOverLimit(t *testing.T) {
 	}
 }
 
-// fullBuckets rejects every request as over the rate limit.
+// fullBuckets rejects every request as exceeding the rate limit.
 type fullBuckets struct{}
 
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {

@@ -1,8 +1,8 @@
-// Package createattempt serves POST /bridge/attempts?public_id=. A widget calls it before it opens a window, so that
-// configuration errors become visible immediately. The response contains the start value, which the service's own page
-// posts once to the connect URL, and the token for polling the attempt. Alternatively, the widget can generate the ID
-// and token itself and send the ID and the token's hash. Every request creates a new attempt, unless it repeats the ID
-// and hash of an attempt that has not started yet.
+// Package createattempt serves POST /bridge/attempts?public_id=. A widget calls this endpoint before it opens a window,
+// so that configuration errors become visible immediately. The response contains the start value, which the service's
+// own page posts once to the connect URL, and the token for polling the attempt. Alternatively, the widget can generate
+// the ID and token itself and send the ID and the token's hash. Every request creates a new attempt, unless the request
+// repeats the ID and hash of an attempt that has not started yet.
 package createattempt
 
 import (
@@ -52,7 +52,7 @@ type response struct {
 	AttemptToken string `json:"attempt_token,omitempty"`
 	ConnectURL   string `json:"connect_url"`
 	StartValue   string `json:"start_value"`
-	ExpiresAt    string `json:"expires_at"` // RFC 3339
+	ExpiresAt    string `json:"expires_at"` // RFC 3339 time
 	EndpointID   string `json:"endpoint_id"`
 	PortalID     string `json:"portal_id"`
 	BrandID      string `json:"brand_id"`

@@ -134,7 +134,7 @@ func TestSignInReturnsSessionAndStrictCookies(t *testing.T) {
 }
 
 // TestAccountChangesRequireRecentProof checks that sensitive changes require a recent proof of identity, and fail in a
-// session whose second factor is missing.
+// session that lacks its second factor.
 func TestAccountChangesRequireRecentProof(t *testing.T) {
 	t.Parallel()
 	const account = "/dashboard/account/"

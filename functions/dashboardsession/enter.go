@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// deviceCookieName is the name of the cookie that identifies a browser, whether signed in or not.
+// deviceCookieName is the name of the cookie that identifies a browser, whether or not the visitor is signed in.
 const deviceCookieName = "recordbridge-device"
 
 type nothing struct{}
@@ -37,8 +37,8 @@ func (d Deps) browserAt(v httpapi.Visitor, network string) signin.Browser {
 
 type sent struct {
 	VerificationID string `json:"verification_id"`
-	ExpiresAt      string `json:"expires_at"`   // RFC 3339
-	ResendAfter    string `json:"resend_after"` // RFC 3339
+	ExpiresAt      string `json:"expires_at"`   // RFC 3339 time
+	ResendAfter    string `json:"resend_after"` // RFC 3339 time
 }
 
 type proof struct {
@@ -59,15 +59,15 @@ type asked struct {
 	Options json.RawMessage `json:"options"`
 }
 
-// shown is the representation of a session that the dashboard's page receives.
+// shown represents a session in responses to the dashboard's page.
 type shown struct {
 	Account       person       `json:"account"`
 	CSRFToken     string       `json:"csrf_token"`
 	Needs         string       `json:"needs"`       // second_factor or empty
-	FreshUntil    string       `json:"fresh_until"` // RFC 3339
-	EndsAt        string       `json:"ends_at"`     // RFC 3339
+	FreshUntil    string       `json:"fresh_until"` // RFC 3339 time
+	EndsAt        string       `json:"ends_at"`     // RFC 3339 time
 	Organisations []membership `json:"organisations"`
-	// returned once, when the account's first second factor is added
+	// Recovery codes are returned once, when the account's first second factor is added.
 	RecoveryCodes []string `json:"recovery_codes,omitempty"`
 }
 
@@ -82,8 +82,8 @@ type person struct {
 type passkey struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
-	CreatedAt string `json:"created_at"`        // RFC 3339
-	UsedAt    string `json:"used_at,omitempty"` // RFC 3339
+	CreatedAt string `json:"created_at"`        // RFC 3339 time
+	UsedAt    string `json:"used_at,omitempty"` // RFC 3339 time
 }
 
 type membership struct {

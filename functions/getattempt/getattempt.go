@@ -1,6 +1,6 @@
 // Package getattempt serves GET /bridge/attempts/{attemptId}?public_id=, which returns the status of a connect attempt.
-// The widget that created the attempt calls it with the attempt's token. The endpoint is read-only. For a wrong token
-// or another organisation's attempt, the response is the same as for a nonexistent attempt.
+// The widget that created the attempt calls this endpoint with the attempt's token. The endpoint is read-only. A wrong
+// token and another organisation's attempt get the same response as a nonexistent attempt.
 package getattempt
 
 import (

@@ -1,7 +1,8 @@
 // Package identity serves /bridge/tefca/identity (docs/openapi.yaml), the first step in TEFCA mode. The service's pages
-// call it. GET ?public_id= returns the identity providers, and POST ?public_id= creates an attempt with one of them.
-// Both immediately report an unsuitable configuration or plan. POST /bridge/tefca/identity/start, with an attempt's
-// start value, redirects the browser to the provider once. Every POST to /bridge/tefca/identity creates a new attempt.
+// call these endpoints. GET ?public_id= returns the identity providers, and POST ?public_id= creates an attempt with
+// one of the providers. Both requests immediately report an unsuitable configuration or plan. POST
+// /bridge/tefca/identity/start, with an attempt's start value, redirects the browser to the provider once. Every POST
+// to /bridge/tefca/identity creates a new attempt.
 package identity
 
 import (
@@ -16,7 +17,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Route and StartRoute are the paths of the endpoints.
+// Route and StartRoute are the endpoints' paths.
 const (
 	Route      = attempt.Path
 	StartRoute = Route + "/start"
@@ -26,7 +27,7 @@ const (
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
-	Limiter httpapi.Limiter // for requests with a start value, which name no organisation
+	Limiter httpapi.Limiter // for requests with a start value, which specify no organisation
 	Flows   Creator
 	Windows window.Leaver // starts attempts (attempt.Starter)
 	BaseURL string        // the service's URL, including the version
@@ -44,7 +45,7 @@ type question struct {
 
 type offer struct {
 	Providers []provider `json:"providers"`
-	Simulated bool       `json:"simulated"` // whether the provider and all records behind it are simulated
+	Simulated bool       `json:"simulated"` // whether the provider and all its records are simulated
 }
 
 type provider struct {
@@ -66,7 +67,7 @@ type response struct {
 	AttemptToken string `json:"attempt_token"`
 	IdentityURL  string `json:"identity_url"`
 	StartValue   string `json:"start_value"`
-	ExpiresAt    string `json:"expires_at"` // RFC 3339
+	ExpiresAt    string `json:"expires_at"` // RFC 3339 time
 }
 
 // New returns the endpoint's handler.

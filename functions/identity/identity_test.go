@@ -20,8 +20,8 @@ import (
 
 const livePage = "?public_id=" + keyedtest.LiveA
 
-// TestIdentityReturnsOnlyProvidersFromConfiguration checks that the response contains the providers but nothing else
-// from the configuration.
+// TestIdentityReturnsOnlyProvidersFromConfiguration checks that the response contains the identity providers but no
+// other part of the configuration.
 func TestIdentityReturnsOnlyProvidersFromConfiguration(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -110,7 +110,7 @@ func TestIdentityReportsConfigurationErrorsBeforeStart(t *testing.T) {
 	}
 }
 
-// someProvider returns a provider for the query's mode.
+// someProvider returns a provider for the mode in the query.
 func (*world) someProvider(query string) string {
 	if query == livePage {
 		return "real"
@@ -118,8 +118,8 @@ func (*world) someProvider(query string) string {
 	return "simulated"
 }
 
-// TestIdentityCreatesAttemptFromRequest also checks that only the response contains the token and the start value;
-// neither is stored or logged.
+// TestIdentityCreatesAttemptFromRequest also checks that the token and the start value appear only in the response and
+// are neither stored nor logged.
 func TestIdentityCreatesAttemptFromRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -22,10 +22,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// start is the start value of the attempt, value(2).
+// start is the attempt's start value, value(2).
 const start = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI"
 
-// newPrepared returns a world with an attempt that no browser has started.
+// newPrepared returns a world with an attempt that has not been started in any browser.
 func newPrepared(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -36,8 +36,8 @@ func newPrepared(t *testing.T) *world {
 	return w
 }
 
-// checkErrorPage checks that the response is an error page that states only the reason, and that the start value
-// appears nowhere.
+// checkErrorPage checks that the response is an error page that states only the reason, and that neither the page nor
+// the log contains the start value.
 func (w *world) checkErrorPage(t *testing.T, name string, got *httptest.ResponseRecorder, status int, code,
 	says string,
 ) {
@@ -139,7 +139,7 @@ func TestStartRejectsValueInURL(t *testing.T) {
 	w.checkNotStarted(t)
 }
 
-// checkNotStarted checks that no provider was called and that the start value is still valid.
+// checkNotStarted checks that no provider received a request and that the start value is still valid.
 func (w *world) checkNotStarted(t *testing.T) {
 	t.Helper()
 	if len(w.begun) != 0 || w.attempt(t, attemptID).Status != attempt.Created {
@@ -150,8 +150,8 @@ func (w *world) checkNotStarted(t *testing.T) {
 	}
 }
 
-// TestStartShowsErrorPageForInvalidStartValue also checks that a start value still works after a dependency that made
-// it fail has recovered.
+// TestStartShowsErrorPageForInvalidStartValue also covers a start value whose use failed because of a dependency. The
+// start value must still work after the dependency has recovered.
 func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 	t.Parallel()
 	const spent = "This sign-in was already opened or has expired. Return to the application and try again."
@@ -161,7 +161,7 @@ func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 		status int
 		code   string
 		says   string
-		then   int // status for the same start value after recovery
+		then   int // status for the same start value after the recovery
 	}{
 		"unknown":   {starttest.Body(value(9)), nil, 400, "svc_invalid_request", spent, 200},
 		"the token": {starttest.Body(value(1)), nil, 400, "svc_invalid_request", spent, 200},
@@ -213,8 +213,8 @@ func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 	}
 }
 
-// TestStartExpiresOldestCookiesOverLimit checks that the number of cookies is limited, because the browser's request
-// header must not become too large.
+// TestStartExpiresOldestCookiesOverLimit checks that the number of cookies is limited, so that the browser's request
+// header does not become too large.
 func TestStartExpiresOldestCookiesOverLimit(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
@@ -228,7 +228,7 @@ func TestStartExpiresOldestCookiesOverLimit(t *testing.T) {
 	}
 }
 
-// TestStartTakesTenantFromAttemptRow checks that further query parameters do not change an attempt's organisation.
+// TestStartTakesTenantFromAttemptRow checks that additional query parameters do not change an attempt's organisation.
 func TestStartTakesTenantFromAttemptRow(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)

@@ -31,7 +31,7 @@ import (
 
 const (
 	baseURL   = "https://api.example/v1"
-	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // used if the request does not choose an ID
+	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // used if the request does not contain an ID
 	ownID     = "9b0d7c1e-4f25-4a86-b3d9-5e8a1c6f2740" // belongs to a different attempt
 	authorize = "https://id.example/authorize?request_uri=urn%3Aexample%3A1"
 )
@@ -44,8 +44,8 @@ type world struct {
 	log      bytes.Buffer
 	settings map[org.Mode]attempt.Setting
 	plan     org.Plan
-	unread   error // returned by reads of the organisation
-	unbegun  error // returned when a sign-in is started
+	unread   error // error returned by reads of the organisation
+	unbegun  error // error returned when a sign-in is started
 	begun    []csp.Request
 	asked    []csp.Provider
 }
@@ -97,7 +97,7 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 			Now:     w.time, Random: random,
 		},
 	})
-	mux := http.NewServeMux() // the function serves two routes, told apart by their patterns
+	mux := http.NewServeMux() // the function serves two routes, distinguished by their patterns
 	mux.Handle(identity.Route, handler)
 	mux.Handle(identity.StartRoute, handler)
 	w.handler = mux
@@ -123,13 +123,13 @@ func (w *world) Begin(_ context.Context, at csp.Provider, request csp.Request) (
 
 func (w *world) time() time.Time { return w.now }
 
-// post sends a request to create an attempt, as a page would.
+// post sends a request to create an attempt, as a page would do.
 func (w *world) post(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return browsertest.Send(t, w.handler, http.MethodPost, identity.Route+browsertest.Page, body)
 }
 
-// leave posts a start value, as one of the service's pages would.
+// leave posts a start value, as one of the service's pages would do.
 func (w *world) leave(t *testing.T, start string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(starttest.Request(t, identity.StartRoute, starttest.Body(start)))
@@ -141,7 +141,7 @@ func (w *world) send(r *http.Request) *httptest.ResponseRecorder {
 	return answer
 }
 
-// attempt returns a stored attempt of organisation A in test mode.
+// attempt returns organisation A's stored attempt in test mode.
 func (w *world) attempt(t *testing.T, id string) attempt.Attempt {
 	t.Helper()
 	a, err := w.rows.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], id)
@@ -149,7 +149,7 @@ func (w *world) attempt(t *testing.T, id string) attempt.Attempt {
 	return a
 }
 
-// checkNothingMade checks that no attempt exists with either ID.
+// checkNothingMade checks that neither ID has an attempt.
 func (w *world) checkNothingMade(t *testing.T, after string) {
 	t.Helper()
 	for _, of := range []string{keyedtest.PublicA, keyedtest.LiveA} {
@@ -161,7 +161,7 @@ func (w *world) checkNothingMade(t *testing.T, after string) {
 	}
 }
 
-// rows wraps the tables and injects failures.
+// rows wraps the tables and injects errors.
 type rows struct {
 	store.TEFCA
 
@@ -184,7 +184,7 @@ func (r *rows) Ticket(ctx context.Context, hash string, now time.Time) (binding.
 	return r.TEFCA.Ticket(ctx, hash, now)
 }
 
-// counted is a predictable source of randomness. All bytes of its nth value are n.
+// counted is a predictable source of randomness. Every byte of its nth value is n.
 type counted struct{ n byte }
 
 // Read implements io.Reader.
@@ -196,7 +196,7 @@ func (c *counted) Read(into []byte) (int, error) {
 // value returns the nth value that counted produces.
 func value(n byte) string { return base64.RawURLEncoding.EncodeToString(bytes.Repeat([]byte{n}, 32)) }
 
-// fullBuckets rejects every request as over the rate limit.
+// fullBuckets rejects every request as exceeding the rate limit.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.

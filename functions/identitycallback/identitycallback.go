@@ -1,7 +1,7 @@
 // Package identitycallback serves GET /bridge/tefca/identity/callback/{provider}, the redirect URI for identity
-// providers. It verifies the identity for the attempt identified by the state parameter, starts the network query with
-// it, and displays a result page. A state is valid once and only in the browser that began the attempt, so repeating a
-// request has no effect.
+// providers. The handler verifies the identity for the attempt identified by the state parameter, starts the network
+// query with that identity, and displays a result page. A state is valid once and only in the browser that began the
+// attempt, so repeating a request has no effect.
 package identitycallback
 
 import (

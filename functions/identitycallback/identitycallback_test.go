@@ -19,9 +19,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// checkWindow checks that a page at the end of a window contains only its own script, which notifies the opening page
-// and hides the provider's response, loads nothing from elsewhere, and deletes the cookie. Only a window without a
-// message may close itself.
+// checkWindow checks that a page at the end of a sign-in loads nothing from elsewhere and deletes the cookie. The
+// page's only script notifies the opening page and hides the provider's response. Only a window without a message may
+// close itself.
 func (w *world) checkWindow(t *testing.T, got *httptest.ResponseRecorder, title string, closes bool) {
 	t.Helper()
 	page, h := got.Body.String(), got.Header()
@@ -52,7 +52,7 @@ func (w *world) checkWindow(t *testing.T, got *httptest.ResponseRecorder, title 
 	w.checkHidden(t, page)
 }
 
-// checkErrorPage checks that the page displays the error and that the cookie and the attempt are unchanged.
+// checkErrorPage checks that the page displays the error and that neither the cookie nor the attempt has changed.
 func (w *world) checkErrorPage(t *testing.T, got *httptest.ResponseRecorder, status int, code, says string) {
 	t.Helper()
 	page, h := got.Body.String(), got.Header()
@@ -135,7 +135,7 @@ func TestIdentityExpiresWithAttempt(t *testing.T) {
 }
 
 // TestCallbackShowsErrorInWindow checks that the window stays open, and that its opener receives the same error with
-// this request's ID.
+// the ID of the callback request.
 func TestCallbackShowsErrorInWindow(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -226,7 +226,8 @@ func TestCallbackShowsErrorInWindow(t *testing.T) {
 	}
 }
 
-// TestCallbackForwardsQueryParameters checks that each query parameter is passed on in the corresponding field.
+// TestCallbackForwardsQueryParameters checks that the handler passes on each query parameter in the corresponding
+// field.
 func TestCallbackForwardsQueryParameters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -238,8 +239,8 @@ func TestCallbackForwardsQueryParameters(t *testing.T) {
 	}
 }
 
-// TestCallbackFromOtherBrowserDoesNotUseUpState checks that an incomplete or wrong request does not invalidate the
-// state for the browser that started the attempt.
+// TestCallbackFromOtherBrowserDoesNotUseUpState checks that an incomplete or wrong request leaves the state valid for
+// the browser that started the attempt.
 func TestCallbackFromOtherBrowserDoesNotUseUpState(t *testing.T) {
 	t.Parallel()
 	const incomplete = "This link is incomplete. Return to the application and try again."
@@ -311,8 +312,8 @@ func TestStateIsSingleUseAndExpires(t *testing.T) {
 	}
 }
 
-// TestCallbackShowsErrorPageWhenStoreFails checks that the provider is not called if the attempt can't be read, and
-// that a result that can't be stored is reported as an error.
+// TestCallbackShowsErrorPageWhenStoreFails checks that the provider is not called if the attempt can't be read. A
+// result that can't be stored must be reported as an error.
 func TestCallbackShowsErrorPageWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

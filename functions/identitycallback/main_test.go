@@ -44,9 +44,9 @@ type world struct {
 
 	request  identity.Request // authorization request that the browser took to the provider
 	started  binding.Started
-	at       string        // provider named in the callback URL
+	at       string        // identity provider named in the callback URL
 	lasts    time.Duration // lifetime of the identity
-	refuses  error         // error returned by the exchange
+	refuses  error         // error returned by the code exchange
 	pinned   []identity.Authority
 	back     []identity.Return
 	deadline time.Time
@@ -131,7 +131,7 @@ func (w *world) Exchange(ctx context.Context, pinned identity.Authority,
 	}, nil
 }
 
-// EnqueueAttempt implements attempt.Enqueuer. It simulates a lost message.
+// EnqueueAttempt implements attempt.Enqueuer. EnqueueAttempt simulates a lost message.
 func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, of.Key()+" "+id)
 	return keyedtest.ErrTrouble
@@ -139,12 +139,12 @@ func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) erro
 
 func (w *world) time() time.Time { return w.now }
 
-// visit sends the callback from the browser that started the attempt.
+// visit sends the callback request from the browser that started the attempt.
 func (w *world) visit(query string) *httptest.ResponseRecorder {
 	return w.visitWith(http.MethodGet, query, "", w.started.CookieValue.Reveal())
 }
 
-// visitWith sends the callback with a given language and cookie; the cookie may be empty.
+// visitWith sends the callback request with a given language and cookie. The cookie may be empty.
 func (w *world) visitWith(method, query, language, cookie string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, identity.CallbackPath+"/"+w.at+query, http.NoBody)
 	r.SetPathValue("provider", w.at)
@@ -183,11 +183,11 @@ func (w *world) checkHidden(t *testing.T, page string) {
 	}
 }
 
-// rows wraps the tables and injects failures.
+// rows wraps the tables and injects errors.
 type rows struct {
 	store.TEFCA
 
-	untaken error // returned by TakeState
+	untaken error // error returned by TakeState
 	unread  error
 	unsaved error
 }
@@ -216,7 +216,7 @@ func (r *rows) SaveAttempt(ctx context.Context, a attempt.Attempt) error {
 	return r.TEFCA.SaveAttempt(ctx, a)
 }
 
-// fullBuckets rejects every request as over the rate limit.
+// fullBuckets rejects every request as exceeding the rate limit.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.

@@ -1,7 +1,7 @@
-// Package locaterecords serves GET /bridge/tefca/records/{attemptId}?public_id= (docs/openapi.yaml). It returns the
-// facilities that have records of the verified person, and the status of those that were chosen. The service's page
-// that created the attempt calls it with the attempt's token. The endpoint is read-only. For a wrong token or another
-// organisation's attempt, the response is the same as for a nonexistent attempt.
+// Package locaterecords serves GET /bridge/tefca/records/{attemptId}?public_id= (docs/openapi.yaml). The endpoint
+// returns the facilities that have records of the verified person, and the status of the chosen facilities. The
+// service's page that created the attempt calls this endpoint with the attempt's token. The endpoint is read-only. A
+// wrong token and another organisation's attempt get the same response as a nonexistent attempt.
 package locaterecords
 
 import (

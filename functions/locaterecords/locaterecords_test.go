@@ -49,7 +49,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) time() time.Time { return w.now }
 
-// put stores an attempt of organisation A in test mode, completed with default test data, and its facilities.
+// put stores organisation A's attempt in test mode, completed with default test data, and the attempt's facilities.
 func (w *world) put(t *testing.T, a attempt.Attempt, facilities ...attempt.Facility) {
 	t.Helper()
 	a.ID, a.Tenant, a.TokenHash = attemptID, keyedtest.Tenants()[keyedtest.PublicA], binding.Hash("token-1")
@@ -103,12 +103,12 @@ func (w *world) checkHidden(t *testing.T, body string) {
 	}
 }
 
-// rows wraps the tables and injects failures.
+// rows wraps the tables and injects errors.
 type rows struct {
 	store.TEFCA
 
 	failing  error
-	unlisted error // returned by listings of facilities
+	unlisted error // error returned by listings of facilities
 }
 
 // Attempt implements attempt.Attempts.
@@ -127,7 +127,7 @@ func (r rows) Facilities(ctx context.Context, tenant org.Tenant, id string) ([]a
 	return r.TEFCA.Facilities(ctx, tenant, id)
 }
 
-// fullBuckets rejects every request as over the rate limit.
+// fullBuckets rejects every request as exceeding the rate limit.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.
@@ -142,7 +142,7 @@ func clinic(id string, match tefca.Match) attempt.Facility {
 	}
 }
 
-// chosen returns a clinic that was chosen, with the given outcome.
+// chosen returns a chosen clinic with the given outcome.
 func chosen(id string, outcome attempt.Outcome, reason attempt.Reason) attempt.Facility {
 	f := clinic(id, tefca.Found)
 	f.Outcome, f.Reason = outcome, reason
@@ -251,8 +251,8 @@ func TestLocateRecordsReturnsProgress(t *testing.T) {
 	}
 }
 
-// TestLocateRecordsReturnsFailureWhenAttemptFailed checks that the cause and the remedy are returned for as long as the
-// row exists, and that no facilities are returned.
+// TestLocateRecordsReturnsFailureWhenAttemptFailed checks that the response contains the cause and the remedy for as
+// long as the row exists, and never contains facilities.
 func TestLocateRecordsReturnsFailureWhenAttemptFailed(t *testing.T) {
 	t.Parallel()
 	for cause, action := range map[string]string{

@@ -1,7 +1,7 @@
-// Package reconnect serves GET /bridge/reconnect. A browser sends an organisation's public ID and one of its
+// Package reconnect serves GET /bridge/reconnect. A browser sends an organisation's public ID and the ID of one of its
 // connections, and is redirected to the connection's portal. Errors are displayed on a page, or sent to the redirect
-// URI once it is verified. Every request starts a new attempt. The connection changes only if the same patient signs
-// in.
+// URI after the service has verified it. Every request starts a new attempt. The connection changes only if the same
+// patient signs in.
 package reconnect
 
 import (

@@ -1,6 +1,6 @@
 // Package searchcatalog serves POST /bridge/catalog/search?public_id= (docs/openapi.yaml), a text search for
-// institutions. Browsers call it with only the public ID. The endpoint is read-only. All pages of a search come from
-// the edition of the catalogue that served the first page.
+// institutions. Browsers call this endpoint with only the public ID. The endpoint is read-only. All pages of a search
+// come from the edition of the catalogue that served the first page.
 package searchcatalog
 
 import (
@@ -45,7 +45,7 @@ type response struct {
 
 type hits struct {
 	Total    total   `json:"total"`
-	MaxScore float64 `json:"max_score"` // maximum over all pages; 0 if there are no hits
+	MaxScore float64 `json:"max_score"` // maximum score over all pages; 0 if there are no hits
 	Hits     []hit   `json:"hits"`
 }
 

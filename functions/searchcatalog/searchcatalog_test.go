@@ -32,7 +32,7 @@ const (
 	alderLive = keyedtest.LiveA
 )
 
-// catalogue holds each mode's editions, the live one last. A mode may have none.
+// catalogue holds each mode's editions, with the live edition last. A mode may have no editions.
 type catalogue struct {
 	t        testing.TB
 	editions map[string][]edition
@@ -68,7 +68,7 @@ func (c *catalogue) At(_ context.Context, mode string, e serve.Edition) (serve.S
 	return serve.Searchable{}, fault.Gone
 }
 
-// publish makes an edition with the given brands live in a mode.
+// publish creates an edition with the given brands and makes it live in a mode.
 func (c *catalogue) publish(mode string, brands ...record.Brand) {
 	c.t.Helper()
 	entries := make([]search.Entry, 0, len(brands))

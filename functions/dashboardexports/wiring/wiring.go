@@ -1,5 +1,5 @@
-// Package wiring assembles the dashboardexports function from its adapters. The function links only the adapters
-// imported here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the dashboardexports function from its adapters. The dashboardexports function links only
+// the adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (

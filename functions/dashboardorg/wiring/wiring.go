@@ -1,5 +1,5 @@
-// Package wiring assembles the dashboardorg function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the dashboardorg function from its adapters. The dashboardorg function links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -33,11 +33,12 @@ type Environment struct {
 	ownurls.URLEnv
 
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
-	MailFrom        string `env:"MAIL_FROM"`               // if empty, no e-mails are sent
+	MailFrom        string `env:"MAIL_FROM"`               // if empty, no emails are sent
 	CodesPerHour    int    `env:"CODES_PER_HOUR,required"` // limit on codes per mailbox
 }
 
-// Build returns the function's handler. It is called once per cold start and reads a secret and a parameter.
+// Build returns the dashboardorg function's handler. Build is called once per cold start and reads a secret and a
+// parameter.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	baseURL, own, err := ownurls.Read(ctx, p, env.URLEnv)
 	if err != nil {
@@ -47,7 +48,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	var mailer verification.Mailer // nil if no e-mails are sent
+	var mailer verification.Mailer // nil if no emails are sent
 	var answers inquiry.Mailer
 	if env.MailFrom != "" {
 		from := mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
@@ -58,7 +59,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	inquiries := store.Inquiries(work)
 	keys := e.Limiter.Hashing
 	limits := maillimit.Limiter{Buckets: e.Flow, Keys: keys, Now: p.Now}
-	// Replies from members don't come from the operator, so they have no support address.
+	// Members, not the operator, write these replies, so the emails contain no support address.
 	inbox := inquiry.Inbox{Rows: inquiries, Mailer: answers, Limits: limits, Support: "", Now: p.Now}
 	audited := audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
 	// This service sends no invitations, so it needs no dashboard URL.

@@ -1,5 +1,5 @@
-// Package wiring assembles the identity function from its adapters. The function links only the adapters imported here.
-// Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the identity function from its adapters. The identity function links only the adapters that
+// this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -33,7 +33,7 @@ type Environment struct {
 	WorkTable   string `env:"WORK_TABLE,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets and a parameter.
+// Build returns the identity function's handler. Build is called once per cold start and reads secrets and a parameter.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, edge.PublicEnv{
 		Env: env.Env, ControlTable: env.ControlTable,

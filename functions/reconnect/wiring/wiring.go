@@ -1,5 +1,5 @@
-// Package wiring assembles the reconnect function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the reconnect function from its adapters. The reconnect function links only the adapters
+// that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -26,7 +26,8 @@ type Environment struct {
 	SecretsKey      string `env:"SECRETS_KEY,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets and a parameter.
+// Build returns the reconnect function's handler. Build is called once per cold start and reads secrets and a
+// parameter.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p.Process, "reconnect")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the searchcatalog function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the searchcatalog function from its adapters. The searchcatalog function links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -28,8 +28,8 @@ type Environment struct {
 	CursorSecret  string `env:"CURSOR_SECRET,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets and loads the live
-// catalogue.
+// Build returns the searchcatalog function's handler. Build is called once per cold start, reads secrets and loads the
+// live catalogue.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "searchcatalog")
 	if err != nil {

@@ -26,8 +26,8 @@ type catalogue struct {
 	publisher publish.Publisher
 }
 
-// catalogParts returns the catalogue's adapters for the stack with these outputs. They are the same as in the
-// catalogsync function.
+// catalogParts returns the catalogue's adapters for the stack with the given outputs. The catalogsync function uses the
+// same adapters.
 func catalogParts(cfg aws.Config, outputs map[string]string, o Options, own weburl.Own) (catalogue, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// access is the kind of access control on a route.
+// access is a route's kind of access control.
 type access int
 
 const (
 	keyed      access = iota + 1 // HTTP Basic authentication
-	keyedList                    // JSON for the organisation's backend, with a key: the organisation's own list
-	keyedMode                    // JSON for the organisation's backend, with a key: the same for all keys of a mode
+	keyedList                    // JSON for the organisation's backend, with a key: only that organisation's list
+	keyedMode                    // JSON for the organisation's backend, with a key: one list for all keys of a mode
 	keyedTest                    // JSON for the organisation's backend, with a test key
 	byPublicID                   // JSON for browsers, with a public ID
 	page                         // a page that a browser can open
@@ -29,8 +29,8 @@ const (
 	foreign                      // not our API: the sandbox simulates a third-party server
 )
 
-// routeAccess returns the access control of every route. A route of the template that is missing here fails the tests,
-// so that no new route is left unprotected. Routes returned by readers are not included.
+// routeAccess returns the access control of every route. If a route in the template is missing here, the tests fail, so
+// that no new route is left unprotected. The result does not include the routes that readers returns.
 func routeAccess() map[string]access {
 	return map[string]access{
 		"GET /bridge/connect":                                      page,
@@ -75,14 +75,14 @@ func routeAccess() map[string]access {
 	}
 }
 
-// fixture is a stack with a finished export. The attack tests use its IDs.
+// fixture is a stack with a finished export. The attack tests use the stack's IDs.
 type fixture struct {
 	*stack
 
 	connectionID, taskID, file string
 }
 
-// finished is a fixture that is accessed only through the public API.
+// finished is a fixture that tests access only through the public API.
 type finished struct {
 	*outside
 
@@ -115,7 +115,7 @@ func newFixtureWith(t *testing.T, o options) fixture {
 	return f
 }
 
-// as calls a route with a key pair and the IDs of the first organisation's test mode.
+// as calls a route with a key pair and with the IDs from the first organisation's test mode.
 func (f finished) as(route template.Route, publicID, privateKey string) answer {
 	f.t.Helper()
 	path := strings.NewReplacer("{taskId}", f.taskID, "{fileName}", f.file, "{orgConnectionId}",
@@ -139,14 +139,14 @@ func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 			known[route.Method+" "+route.Path] = keyedList
 		}
 		for _, function := range declared.Functions {
-			// covered by TestDashboardEnforcesDescribedPermissions
+			// TestDashboardEnforcesDescribedPermissions covers these functions.
 			if strings.HasPrefix(function.Folder, "dashboard") {
 				continue
 			}
 			for _, route := range f.methods(t, function, known) {
 				name := route.Method + " " + route.Path
 				kind, ok := known[name]
-				if seen[name] { // two functions can serve different methods of one path
+				if seen[name] { // different functions can serve the methods of one path
 					continue
 				}
 				seen[name] = true
@@ -180,8 +180,8 @@ func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 	})
 }
 
-// methods lists a function's routes. It replaces a route for any method with one route for each method in the Allow
-// header of a refusal.
+// methods lists a function's routes. It replaces a route for any method with separate routes for the methods in a
+// rejected request's Allow header.
 func (f finished) methods(t *testing.T, function template.Function, known map[string]access) []template.Route {
 	t.Helper()
 	var all []template.Route
@@ -199,8 +199,8 @@ func (f finished) methods(t *testing.T, function template.Function, known map[st
 	return all
 }
 
-// checkPublicID checks that an unknown public ID is refused without a WWW-Authenticate challenge, which would open a
-// browser's password dialog.
+// checkPublicID checks that the route rejects an unknown public ID without a WWW-Authenticate challenge, because a
+// challenge would open a browser's password dialog.
 func (f finished) checkPublicID(t *testing.T, route template.Route, status int, code string) {
 	t.Helper()
 	for _, publicID := range []string{
@@ -221,7 +221,8 @@ func (f finished) checkPublicID(t *testing.T, route template.Route, status int, 
 	}
 }
 
-// checkOwnForm checks that a form on any other page is refused and starts no attempt, with or without a public ID.
+// checkOwnForm checks that the route rejects a form on any other page, with or without a public ID. The rejected form
+// must not start an attempt.
 func (f finished) checkOwnForm(t *testing.T, route template.Route) {
 	t.Helper()
 	for _, query := range []string{"", "?public_id=" + f.seeded.Organisations[0].PublicID, "?attempt=x"} {
@@ -232,8 +233,8 @@ func (f finished) checkOwnForm(t *testing.T, route template.Route) {
 	}
 }
 
-// TestAttemptStartedByRedirectCannotBeRead proves that an attempt started by a redirect can't be read: its ID is not
-// disclosed and it has no token.
+// TestAttemptStartedByRedirectCannotBeRead proves that an attempt started by a redirect can't be read: no response
+// reveals the attempt's ID, and the attempt has no token.
 func TestAttemptStartedByRedirectCannotBeRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -242,8 +243,8 @@ func TestAttemptStartedByRedirectCannotBeRead(t *testing.T) {
 	})
 }
 
-// checkBearer checks that requests with a wrong token, ID or public ID get the same response as requests for an attempt
-// that does not exist. The attempts in hidden must also get that response.
+// checkBearer checks that requests with a wrong token, ID or public ID get the same response as requests for a
+// nonexistent attempt. Requests for the attempts in hidden must also get that response.
 func checkBearer(t *testing.T, o *outside, hidden ...string) {
 	t.Helper()
 	own, live := o.seeded.Organisations[0].PublicID, o.seeded.Organisations[1].PublicID
@@ -290,7 +291,7 @@ func checkBearer(t *testing.T, o *outside, hidden ...string) {
 	}
 }
 
-// attemptOfARedirect starts an attempt without a widget and returns its ID, which clients can't see.
+// attemptOfARedirect starts an attempt without a widget and returns the attempt's ID, which clients can't see.
 func attemptOfARedirect(t *testing.T, s *stack) string {
 	t.Helper()
 	s.patient.browser().returning(s.patient.connectURL(), crashPersona)
@@ -305,7 +306,7 @@ func attemptOfARedirect(t *testing.T, s *stack) string {
 	return ""
 }
 
-// checkOtherMethods checks that a route refuses all other methods, and returns the Allow header.
+// checkOtherMethods checks that a route rejects all other methods. It returns the Allow header.
 func (f finished) checkOtherMethods(t *testing.T, route template.Route) string {
 	t.Helper()
 	route.Method = http.MethodPut
@@ -361,7 +362,7 @@ func TestUnknownPathReturnsErrorEnvelope(t *testing.T) {
 	})
 }
 
-// TestLogsContainNoSecrets searches the functions' logs of a complete main job for secrets.
+// TestLogsContainNoSecrets runs a complete main job and searches the functions' logs for secrets.
 func TestLogsContainNoSecrets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

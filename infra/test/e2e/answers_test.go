@@ -19,17 +19,17 @@ import (
 	"recordbridge/infra/testkit/starttest"
 )
 
-// request is a successful request to an operation of docs/openapi.yaml.
+// request is a successful request for an operation of docs/openapi.yaml.
 type request struct {
 	method, path string
-	authorize    string // value of the Authorization header
+	authorize    string // Authorization header's value
 	body         string
-	form         string  // form body, as one of our pages sends it, instead of a JSON body
-	as           *person // person whose dashboard session the request carries
+	form         string  // form body sent instead of a JSON body, as from one of our pages
+	as           *person // person whose dashboard session the request uses
 }
 
-// requests returns a successful request for each operation, by the operation's name in the document. The requests that
-// delete data come last.
+// requests returns a successful request for each operation, keyed by the operation's name in the document. Requests
+// that delete data come last.
 func (f fixture) requests() map[string]request {
 	own := f.seeded.Organisations[0]
 	f.catalog.goLive("test", f.catalog.institutions(0))
@@ -173,7 +173,7 @@ func (f fixture) requests() map[string]request {
 	return all
 }
 
-// ask sends a request after applying the changes.
+// ask changes a request as specified and sends it.
 func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request)) contract.Answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), of.method, baseURL+of.path, strings.NewReader(of.body+of.form))
@@ -201,17 +201,17 @@ func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request))
 	return contract.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
 }
 
-// wrong is a kind of failing request with its expected status.
+// wrong describes an invalid request and the expected status.
 type wrong struct {
 	status int
 	rules  []faults.Rule
-	slow   bool // functions take longer than API Gateway's time-out
-	// changes a request; returns false if it does not apply to the operation
+	slow   bool // functions take longer than API Gateway's timeout
+	// changes a request; returns false if the change does not apply to the operation
 	change func(operation string, r *http.Request) (is bool)
 }
 
 func wrongs() map[string]wrong {
-	// public, and ignores query parameters
+	// public; ignores query parameters
 	isFile := func(operation string) bool { return strings.HasSuffix(operation, "{file}") }
 	every := func(string, *http.Request) bool { return true }
 	isForm := func(operation string) bool {
@@ -259,7 +259,7 @@ func wrongs() map[string]wrong {
 		},
 		"too many requests": {status: http.StatusTooManyRequests, change: func(operation string, r *http.Request) bool {
 			if strings.HasSuffix(operation, "/bridge/connect") || strings.HasSuffix(operation, "reconnect") {
-				// with a registered URI, the response would be a redirect
+				// with a registered URI, the response would redirect
 				r.URL.RawQuery += "&redirect_uri=https://elsewhere.example"
 			}
 			return !isFile(operation)
@@ -267,8 +267,8 @@ func wrongs() map[string]wrong {
 	}
 }
 
-// all returns the fault rules that break every operation's dependencies: the tables, the keys behind the JWKS, and the
-// files of other releases.
+// all returns the fault rules that break every operation's dependencies: the tables, the keys behind the JWKS, and
+// other releases' files.
 func all(kind faults.Kind) []faults.Rule {
 	return []faults.Rule{
 		{Service: "dynamodb", Kind: kind},
@@ -278,7 +278,7 @@ func all(kind faults.Kind) []faults.Rule {
 }
 
 // TestOperationsReturnDocumentedErrors proves that every operation returns the documented status if the request is
-// invalid or the service fails. Each response's schema is checked on receipt.
+// invalid or the service fails. The test's client checks each response against the schema.
 func TestOperationsReturnDocumentedErrors(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -345,8 +345,8 @@ func TestCreateAttemptReportsUnreachablePortal(t *testing.T) {
 	})
 }
 
-// TestAttemptStatusIncludesConsentExpiry proves that an attempt's status states when consent ends, if the portal
-// provides that time.
+// TestAttemptStatusIncludesConsentExpiry proves that an attempt's status contains the consent's expiry time if the
+// portal provides that time.
 func TestAttemptStatusIncludesConsentExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -363,8 +363,8 @@ func TestAttemptStatusIncludesConsentExpiry(t *testing.T) {
 	})
 }
 
-// withValue returns a copy of environment with one value changed. All tests share the template's environment, so it
-// must not be modified.
+// withValue returns a copy of environment with one changed value. All tests share the template's environment, so tests
+// must not modify it.
 func withValue(environment map[string]string, name, value string) map[string]string {
 	changed := maps.Clone(environment)
 	changed[name] = value

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// institutions returns a catalogue with the sandbox and others more institutions.
+// institutions returns a catalogue that contains the sandbox and others additional institutions.
 func (s catalogs) institutions(others int) record.Catalog {
 	c := record.Catalog{
 		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{},
@@ -108,7 +108,7 @@ type hit struct {
 	} `json:"_source"`
 }
 
-// first returns the first search result for a query.
+// first returns a query's first search result.
 func (s catalogs) first(typed string) hit {
 	s.t.Helper()
 	hits := s.catalog.search(map[string]any{"query": typed}).Hits.Hits
@@ -129,7 +129,7 @@ func (s catalogs) search(body map[string]any) found {
 	return page
 }
 
-// TestPatientFindsHospitalAndConnects searches the catalogue for a hospital and connects at its endpoint.
+// TestPatientFindsHospitalAndConnects searches the catalogue for a hospital and connects to the hospital's endpoint.
 func TestPatientFindsHospitalAndConnects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -195,7 +195,7 @@ func checkCatalogueFiles(t *testing.T, s *stack) {
 	}
 }
 
-// catalogueFiles returns the URLs of the catalogue's files, by name.
+// catalogueFiles returns the URLs of the catalogue's files by file name.
 func (s catalogs) catalogueFiles() map[string]string {
 	s.t.Helper()
 	files := map[string]string{}
@@ -207,7 +207,7 @@ func (s catalogs) catalogueFiles() map[string]string {
 }
 
 // TestSearchPagesHaveNoDuplicatesWhilePublishing proves that later pages stay consistent while a new catalogue is
-// published, even if an instance has never loaded the older one. It uses the production wiring.
+// published, even if an instance has never loaded the older catalogue. It uses the production wiring.
 func TestSearchPagesHaveNoDuplicatesWhilePublishing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestSearchPagesHaveNoDuplicatesWhilePublishing(t *testing.T) {
 	})
 }
 
-// runCatalog searches for, reads and downloads institutions, using every catalogue operation.
+// runCatalog searches for institutions, reads them and downloads them. It uses every catalogue operation.
 func runCatalog(s *stack) {
 	s.t.Helper()
 	s.catalog.goLive("test", s.catalog.institutions(0))
@@ -279,7 +279,7 @@ func (s catalogs) follow(files map[string]string) {
 	}
 }
 
-// fetch sends a GET request to address and returns the status.
+// fetch sends a GET request to address and returns the response's status.
 func fetch(s *stack, address string) int {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, http.NoBody)

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// The API descriptions. They record the responses and events that this package's tests receive.
+// These API descriptions record the responses and events that this package's tests receive.
 var (
 	described = sync.OnceValues(func() (*contract.API, error) { return read("openapi.yaml", contract.ReadAPI) })
 	announced = sync.OnceValues(func() (*contract.Events, error) { return read("asyncapi.yaml", contract.ReadEvents) })
@@ -30,7 +30,7 @@ func read[T any](name string, parse func([]byte) (T, error)) (T, error) {
 	return parse(text)
 }
 
-// checkAnswer checks that an API response matches docs/openapi.yaml. at is the path below the API's URL.
+// checkAnswer checks that an API response matches docs/openapi.yaml. The at argument is the path below the API's URL.
 func checkAnswer(tb testing.TB, method, at string, got contract.Answer) {
 	tb.Helper()
 	api, err := described()
@@ -50,10 +50,10 @@ func checkEvent(tb testing.TB, header http.Header, body []byte) {
 	}
 }
 
-// TestMain runs the tests. If all of them ran, it then requires that they covered every part of the two documents,
+// TestMain runs the tests. After a complete run, it requires that the tests covered every part of the two documents,
 // because an untested description may be false.
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // garbage collections free little memory, because the stacks are small and short-lived
+	debug.SetGCPercent(400) // garbage collection frees little memory, because the stacks are small and short-lived
 	code := m.Run()
 	if beside, err := deployed(); err == nil {
 		_ = os.RemoveAll(beside)
@@ -68,7 +68,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// isWhole reports whether the run includes every test, without filters or -short.
+// isWhole reports whether the run includes every test, that is, uses neither filters nor -short.
 func isWhole() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list"} {
 		if flag.Lookup(name).Value.String() != "" {
@@ -79,7 +79,7 @@ func isWhole() bool {
 }
 
 // unseen returns the documented parts that no test covered and that neverSeen does not accept. It also returns the
-// accepted parts that were covered.
+// accepted parts that tests covered.
 func unseen() []string {
 	api, err := described()
 	if err != nil {
@@ -109,7 +109,7 @@ func unseen() []string {
 	return all
 }
 
-// neverSeen lists the documented responses, events and members that no journey covers, each with its reason.
+// neverSeen lists the documented responses, events and members that no journey covers, each with a reason.
 func neverSeen() map[string]string {
 	const contended = "a row that others change at the same time again and again, or a link that cannot be signed yet: " +
 		"the domains' tests have those"
@@ -179,7 +179,7 @@ func neverSeen() map[string]string {
 		excuses[operation+" 409"] = contended
 	}
 	for operation := range dashboardBodies() {
-		// sending an e-mail may fail
+		// sending an email may fail
 		if operation != "POST /dashboard/organisations/{orgId}/{mode}/inquiries/{inquiryId}/answers" {
 			excuses[operation+" 503"] = contended
 		}

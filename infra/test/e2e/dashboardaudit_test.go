@@ -25,7 +25,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// quietOperations lists the operations other than GET that write no audit row, each with its reason.
+// quietOperations lists the operations other than GET that write no audit row, each with a reason.
 func quietOperations() map[string]string {
 	const comes = "who comes and goes changes nothing; an e-mail tells of a new browser"
 	const begins = "changes nothing before the operation that ends it, which is audited"
@@ -42,13 +42,13 @@ func quietOperations() map[string]string {
 	}
 }
 
-// auditor is an API middleware that checks for an audit row after each change made in the dashboard.
+// auditor is API middleware that checks for an audit row after each dashboard change.
 type auditor struct {
 	people
 
 	log        audit.Log
 	operations []guarded
-	last       map[string]int64 // sequence number of the last row, by organisation
+	last       map[string]int64 // last row's sequence number, by organisation
 	changed    map[string]bool  // operations that have succeeded
 }
 
@@ -80,7 +80,7 @@ func (p people) newAuditor(t *testing.T) *auditor {
 	return a
 }
 
-// whoAsks returns the account that the request's session, or its link to a former e-mail address, belongs to.
+// whoAsks returns the account to which the request's session, or its link to a former email address, belongs.
 func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) string {
 	a.t.Helper()
 	cookie, err := r.Cookie(httpapi.CookiesAt(host).Name(httpapi.SessionCookie))
@@ -91,12 +91,12 @@ func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) str
 		return s.AccountID
 	}
 	var link struct{ Token string }
-	_ = json.Unmarshal(body, &link) // a body without a link is fine
+	_ = json.Unmarshal(body, &link) // the body need not contain a link
 	id, _, _ := strings.Cut(link.Token, ".")
 	return id
 }
 
-// look compares the new audit rows of a member's organisations with those that the operation should write.
+// look compares the new audit rows in a member's organisations with the rows that the operation should write.
 func (a *auditor) look(ctx context.Context, method, path, who string, worked bool) {
 	a.t.Helper()
 	i := slices.IndexFunc(a.operations, func(g guarded) bool { return g.Method == method && isPathOf(g.Path, path) })
@@ -133,8 +133,8 @@ func isPathOf(declared, path string) bool {
 }
 
 // TestDashboardAuditsEveryChange covers every operation below /dashboard in docs/openapi.yaml other than GET. Except
-// for a few listed ones, each must write an audit row that names the member. Afterwards the chain of rows must be
-// intact, and any change to it must be detected.
+// for the few operations in quietOperations, each operation must write an audit row that names the member. Afterwards,
+// the chain of rows must be intact, and any change to the chain must be detected.
 func TestDashboardAuditsEveryChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -159,8 +159,8 @@ func TestDashboardAuditsEveryChange(t *testing.T) {
 	})
 }
 
-// checkTampering changes the audit table as an attacker with write access could, requires that each change is detected,
-// and reverts it.
+// checkTampering changes the audit table as an attacker with write access could. It requires that each change is
+// detected, and then reverts the change.
 func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	t.Helper()
 	found := func() []audit.Break {
@@ -198,7 +198,7 @@ func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	}
 }
 
-// tamper replaces or removes a row and returns a function that restores it.
+// tamper replaces or removes a row and returns a function that restores the row.
 func (a *auditor) tamper(t *testing.T, orgID string, seq int64,
 	to func(row map[string]types.AttributeValue),
 ) (undo func()) {
@@ -245,7 +245,7 @@ func (a *auditor) copyOf(t *testing.T, orgID string, seq int64) func(row map[str
 	}
 }
 
-// auditKey returns the primary key of a row.
+// auditKey returns a row's primary key.
 func auditKey(orgID string, seq int64) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		"pk": &types.AttributeValueMemberS{Value: "ORG#" + orgID},

@@ -77,18 +77,18 @@ import (
 type function struct {
 	stack    *stack
 	declared template.Function
-	starting chan struct{} // a semaphore for starting an instance; waiting for a mutex would stop virtual time
+	starting chan struct{} // semaphore for starting an instance; waiting for a mutex would stop virtual time
 	queue    *sqs.Client   // used by Lambda's poller if a queue triggers the function
 	mu       sync.Mutex
 	life     *faults.Life
-	armed    bool         // a crash has been requested and has not happened yet
+	armed    bool         // a crash was requested but has not happened yet
 	idle     int          // consecutive scheduled invocations without work
 	watched  *faults.Life // instance that is to crash
 	serve    invocation
 	traced   atomic.Int64
 	ended    int // number of instances that crashed or timed out
 	dir      string
-	root     string // folder of the function's binary
+	root     string // folder containing the function's binary
 }
 
 type invocation func(ctx context.Context, payload []byte) ([]byte, error)
@@ -141,12 +141,12 @@ func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error
 	return out, nil
 }
 
-// instance returns the running instance and starts one if necessary.
+// instance returns the running instance. If no instance is running, it starts one.
 func (f *function) instance(ctx context.Context) (*faults.Life, invocation, error) {
 	f.starting <- struct{}{}
 	defer func() { <-f.starting }()
 	life, serve := f.present()
-	if serve != nil && life.Dead() { // background work crashed after the last response, and Lambda has noticed
+	if serve != nil && life.Dead() { // background work crashed after the last response, and Lambda noticed the crash
 		f.replace(life)
 		life, serve = f.present()
 	}
@@ -174,7 +174,7 @@ func (f *function) present() (*faults.Life, invocation) {
 	return f.life, f.serve
 }
 
-// replace removes a crashed instance, so that the next invocation starts a new one.
+// replace removes a crashed instance so that the next invocation starts a new instance.
 func (f *function) replace(dead *faults.Life) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -204,7 +204,7 @@ func (f *function) start(ctx context.Context, life *faults.Life) (invocation, er
 	return builders()[f.declared.Folder](ctx, lookup, process)
 }
 
-// callOfAWS describes an AWS request, including whether it is read-only.
+// callOfAWS describes an AWS request, including whether the request is read-only.
 func callOfAWS(r *http.Request) faults.Call {
 	return faults.Call{Kind: kindOf(r), Reads: faults.ReadsOnly(r), At: time.Now()}
 }
@@ -212,8 +212,8 @@ func callOfAWS(r *http.Request) faults.Call {
 // callOutside describes a request that a server outside AWS has already received.
 func callOutside(r *http.Request) faults.Call { return faults.Call{Kind: kindOf(r), At: time.Now()} }
 
-// kindOf returns the kind of a call: the operation for AWS; the method and the resource for a portal or a webhook
-// receiver.
+// kindOf returns a call's kind. For AWS, the kind is the operation; for a portal or a webhook receiver, the method and
+// the resource.
 func kindOf(r *http.Request) string {
 	switch target := r.Header.Get("X-Amz-Target"); {
 	case target != "":
@@ -252,7 +252,7 @@ func (f *function) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(out, nil))
 }
 
-// logStream stores the function's log lines if its role allows Lambda to write them.
+// logStream stores the function's log lines if the function's role allows Lambda to write them.
 type logStream struct{ function *function }
 
 // Write implements io.Writer.

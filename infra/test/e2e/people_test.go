@@ -18,7 +18,7 @@ import (
 // proofAge is an age at which every action considers a proof of identity stale.
 const proofAge = 16 * time.Minute
 
-// people creates sessions directly in the tables. Its tests are about access, not about signing in.
+// people creates sessions directly in the tables, because its tests concern access rather than sign-in.
 type people struct {
 	*stack
 
@@ -51,7 +51,7 @@ func (p people) stale(by who) who {
 	return p.session(by.account, false, time.Now().Add(-proofAge))
 }
 
-// session creates a session for an account that last proved its identity at provenAt.
+// session creates a session for an account whose last proof of identity was at provenAt.
 func (p people) session(accountID string, isPending bool, provenAt time.Time) who {
 	p.t.Helper()
 	token, now := secret.New(strings.Repeat("t", 11)+strings.ReplaceAll(ids.Random(), "-", "")), time.Now()
@@ -61,7 +61,7 @@ func (p people) session(accountID string, isPending bool, provenAt time.Time) wh
 	return who{token: token, account: accountID}
 }
 
-// ask sends a request as a dashboard page does, after change has modified the headers.
+// ask applies change to the headers and sends the request as a dashboard page does.
 func (p people) ask(g guarded, path string, by who, body map[string]any, change func(http.Header)) answer {
 	p.t.Helper()
 	header := http.Header{"Sec-Fetch-Site": {"same-origin"}}
@@ -92,7 +92,7 @@ func newPeopleOf(s *stack) people {
 	}
 }
 
-// cookieOf returns the session cookie of a person's browser.
+// cookieOf returns the session cookie from a person's browser.
 func cookieOf(by who) string {
 	return httpapi.CookiesAt(host).Name(httpapi.SessionCookie) + "=" + by.token.Reveal()
 }

@@ -86,7 +86,7 @@ func cheapScenarios() []scenario {
 		{name: "the dashboard", run: runDashboard},
 		{name: "a client that proves who it is", run: runConfidential, costly: true},
 		{name: "an endpoint of the catalogue that fails and recovers", run: runHealth},
-		{name: "files whose time is over", run: runExpiry}, // must be last: it lasts days, in which tokens are also refreshed
+		{name: "files whose time is over", run: runExpiry}, // must be last: it lasts days and also refreshes tokens
 	}
 }
 
@@ -116,7 +116,8 @@ func largeRecord(tb testing.TB) string {
 	return folder
 }
 
-// runMainJob connects a patient, exports and downloads the record, and calls every read endpoint on the way.
+// runMainJob connects a patient, and exports and downloads the patient's record. It calls every read endpoint along the
+// way.
 func runMainJob(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -138,7 +139,7 @@ func runMainJob(s *stack) {
 		json.Unmarshal(got.Data, &list) != nil || len(list.Events) != 2 {
 		s.t.Errorf("the events are %d %s, want two", got.status, got.raw)
 	}
-	<-time.After(10 * time.Minute) // a new request for the finished export sends its event again
+	<-time.After(10 * time.Minute) // a new request for the finished export sends the export's event again
 	s.org.startExport(connectionID)
 	s.clock.advance(1)
 	if got := len(s.webhooks.events("patient.ehi_export_success")); got != 2 {
@@ -188,8 +189,8 @@ func runRetriedWebhook(s *stack) {
 	}
 }
 
-// refuseWebhooks makes the inbox respond 503 to the next n requests. It returns a counter of remaining refusals, which
-// becomes negative with further requests.
+// refuseWebhooks makes the inbox respond with 503 to the next n requests. It returns a counter of remaining 503
+// responses, which becomes negative with further requests.
 func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 	left = new(atomic.Int32)
 	left.Store(n)
@@ -202,8 +203,8 @@ func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 	return left
 }
 
-// runSlowExport exports from a portal so slow that the export takes several worker runs, each resuming from saved
-// state.
+// runSlowExport exports from a portal that is so slow that the export takes several worker runs. Each run resumes from
+// saved state.
 func runSlowExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
@@ -221,7 +222,8 @@ func runSlowExport(s *stack) {
 	s.org.checkDownload("alder-maple")
 }
 
-// runWaitingExport has two exports of one organisation: one waits in line while the other takes several worker runs.
+// runWaitingExport starts two exports for one organisation: one export waits in line while the other takes several
+// worker runs.
 func runWaitingExport(s *stack) {
 	s.t.Helper()
 	slow, other := s.patient.connect("alder-maple", "approve").Get("org_connection_id"),
@@ -247,7 +249,7 @@ func runWaitingExport(s *stack) {
 	}
 }
 
-// runGoneWebhook checks that a receiver that responds 410 receives no further requests.
+// runGoneWebhook checks that a receiver that responds with 410 receives no further requests.
 func runGoneWebhook(s *stack) {
 	s.t.Helper()
 	var calls atomic.Int32
@@ -278,8 +280,8 @@ func runTogether(s *stack) {
 	}
 }
 
-// runNotices checks that the organisation is e-mailed about a new credential, even if the queue message is lost, and
-// about a disabled webhook.
+// runNotices checks that the organisation receives emails about a new credential, even if the queue message is lost,
+// and about a disabled webhook.
 func runNotices(s *stack) {
 	s.t.Helper()
 	tenant := s.owner()
@@ -331,8 +333,8 @@ func runExpiry(s *stack) {
 	}
 }
 
-// runLongExport has the portal request a pause in the middle of a record that is so long that the worker must hand over
-// to its next invocation.
+// runLongExport makes the portal request a pause in the middle of a record. The record is so long that the worker must
+// hand over to its next invocation.
 func runLongExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(large, "approve").Get("org_connection_id")
@@ -354,11 +356,11 @@ func runLongExport(s *stack) {
 	}
 }
 
-// runBrokenExport has the portal withdraw all access after more than one part of the file has been uploaded.
+// runBrokenExport makes the portal withdraw all access after more than one part of the file has been uploaded.
 func runBrokenExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(large, "approve").Get("org_connection_id")
-	var pages atomic.Int32 // pages of the large type; six exceed one part without completing the record
+	var pages atomic.Int32 // pages of the large type; six pages exceed one part without completing the record
 	s.intercept = func(r *http.Request) *http.Response {
 		if !strings.Contains(r.URL.Path, "/sandbox/") {
 			return nil

@@ -1,5 +1,5 @@
-// Package browsertest tests endpoints that pages call with a public ID (httpapi.Browser). It uses the callers of
-// package keyedtest. Only tests link it.
+// Package browsertest tests endpoints that pages call with a public ID (httpapi.Browser). It uses the callers from
+// package keyedtest. Only tests link this package.
 package browsertest
 
 import (
@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// Origin is the origin of PublicA's pages, sent with every request.
+	// Origin is the origin of PublicA's pages, which every request contains.
 	Origin = "https://app.example"
 	// Page is the query string that PublicA's pages send.
 	Page = "?public_id=" + keyedtest.PublicA
 )
 
-// Directory looks up the owner of a public ID.
+// Directory looks up a public ID's owner.
 type Directory struct{}
 
 // ByPublicID implements httpapi.PublicFinder.
@@ -44,7 +44,7 @@ func (Directory) ByPublicID(_ context.Context, publicID string) (org.Caller, err
 // Auth returns an authenticator that uses Directory and applies no rate limits.
 func Auth() httpapi.PublicAuth { return httpapi.PublicAuth{Public: Directory{}} }
 
-// Send sends a request like a page in a browser.
+// Send sends a request as a page in a browser does.
 func Send(tb testing.TB, handler http.Handler, method, target, body string) *httptest.ResponseRecorder {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), method, target, strings.NewReader(body))
@@ -55,7 +55,7 @@ func Send(tb testing.TB, handler http.Handler, method, target, body string) *htt
 	return w
 }
 
-// CheckAnswer checks for a 200 response that the page may read and no cache may store.
+// CheckAnswer checks that the response has status 200, that the page may read it, and that no cache may store it.
 func CheckAnswer(tb testing.TB, w *httptest.ResponseRecorder, want string) {
 	tb.Helper()
 	if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != want {
@@ -71,14 +71,14 @@ type Refusal struct {
 	Method string // POST if empty
 	Query  string // Page if empty
 	Body   string // if Err is set, a valid body
-	Err    error  // error from the use case; nil if the use case must not be called
+	Err    error  // the use case's error; nil if the use case must not be called
 	Status int
 	Code   string
 }
 
-// CheckRefusals tests the given refusals of a route that accepts a body, and those common to all such routes.
-// newHandler returns the route's handler with a use case that returns err and counts its calls. No response may contain
-// an e-mail address, an error's text or a challenge.
+// CheckRefusals tests the given refusals, and the refusals common to all routes that accept a body, on a route that
+// accepts a body. The newHandler function returns the route's handler with a use case that returns err and counts its
+// calls. No response may contain an email address, an error's text or a challenge.
 func CheckRefusals(tb testing.TB, route, taken string, given map[string]Refusal,
 	newHandler func(err error) (handler http.Handler, asked func() int),
 ) {

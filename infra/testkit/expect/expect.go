@@ -1,5 +1,5 @@
-// Package expect holds assertions shared by the tests of all packages: that nothing fails, that an operation is
-// rejected, and how many of several concurrent callers succeed. Only tests link it.
+// Package expect holds assertions shared by the tests of all packages. The assertions check that an operation succeeds,
+// that an operation is rejected, and how many concurrent callers succeed. Only tests link this package.
 package expect
 
 import (
@@ -23,7 +23,7 @@ func NoError(tb testing.TB, err error) {
 	}
 }
 
-// Conflict checks that err is a fault.Conflict. what names the operation.
+// Conflict checks that err is a fault.Conflict. The what argument names the operation.
 func Conflict(tb testing.TB, what string, err error) {
 	tb.Helper()
 	if !errors.Is(err, fault.Conflict) {
@@ -31,7 +31,7 @@ func Conflict(tb testing.TB, what string, err error) {
 	}
 }
 
-// NotFound checks that err is a fault.NotFound. what names the operation.
+// NotFound checks that err is a fault.NotFound. The what argument names the operation.
 func NotFound(tb testing.TB, what string, err error) {
 	tb.Helper()
 	if !errors.Is(err, fault.NotFound) {
@@ -39,8 +39,8 @@ func NotFound(tb testing.TB, what string, err error) {
 	}
 }
 
-// Winners runs n calls concurrently and returns how many of them succeed. Any error except fault.Conflict fails the
-// test.
+// Winners runs n calls concurrently and returns the number of successful calls. Any error except fault.Conflict fails
+// the test.
 func Winners(tb testing.TB, n int, call func(ctx context.Context, i int) error) int {
 	tb.Helper()
 	var (

@@ -1,6 +1,6 @@
 // Package membertest tests dashboard endpoints. It provides sessions for every role, an Exchange that compares the
 // complete response, and CheckMember, which calls an endpoint as every kind of caller without access. Only tests link
-// it.
+// this package.
 package membertest
 
 import (
@@ -20,14 +20,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Organisations. Everyone here is a member of OrgA, except Stranger, who owns OrgB.
+// These are the test organisations. Everyone is a member of OrgA, except Stranger, who owns OrgB.
 const (
 	OrgA = "a0000000-0000-4000-8000-000000000001"
 	OrgB = "a0000000-0000-4000-8000-000000000002"
 )
 
-// People with a session: one for each role, and some who differ from the owner in one respect. The names are the values
-// of their cookies.
+// These people have a session: one person for each role, and some people who differ from the owner in one respect. The
+// names are the values of their cookies.
 const (
 	Owner     = "owner"
 	Admin     = "admin"
@@ -38,7 +38,7 @@ const (
 	Pending   = "pending"  // an owner who has not completed the second factor
 )
 
-// Error bodies shared by several responses.
+// Several responses share these error bodies.
 const (
 	NoSession = `{"success":false,"error":"svc_session_required","error_description":"Sign in to continue.",` +
 		`"request_id":"` + keyedtest.RequestID + `"}`
@@ -67,7 +67,7 @@ func AccountOf(who string) string {
 // Token returns a person's session token.
 func Token(who string) secret.Text { return secret.New(who) }
 
-// Auth returns an authenticator for all of these people that applies no rate limits.
+// Auth returns an authenticator for all of these people. The authenticator applies no rate limits.
 func Auth() httpapi.SessionAuth { return httpapi.SessionAuth{Sessions: people{}, Members: people{}} }
 
 type people struct{}
@@ -106,14 +106,14 @@ func (people) Role(_ context.Context, accountID, orgID string) (account.Role, er
 	return "", fault.Missing("Record not found.")
 }
 
-// Exchange is a request with its complete expected response.
+// Exchange is a request with the complete expected response.
 type Exchange struct {
 	Method  string // GET if empty
 	Path    string
-	As      string // person whose session is used; no session if empty
+	As      string // person whose session the request uses; no session if empty
 	Body    string
-	Media   string // media type of the body; application/json if empty
-	Site    string // Sec-Fetch-Site; same-origin if empty, omitted if "-"
+	Media   string // body's media type; application/json if empty
+	Site    string // Sec-Fetch-Site header; same-origin if empty, omitted if "-"
 	NoToken bool   // omit X-CSRF-Token
 	Status  int
 	Want    string            // expected body

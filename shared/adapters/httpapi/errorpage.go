@@ -34,7 +34,7 @@ func Branded(err error, language string, brand Brand) error {
 	return &brandedError{error: err, language: language, brand: brand}
 }
 
-// failPage renders an error as an HTML page. The page contains nothing from the request.
+// failPage renders an error as an HTML page. The page contains no text from the request.
 func failPage(ctx context.Context, c *call, err error) reply {
 	f := shown(ctx, err)
 	page := &brandedError{}
@@ -53,8 +53,9 @@ func failPage(ctx context.Context, c *call, err error) reply {
 	return reply{status: pageStatus(fault.Of(err)), body: []byte(s.html())}
 }
 
-// pageStatus returns 405 for a wrong method and 400 for every other error in the URL that a browser opened, so that an
-// unknown public ID never triggers a browser's password prompt (docs/reference/deviations.md, "HTTP").
+// pageStatus returns 405 for a wrong method and 400 for every other error in the URL that a browser opened. The status
+// is never 401, so that an unknown public ID does not trigger a browser's password prompt
+// (docs/reference/deviations.md, "HTTP").
 func pageStatus(e *fault.Error) int {
 	status := status(e)
 	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests ||

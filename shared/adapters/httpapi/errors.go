@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// failure holds the parts of an error that clients see: in a body, on a page or in a redirect.
+// failure holds the client-visible parts of an error, as they appear in a body, on a page or in a redirect.
 type failure struct {
 	status      int
 	code        string
@@ -28,7 +28,7 @@ type errorEnvelope struct {
 	Cause            string `json:"cause,omitempty"`
 }
 
-// shown converts an error for the client and records it in the log line of the unit of work.
+// shown converts an error for the client and records the error in the log line of the unit of work.
 func shown(ctx context.Context, err error) failure {
 	logx.Fail(ctx, err)
 	e := fault.Of(err)
@@ -40,7 +40,7 @@ func shown(ctx context.Context, err error) failure {
 	}
 }
 
-// status maps an error to an HTTP status. It is the only function that does.
+// status maps an error to an HTTP status. status is the only function that maps errors to statuses.
 func status(e *fault.Error) int {
 	if e.Code == fault.CodeUnavailable {
 		return http.StatusServiceUnavailable // a compare-and-swap that keeps losing is a Conflict; clients receive 503
@@ -91,7 +91,7 @@ func failJSON(ctx context.Context, c *call, err error) reply {
 		RequestID:        logx.RequestID(ctx),
 		Cause:            f.cause,
 	})
-	if encodeErr != nil { // never happens: a struct of strings always encodes
+	if encodeErr != nil { // cannot happen: a struct of strings always encodes
 		return reply{status: http.StatusInternalServerError}
 	}
 	c.header.Set("Content-Type", "application/json")
@@ -105,11 +105,11 @@ func (f failure) retry(header http.Header) {
 	}
 }
 
-// maxSentence is the maximum length of error_description: one or two sentences (docs/openapi.yaml).
+// maxSentence is the maximum length of error_description, which contains one or two sentences (docs/openapi.yaml).
 const maxSentence = 200
 
-// sentence makes a text valid for error_description wherever it appears: printable ASCII on one line, at most 200
-// characters.
+// sentence makes a text valid for error_description wherever error_description appears: printable ASCII on one line, at
+// most 200 characters.
 func sentence(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

@@ -1,6 +1,7 @@
-// Package httpapi implements the HTTP edge: typed endpoints, binding, the success and error envelopes, Basic, public-ID
-// and session authentication, rate limits, CORS, request IDs and a log line per request (docs/reference/deviations.md,
-// "HTTP"). It does not depend on Lambda, AWS or any record: callers pass typed functions and receive an http.Handler.
+// Package httpapi implements the HTTP edge: typed endpoints, binding, envelopes, authentication, rate limits, CORS,
+// request IDs and a log line per request (docs/reference/deviations.md, "HTTP"). Callers authenticate by HTTP Basic,
+// public ID or session. The package does not depend on Lambda, AWS or any record: callers pass typed functions and
+// receive an http.Handler.
 package httpapi
 
 import (
@@ -24,10 +25,10 @@ import (
 type Options struct {
 	Logger *slog.Logger
 	Now    func() time.Time
-	IDs    ids.Source // source of request IDs if the gateway has not set one
+	IDs    ids.Source // generates request IDs if the gateway has not set one
 }
 
-// API serves endpoints. Create one per process with New.
+// API serves endpoints. Use New to create one API per process.
 type API struct {
 	options Options
 }
@@ -35,8 +36,8 @@ type API struct {
 // New returns an API.
 func New(options Options) *API { return &API{options: options} }
 
-// Endpoint serves one method of a route. It is created by Keyed, KeyOptional, Browser, Page, FormPage, PublicPage or
-// Bare and, for the dashboard, by Member, Account, Pending or Anyone.
+// Endpoint serves one method of a route. Keyed, KeyOptional, Browser, Page, FormPage, PublicPage and Bare create
+// endpoints; Member, Account, Pending and Anyone create endpoints for the dashboard.
 type Endpoint struct {
 	serve  serving
 	fail   func(context.Context, *call, error) reply
@@ -45,16 +46,17 @@ type Endpoint struct {
 	opened error          // FormPage only: error returned for every other method
 }
 
-// Elsewhere returns a placeholder for a method that another function serves, so that the Allow header includes it.
+// Elsewhere returns a placeholder for a method that another function serves, so that the Allow header includes that
+// method.
 func Elsewhere() Endpoint { return Endpoint{} }
 
-// Methods maps HTTP methods to the endpoints of one route. GET serves HEAD unless HEAD has its own endpoint; the route
-// itself serves OPTIONS.
+// Methods maps HTTP methods to the endpoints of one route. GET also serves HEAD requests unless HEAD has its own
+// endpoint; the route itself serves OPTIONS.
 type Methods map[string]Endpoint
 
-// Serve returns a route's handler, which sets the request ID, recovers from panics, dispatches by method and writes one
-// log line. route is the pattern declared in the template ("/bridge/fhir/ehi-export/{taskId}"). The log contains the
-// pattern, never the path.
+// Serve returns a route's handler. The handler sets the request ID, recovers from panics, dispatches by method and
+// writes one log line. route is the pattern declared in the template ("/bridge/fhir/ehi-export/{taskId}"). The log
+// contains the pattern, never the path.
 func (a *API) Serve(route string, methods Methods) http.Handler {
 	return &resource{options: a.options, route: route, methods: methods}
 }
@@ -75,7 +77,7 @@ func (a *API) Routes(routes map[string]Methods) http.Handler {
 	})
 }
 
-// serving handles a call. ctx is the request's context, which holds its request ID and log line.
+// serving handles a call. ctx is the request's context, which holds the request ID and the log line.
 type serving func(ctx context.Context, c *call) (reply, error)
 
 // call is a request that an endpoint is processing.
@@ -86,8 +88,8 @@ type call struct {
 	action  account.Action // the endpoint's action
 }
 
-// reply is a complete response. Nothing is written before it is complete, so an error never follows a partial success
-// response.
+// reply is a complete response. No bytes are written before the response is complete, so an error never follows a
+// partial success response.
 type reply struct {
 	status int
 	body   []byte
@@ -150,7 +152,7 @@ func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	return answer
 }
 
-// other responds to OPTIONS and returns 405 for methods that the route does not support.
+// other responds to OPTIONS requests and returns 405 for methods that the route does not support.
 func (s *resource) other(ctx context.Context, c *call) reply {
 	allowed := slices.Collect(maps.Keys(s.methods))
 	if _, ok := s.methods[http.MethodGet]; ok {
@@ -176,7 +178,7 @@ func (s *resource) other(ctx context.Context, c *call) reply {
 		"This method is not allowed for this URL. Allowed methods: "+allow+"."))
 }
 
-// finder returns the PublicFinder of the route's browser endpoints, or nil if it has none.
+// finder returns the PublicFinder of the route's browser endpoints, or nil if the route has no browser endpoints.
 func (s *resource) finder() PublicFinder {
 	for _, endpoint := range s.methods {
 		if endpoint.public != nil {
@@ -186,8 +188,8 @@ func (s *resource) finder() PublicFinder {
 	return nil
 }
 
-// logPanic logs where a panic occurred. It logs the panic's value only if the runtime created it, since any other value
-// may contain client input.
+// logPanic logs where a panic occurred. It logs the panic's value only if the runtime created the value, since any
+// other value may contain client input.
 func logPanic(ctx context.Context, value any) {
 	text := "a value of the handler's own"
 	if failure, ok := value.(runtime.Error); ok {

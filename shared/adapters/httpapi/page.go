@@ -38,10 +38,10 @@ type Answer struct {
 	failure  error
 }
 
-// PublicPage creates an endpoint that a browser navigates to with ?public_id= and redirect_uri. Until both are
+// PublicPage creates an endpoint that a browser opens with ?public_id= and redirect_uri. Until both parameters are
 // verified, an error produces an HTML page and never a redirect. The page's status is 400 for any error in the URL, and
-// 429, 500 or 503 otherwise. After verification, every error is returned by redirect, whether it comes from the rate
-// limit, from binding In, or from f (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
+// 429, 500 or 503 otherwise. After verification, every error from the rate limit, from binding In, or from f is
+// returned by redirect (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
 func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -67,8 +67,8 @@ func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Ans
 }
 
 // Page creates an endpoint for a URL that identifies no organisation, such as the portals' callback URL. An error of f
-// is rendered as a page, as on a PublicPage before verification. If a redirect was verified earlier, use RedirectError
-// instead. The rate limit is per client address.
+// is rendered as a page, as on a PublicPage before verification. If a redirect was verified earlier, f should return
+// RedirectError instead. The rate limit is per client address.
 func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -85,17 +85,17 @@ func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, e
 }
 
 // FormPage creates a Page for submitted forms (POST), on a route without GET. For other methods, such as the GET of a
-// browser that opens the URL, it renders the error opened, whose Kind should be fault.MethodNotAllowed.
+// browser that opens the URL, the page renders the error opened, whose Kind should be fault.MethodNotAllowed.
 func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error), opened error) Endpoint {
 	endpoint := Page(limiter, f)
 	endpoint.opened = opened
 	return endpoint
 }
 
-// Application creates an endpoint for a page that contains an application, standalone or in another site's frame, for
-// the organisation identified by public_id. An error in its URL does not produce an error page: f receives it in
-// Visit.Error, and the application displays it with the status that an error page would have. The organisation is then
-// empty, unless the error is an exceeded rate limit.
+// Application creates an endpoint for a page that contains an application, either standalone or in another site's
+// frame, for the organisation identified by public_id. An error in the URL does not produce an error page. Instead, f
+// receives the error in Visit.Error, and the application displays the error with the status of an error page. Visit's
+// organisation is then empty, unless the error is an exceeded rate limit.
 func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -160,10 +160,10 @@ type Echo struct {
 	ExternalState string
 }
 
-// maxEcho is the maximum length of values that are returned before they are validated. No endpoint accepts longer ones.
+// maxEcho is the maximum length of values that are returned before validation. No endpoint accepts longer values.
 const maxEcho = 1024
 
-// echoOf reads the values to return from the query of a rejected request. It omits invalid ones.
+// echoOf reads the values to return from the query of a rejected request. echoOf omits invalid values.
 func echoOf(r *http.Request) Echo {
 	query := r.URL.Query()
 	read := func(name string) string {
@@ -197,7 +197,7 @@ func RedirectError(ctx context.Context, to org.VerifiedRedirect, echo Echo, err 
 	return Redirect(to.With(params), cookies...)
 }
 
-// Document responds with a sheet.
+// Document responds with a Sheet.
 func Document(s Sheet, cookies ...*http.Cookie) Answer {
 	return Answer{html: []byte(s.html()), headers: s.headers, cookies: cookies}
 }
@@ -211,8 +211,9 @@ func Drawn(html []byte, policy, referrer string) Answer {
 }
 
 // Framed is like Drawn, for a page that another site may embed in a frame. A site that isolates itself
-// (Cross-Origin-Embedder-Policy, HTML section 7.1.4) can embed only pages that also isolate themselves, so this page
-// does, and any site may embed it. As a side effect, third-party images such as logos load without credentials.
+// (Cross-Origin-Embedder-Policy, HTML section 7.1.4) can embed only pages that also isolate themselves. The framed page
+// isolates itself, so any site may embed it. As a side effect, third-party images such as logos load without
+// credentials.
 func Framed(html []byte, policy, referrer string) Answer {
 	drawn := Drawn(html, policy, referrer)
 	return Answer{html: html, headers: func(header http.Header) {

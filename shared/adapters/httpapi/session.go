@@ -38,7 +38,7 @@ type SessionAuth struct {
 // Visitor is a user of the dashboard.
 type Visitor struct {
 	Account string       // account ID; empty for Anyone
-	Org     string       // organisation in the path, which the account belongs to; may be empty
+	Org     string       // organisation in the path that the account belongs to, or empty
 	Role    account.Role // account's role in Org
 	Tenant  org.Tenant   // Org in the path's mode; zero if the path contains no mode
 	Session account.Session
@@ -49,8 +49,8 @@ type Visitor struct {
 }
 
 // Prove checks whether the visitor has authenticated recently enough for an action in the path's mode
-// (account.Action.NeedsProof). If not, it returns fault.Forbidden (svc_proof_required). Endpoint.Proving does this for
-// endpoints that consist of a single action.
+// (account.Action.NeedsProof). If not, Prove returns fault.Forbidden (svc_proof_required). For an endpoint that
+// consists of a single action, use Endpoint.Proving instead.
 func (v Visitor) Prove(action account.Action) error {
 	if v.isFresh || !action.NeedsProof(v.Tenant.Mode) {
 		return nil
@@ -58,7 +58,7 @@ func (v Visitor) Prove(action account.Action) error {
 	return account.ProofRequired()
 }
 
-// Cookie returns the value of the named cookie, or "" unless the browser sent exactly one.
+// Cookie returns the value of the named cookie, or "" unless the browser sent exactly one cookie with that name.
 func (v Visitor) Cookie(name string) string {
 	if all := v.request.CookiesNamed(name); len(all) == 1 {
 		return all[0].Value
@@ -68,7 +68,8 @@ func (v Visitor) Cookie(name string) string {
 
 // Member creates a dashboard JSON endpoint for members of the path's {orgId} whose role has the needed permission. If
 // the path contains a {mode}, account.Permission.In returns the permission needed in that mode. A visitor who is not a
-// member, or a path without a valid organisation or mode, gets the 404 of an unknown organisation.
+// member gets the same 404 as for an unknown organisation. A path without a valid organisation or mode gets the same
+// response.
 func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	f func(context.Context, Visitor, In) (Out, error),
 ) Endpoint {
@@ -88,8 +89,8 @@ func Account[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In)
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// Proving returns a copy of an endpoint created by Member or Account that first requires recent authentication for
-// action.
+// Proving returns a copy of an endpoint created by Member or Account. The copy requires recent authentication for
+// action first.
 func (e Endpoint) Proving(action account.Action) Endpoint {
 	e.action = action
 	return e
@@ -103,14 +104,14 @@ func (c *call) proven(v Visitor, err error) (Visitor, error) {
 	return v, err
 }
 
-// Pending is like Account, but also admits visitors whose second factor is not yet verified. It is for verifying that
-// factor and for reading and ending the session.
+// Pending is like Account, but also admits visitors whose second factor is not yet verified. Use Pending for verifying
+// that factor and for reading and ending the session.
 func Pending[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.session, f), fail: failJSON}
 }
 
 // Anyone creates a dashboard JSON endpoint for visitors without a session. The rate limit is per client address. Pages
-// of other sites can't call it, since they could sign a visitor in to another account.
+// of other sites can't call the endpoint, since they could sign a visitor in to another account.
 func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) {
 		if err := limiter.take(ctx, c, ""); err != nil {
@@ -130,7 +131,7 @@ func (a SessionAuth) signedIn(ctx context.Context, c *call) (Visitor, error) {
 	return visitor, err
 }
 
-// session validates the cookie and checks that the request was sent by one of the service's own pages.
+// session validates the cookie and checks that one of the service's own pages sent the request.
 func (a SessionAuth) session(ctx context.Context, c *call) (Visitor, error) {
 	if err := ownPage(c.request); err != nil {
 		return Visitor{}, err
@@ -185,7 +186,7 @@ func (a SessionAuth) member(ctx context.Context, c *call, v Visitor, needed acco
 }
 
 // ownPage rejects requests that the browser reports as sent by another site's page (Fetch Metadata). A request without
-// these headers comes from an old browser or another program, which still needs the token.
+// these headers comes from an old browser or another program, and still requires the token.
 func ownPage(r *http.Request) error {
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
 	case site == "" || site == "same-origin", site == "none" && safe(r):

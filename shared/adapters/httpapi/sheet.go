@@ -34,7 +34,7 @@ type Brand struct {
 // SheetIcon selects the icon that a sheet shows beside its text.
 type SheetIcon string
 
-// Icons of a sheet.
+// Icons of a Sheet.
 const (
 	Plain SheetIcon = "plain"
 	Good  SheetIcon = "good"
@@ -119,7 +119,7 @@ func sourceOf(inline string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// pageHeaders sets the headers that all pages share, and the page's Content-Security-Policy.
+// pageHeaders sets the headers that all pages share, including the page's Content-Security-Policy.
 func pageHeaders(header http.Header, policy string) {
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Content-Type", "text/html; charset=utf-8")

@@ -100,7 +100,7 @@ func TestTakeStateSucceedsOnce(t *testing.T) {
 	won := expect.Winners(t, 20, func(ctx context.Context, _ int) error {
 		_, err := s.flow.TakeState(ctx, stateOf(tenant).Hash, "binding", now)
 		if errors.Is(err, fault.NotFound) {
-			return fault.Stale() // the losing call's error; race counts the winners
+			return fault.Stale() // the losing call's error; race counts the winning calls
 		}
 		return err
 	})

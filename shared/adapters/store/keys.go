@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// key is a row's primary key. This file creates all of the service's keys (docs/develop/architecture.md, Data).
+// key is a row's primary key. This file creates all keys that the service uses (docs/develop/architecture.md, Data).
 type key struct {
 	pk, sk string
 }
@@ -31,25 +31,26 @@ func organisationKey(t org.Tenant) key          { return key{t.Key(), meta} }
 func credentialKey(t org.Tenant, id string) key { return key{t.Key(), credentialPrefix + id} }
 
 // keyUseKey returns the key of the row that records a private key's last use. Functions that accept API keys may write
-// only to this partition.
+// only to this row's partition.
 func keyUseKey(t org.Tenant, id string) key { return key{keyUsesPartition(t), id} }
 func keyUsesPartition(t org.Tenant) string  { return t.Key() + "#KEYUSE" }
 
-// subscriptionKey returns a subscription's key. Subscriptions have their own partition, which the webhook worker may
-// write to.
+// subscriptionKey returns a subscription's key. Subscriptions have their own partition, to which the webhook worker may
+// write.
 func subscriptionKey(t org.Tenant, id string) key {
 	return key{subscriptionsPartition(t), subscriptionPrefix + id}
 }
 func subscriptionsPartition(t org.Tenant) string { return t.Key() + "#HOOKS" }
 
-// healthKey returns the key of a subscription's health. It sorts after the subscription, so that one query reads both.
+// healthKey returns the key of a subscription's health. The key sorts after the subscription, so that one query reads
+// both rows.
 func healthKey(t org.Tenant, id string) key {
 	return key{subscriptionsPartition(t), subscriptionPrefix + id + healthSuffix}
 }
 func publicIDKey(id string) key { return key{"PUB#" + id, meta} }
 func endpointKey(id string) key { return key{"ENDP#" + id, meta} }
 
-// wayKey returns the key of a brand's way to an endpoint. Each way has its own partition, since thousands of brands
+// wayKey returns the key of a brand's way to an endpoint. Each way has its own partition, because thousands of brands
 // share one server.
 func wayKey(endpoint, brand string) key  { return key{"ENDP#" + endpoint + "#" + brand, meta} }
 func clientAuthKey(id, owner string) key { return key{"CLIENT#" + id, owner} }
@@ -68,12 +69,12 @@ func registrationKey(place catalog.Place, owner string) key {
 // organisation, to list the members.
 func accountKey(id string) key { return key{accountPartition(id), meta} }
 
-// recoveryCodesKey returns the key of an account's recovery codes. They have their own row, so that older releases,
-// which overwrite the entire account row, preserve them.
+// recoveryCodesKey returns the key of an account's recovery codes. The codes have their own row, so that older
+// releases, which overwrite the entire account row, preserve the codes.
 func recoveryCodesKey(account string) key { return key{accountPartition(account), "RECOVERYCODES"} }
 
-// recoveryKey returns the key of an account's recovery. It has its own partition, so that a function that may cancel a
-// recovery can't change the account.
+// recoveryKey returns the key of an account's recovery. The recovery has its own partition, so that a function that may
+// cancel a recovery can't change the account.
 func recoveryKey(account string) key { return key{accountPartition(account) + "#RECOVERY", meta} }
 
 func membershipKey(account, o string) key {
@@ -89,7 +90,8 @@ func membershipsPartition(id string) string { return accountPartition(id) + "#OR
 func membersPartition(o string) string      { return organisationPrefix + o }
 func domainKey(name string) key             { return key{"DOMAIN#" + name, meta} }
 
-// addressKey returns the key of an e-mail address. It contains a hash, because AWS's own logs contain keys.
+// addressKey returns the key of an email address. The key contains a hash of the address, because AWS's own logs
+// contain keys.
 func addressKey(address string) key {
 	sum := sha256.Sum256([]byte(account.Fold(address)))
 	return key{"ADDR#" + hex.EncodeToString(sum[:]), meta}
@@ -131,11 +133,11 @@ func connectionKey(t org.Tenant, id string) key { return rowKey(t, due.Connectio
 func tokensKey(t org.Tenant, id string) key     { return key{t.Key() + "#CONN#" + id, "TOKENS"} }
 
 // upstreamKey returns the key of a disconnected connection's tokens, which are stored until the health system has
-// revoked them. It has its own partition, so that permissions can distinguish these tokens from tokens in use.
+// revoked them. The tokens have their own partition, so that permissions can distinguish them from tokens in use.
 func upstreamKey(t org.Tenant, id string) key { return key{t.Key() + "#UPSTREAM#" + id, meta} }
 
-// vaultKey returns the key of a person's connection to a facility under one external ID. personKey returns the key of
-// one of a person's connections.
+// vaultKey returns the key of a person's connection to a facility under one external ID. personKey returns the key of a
+// row that lists one of a person's connections.
 func vaultKey(t org.Tenant, hash, facility string) key {
 	return key{t.Key() + "#VAULT#" + hash, facility}
 }
@@ -146,8 +148,8 @@ func personPartition(t org.Tenant, hash string) string { return t.Key() + "#PERS
 func stateKey(hash string) key  { return key{"STATE#" + hash, meta} }
 func ticketKey(hash string) key { return key{"START#" + hash, meta} }
 
-// identityStateKey and identityTicketKey return keys for sign-ins at identity providers. They differ from those of
-// portals, so that neither kind's state is valid for the other.
+// identityStateKey and identityTicketKey return keys for sign-ins at identity providers. These keys differ from the
+// keys for portals, so that a state for one kind of sign-in is never valid for the other.
 func identityStateKey(hash string) key  { return key{"IDSTATE#" + hash, meta} }
 func identityTicketKey(hash string) key { return key{"IDSTART#" + hash, meta} }
 
@@ -159,7 +161,7 @@ func sessionKey(hash string) key  { return key{"SESSION#" + hash, meta} }
 func deviceKey(hash string) key   { return key{"DEVICE#" + hash, meta} }
 func ceremonyKey(hash string) key { return key{"CEREMONY#" + hash, meta} }
 
-// mailboxKey returns the key of the e-mails sent to a mailbox, which is identified by a keyed hash.
+// mailboxKey returns the key of the emails sent to a mailbox. A keyed hash identifies the mailbox.
 func mailboxKey(t org.Tenant, hash string) key { return key{"MAILBOX#" + t.Key() + "#" + hash, meta} }
 
 func emailTokenKey(t org.Tenant, hash string) key {
@@ -174,7 +176,8 @@ func latestKey(t org.Tenant, connection string) key {
 	return key{t.Key() + "#LATEST#" + connection, meta}
 }
 
-// inquiryKey returns the key of a patient's inquiry to an organisation. id is the ID of the inquiry's event.
+// inquiryKey returns the key of a patient's inquiry to an organisation. id is the ID of the event that reports the
+// inquiry.
 func inquiryKey(t org.Tenant, id string) key {
 	return key{t.Key() + "#" + inquiryList + "#" + id, meta}
 }
@@ -188,19 +191,19 @@ func answersKey(t org.Tenant, day time.Time) key {
 func shareKey(t org.Tenant) key { return rowKey(t, due.Share, t.OrgID) }
 
 // lineShard is the shard of the byDue index that lists the tasks waiting for a slot of a tenant's share. The sweeper
-// ignores it.
+// ignores this shard.
 func lineShard(t org.Tenant) string { return t.Key() + "#LINE" }
 
 // erasureKey returns the key of a request to erase a connection. The request's ID does not reveal the connection.
 func erasureKey(t org.Tenant, id string) key { return key{t.Key() + "#ERASURE#" + id, meta} }
 
-// erasedKey returns the key of the row stating that the connection with this vaultKey was erased. The row is stored as
-// long as an attempt.
+// erasedKey returns the key of the row stating that the connection with this vaultKey was erased. The row is stored for
+// as long as an attempt.
 func erasedKey(t org.Tenant, hash, facility string) key {
 	return key{t.Key() + "#ERASED#" + hash, facility}
 }
 
-// erasuresShard is the shard of the byDue index that lists erasures in progress. The sweeper ignores it.
+// erasuresShard is the shard of the byDue index that lists erasures in progress. The sweeper ignores this shard.
 const erasuresShard = "ERASURES"
 
 // deletionKey returns the key of a request to delete an organisation.
@@ -210,7 +213,7 @@ func deletionKey(orgID string) key {
 
 const (
 	deletionSuffix = "#DELETION"
-	// deletionsShard is the shard of the byDue index that lists deletions in progress. The sweeper ignores it.
+	// deletionsShard is the shard of the byDue index that lists deletions in progress. The sweeper ignores this shard.
 	deletionsShard = "DELETIONS"
 )
 
@@ -221,10 +224,10 @@ func usagePartition(t org.Tenant) string    { return t.Key() + "#USAGE" }
 // mostUsedKey returns the key of the brands with which a tenant's patients connect most often. It sorts after all days.
 func mostUsedKey(t org.Tenant) key { return key{usagePartition(t), "TOP"} }
 
-// noticeKey returns the key of a pending e-mail.
+// noticeKey returns the key of a pending email.
 func noticeKey(t org.Tenant, id string) key { return rowKey(t, due.Notice, id) }
 
-// tefcaKey returns the key of a TEFCA attempt. Its partition also contains the located records.
+// tefcaKey returns the key of a TEFCA attempt. The attempt's partition also contains the located records.
 func tefcaKey(t org.Tenant, id string) key { return rowKey(t, due.Attempt, id) }
 
 func facilityKey(t org.Tenant, attempt, facility string) key {
@@ -256,7 +259,7 @@ func overrideKey(mode string, o ledger.Override) key {
 	return key{overridesPartition(mode), sort}
 }
 
-// Keys of the health of catalogue endpoints.
+// Keys for the health of catalogue endpoints.
 func roundsKey() key { return key{"HEALTH", meta} }
 
 func healthPointerKey(mode string) key            { return key{"POINTER#" + mode + "#HEALTH", meta} }
@@ -369,11 +372,11 @@ func (r item) listed(t org.Tenant, kind, id string, created time.Time) {
 	r["org_list"], r["org_order"] = text(listKey(t, kind)), text(created.UTC().Format(stamp)+"#"+id)
 }
 
-// listKey returns the byOrg index key of a tenant's list of one kind.
+// listKey returns the byOrg index key of a tenant's list of one kind of row.
 func listKey(t org.Tenant, kind string) string { return t.Key() + "#" + kind }
 
-// externalList returns the byExternal index key of a tenant's connections with an external ID, or "" for a connection
-// without one.
+// externalList returns the byExternal index key of a tenant's connections with an external ID. It returns "" for a
+// connection without an external ID.
 func externalList(t org.Tenant, external secret.Mark) string {
 	if len(external.Sum) == 0 {
 		return ""

@@ -106,8 +106,8 @@ func TestTEFCAAttemptRoundTrips(t *testing.T) {
 	}
 }
 
-// TestTEFCATicketAndStateAreSeparateFromPortals also checks that a TEFCA state is not valid for a portal and vice
-// versa.
+// TestTEFCATicketAndStateAreSeparateFromPortals also checks that a TEFCA state is not valid for a portal and that a
+// portal's state is not valid for TEFCA.
 func TestTEFCATicketAndStateAreSeparateFromPortals(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -135,8 +135,8 @@ func TestTEFCATicketAndStateAreSeparateFromPortals(t *testing.T) {
 	}
 }
 
-// TestTEFCAConcludeCreatesOneConnectionPerFacility also checks that a connection is created with all of its rows
-// or not at all.
+// TestTEFCAConcludeCreatesOneConnectionPerFacility also checks that either all of a connection's rows are created or
+// none.
 func TestTEFCAConcludeCreatesOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -171,8 +171,8 @@ func TestTEFCAConcludeCreatesOneConnectionPerFacility(t *testing.T) {
 	}
 }
 
-// TestRemoveConnectionRemovesTEFCALookupRows also checks that the next attempt creates a new connection, whereas an
-// attempt that looked up the old one before the erasure does not.
+// TestRemoveConnectionRemovesTEFCALookupRows also checks that the next attempt creates a new connection. An attempt
+// that looked up the old connection before the erasure must not create a connection.
 func TestRemoveConnectionRemovesTEFCALookupRows(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -226,7 +226,8 @@ func TestRemoveConnectionRemovesTEFCALookupRows(t *testing.T) {
 	}
 }
 
-// concluding stores an attempt's facility and returns a function that creates the conclusion of its first connection.
+// concluding stores an attempt's facility and returns a function that creates the conclusion of the facility's first
+// connection.
 func (s stores) concluding(t *testing.T) func(id string) attempt.Conclusion {
 	t.Helper()
 	expect.NoError(t, s.tefca().CreateAttempt(t.Context(), verificationOf(tenant), verificationTicket(tenant)))

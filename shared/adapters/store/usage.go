@@ -40,7 +40,7 @@ func (s UsageDays) SaveUsage(ctx context.Context, tenant org.Tenant, day string,
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// Usage implements usage.Days. Two months of rows easily fit into one query.
+// Usage implements usage.Days. The rows of two months easily fit into one query.
 func (s UsageDays) Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]usage.Counts, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, ConsistentRead: aws.Bool(true),

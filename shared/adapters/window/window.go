@@ -1,5 +1,5 @@
 // Package window serves the windows that the service's own pages open for a sign-in. The browser leaves for the portal
-// once, using a start value posted by one of these pages, and returns to a page that notifies the opener.
+// once, using a start value posted by one of the service's pages. It then returns to a page that notifies the opener.
 package window
 
 import (
@@ -34,10 +34,11 @@ type Leaver interface {
 }
 
 // Leave starts an attempt if one of the service's pages, on the origin of baseURL, posts the start value. It rejects a
-// form from any other site, which could bind one person's sign-in to another's attempt (docs/develop/threat-model.md).
+// form from any other site, which could bind one person's sign-in to another person's attempt
+// (docs/develop/threat-model.md).
 //
 // The response is a page that sends the browser to the portal, rather than a redirect: Chromium applies the posting
-// page's form-action policy to every redirect that follows the form, including the portal's.
+// page's form-action policy to every redirect that follows the form, including the portal's redirects.
 func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string,
 	flows Leaver,
 ) (httpapi.Answer, error) {
@@ -67,8 +68,8 @@ const direct = "This page can't be opened directly. Return to the application, r
 
 func astray() error { return fault.BadRequest(direct) }
 
-// Opened returns the error for opening a start URL that has no GET: fault.MethodNotAllowed, with the text that
-// RefuseDirectVisit uses.
+// Opened returns the error for opening a start URL that has no GET endpoint: fault.MethodNotAllowed, with the same text
+// as in RefuseDirectVisit.
 func Opened() error {
 	return fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed, direct)
 }
@@ -87,7 +88,8 @@ func bind(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies)
 	return append(all, cookies.Lax(started.CookieName, started.CookieValue, started.CookieAge))
 }
 
-// EndBinding returns a cookie that deletes the binding cookie of an attempt whose browser has returned.
+// EndBinding returns a cookie that deletes the binding cookie of an attempt after the browser has returned from the
+// sign-in.
 func EndBinding(state string, cookies httpapi.Cookies) *http.Cookie {
 	return cookies.Expired(binding.CookieName(state))
 }

@@ -1,5 +1,5 @@
-// Package usage measures organisations' usage. It converts events into counts, selects the days to count, and adds up
-// the monthly totals (docs/adr/0036-the-dashboard.md). It does not depend on AWS.
+// Package usage measures how organisations use the service. It converts events into counts, selects the days to count,
+// and adds up the monthly totals (docs/adr/0036-the-dashboard.md). It does not depend on AWS.
 package usage
 
 import (
@@ -18,9 +18,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Counts holds one tenant's counts for a day or a month.
+// Counts holds a tenant's counts for one day or one month.
 type Counts struct {
-	Connections      int64 `json:"connections"` // authorisations, including reconnects
+	Connections      int64 `json:"connections"` // number of authorisations, including reconnects
 	Rejections       int64 `json:"rejections"`  // number of patients who declined
 	Revocations      int64 `json:"revocations"` // revocations detected by the service, not requested by the organisation
 	ExportsSucceeded int64 `json:"exports_succeeded"`
@@ -29,32 +29,33 @@ type Counts struct {
 	Deliveries       int64 `json:"deliveries"` // one for each event and webhook, regardless of retries
 }
 
-// Month is a tenant's usage in a calendar month (UTC) so far.
+// Month is a tenant's usage so far in a calendar month (UTC).
 type Month struct {
 	Counts
 
-	Month string `json:"month"` // such as 2026-03
+	Month string `json:"month"` // month such as 2026-03
 }
 
 const (
 	day = "2006-01-02"
 	// months is the time layout of a month, such as 2026-03.
 	months = "2006-01"
-	// settled is the delay between the end of a day and its count, because the event index is updated after the rows.
+	// settled is the delay between the end of a day and the counting of that day, because the event index is updated
+	// later than the rows.
 	settled = time.Hour
 	// catchUp is the number of past days that can still be counted. Events are stored for 15 days, so some events of an
-	// older day may have expired.
+	// earlier day may have expired.
 	catchUp = 14
-	// page is the number of list items read at once, at most 100.
+	// page is the number of list items that are read at once, at most 100.
 	page = 100
 )
 
 // Days stores the counts of completed days (store.UsageDays).
 type Days interface {
-	// SaveUsage stores a tenant's counts of a day, which is formatted as 2026-03-04. It returns fault.Conflict if the day
-	// exists.
+	// SaveUsage stores a tenant's counts for a day, which is formatted as 2026-03-04. It returns fault.Conflict if the
+	// day already has counts.
 	SaveUsage(ctx context.Context, tenant org.Tenant, day string, c Day, ends time.Time) error
-	// Usage returns a tenant's counts from one day to another, both included, for at most 62 days.
+	// Usage returns a tenant's counts from one day to another, inclusive, for at most 62 days.
 	Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]Counts, error)
 	// ConnectionsByBrand returns a tenant's authorisations by brand ID, from a day on.
 	ConnectionsByBrand(ctx context.Context, tenant org.Tenant, from string) (map[string]int64, error)
@@ -62,7 +63,7 @@ type Days interface {
 	SaveMostUsed(ctx context.Context, tenant org.Tenant, brandIDs []string, at time.Time) error
 }
 
-// Events returns a tenant's events after a cursor and before a time, oldest first (store.EventLog).
+// Events returns those of a tenant's events that come after a cursor and before a time, oldest first (store.EventLog).
 type Events interface {
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error)
 }
@@ -78,7 +79,7 @@ type Tenants interface {
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }
 
-// Meter counts tenants' usage.
+// Meter counts the usage of tenants.
 type Meter struct {
 	Days       Days
 	Events     Events
@@ -114,8 +115,8 @@ func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Mont
 	return sum, nil
 }
 
-// Run counts the completed days of all tenants that have not been counted yet. It stops before the deadline of ctx; the
-// next run counts the remaining days. A failure for one tenant does not stop the others.
+// Run counts the completed days of all tenants that have not been counted yet. It stops before ctx's deadline, and the
+// next run counts the remaining days. If counting fails for one tenant, Run continues with the others.
 func (m Meter) Run(ctx context.Context, tenants Tenants) error {
 	all, err := tenants.Tenants(ctx)
 	if err != nil {
@@ -136,13 +137,13 @@ func (m Meter) Run(ctx context.Context, tenants Tenants) error {
 	return errors.Join(failures[:min(len(failures), 10)]...)
 }
 
-// isLate reports whether too little time remains for another tenant.
+// isLate reports whether too little time remains to count another tenant's usage.
 func (m Meter) isLate(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && deadline.Sub(m.Now()) < time.Minute
 }
 
-// finish counts one tenant's outstanding days, and returns the number of days.
+// finish counts one tenant's outstanding days, and returns the number of counted days.
 func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 	now := m.Now().UTC()
 	first := earliest(now)
@@ -159,7 +160,8 @@ func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 		if err != nil {
 			return counted, err
 		}
-		// A day is written once, because a later count would miss the events of connections erased since.
+		// A day is written only once, because a later count would miss the events of connections that were erased in
+		// the meantime.
 		if err = m.Days.SaveUsage(ctx, tenant, date.Format(day), c, date.AddDate(0, 0, 1)); err != nil &&
 			!errors.Is(err, fault.Conflict) {
 			return counted, fmt.Errorf("save usage: %w", err)
@@ -172,12 +174,12 @@ func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 	return counted, m.rank(ctx, tenant, now)
 }
 
-// earliest returns the first day whose events are all still stored.
+// earliest returns the first day for which all events are still stored.
 func earliest(now time.Time) time.Time {
 	return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -catchUp)
 }
 
-// count counts a tenant's usage on a day.
+// count counts a tenant's usage on one day.
 func (m Meter) count(ctx context.Context, tenant org.Tenant, date time.Time) (Day, error) {
 	end := date.AddDate(0, 0, 1)
 	var c Day
@@ -208,7 +210,7 @@ func (m Meter) count(ctx context.Context, tenant org.Tenant, date time.Time) (Da
 	return c, nil
 }
 
-// addEvent adds an event to the counts, unless it is simulated or repeats a result.
+// addEvent adds an event to the counts, unless the event is simulated or repeats a result.
 func (c *Day) addEvent(e webhook.Event) {
 	var told struct {
 		Data json.RawMessage `json:"data"`

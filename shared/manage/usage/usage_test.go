@@ -23,11 +23,11 @@ import (
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 	other  = org.Tenant{Mode: org.Live, OrgID: "0b000000-0000-4000-8000-00000000000b"}
-	// now is early in a month, on a Tuesday.
+	// now is a time early in a month, on a Tuesday.
 	now = time.Date(2026, 3, 3, 15, 4, 5, 0, time.UTC)
 )
 
-// fixture holds an event log and its counts. Tests can set its time.
+// fixture holds an event log and the counts of its events. Tests can set the fixture's time.
 type fixture struct {
 	meter usage.Meter
 	days  store.UsageDays
@@ -53,7 +53,7 @@ func (*fixture) Tenants(context.Context) ([]org.Tenant, error) {
 	return []org.Tenant{other, tenant}, nil
 }
 
-// tell stores an event, and a delivery, with the given time.
+// tell stores an event and a delivery, both with the given time.
 func (f *fixture) tell(t *testing.T, of org.Tenant, at time.Time, kind webhook.Type, data any) {
 	t.Helper()
 	f.made++
@@ -93,7 +93,7 @@ func connected(status string) webhook.ConnectionSuccess {
 	return webhook.ConnectionSuccess{ConnectionStatus: status}
 }
 
-// tellAll stores one event of every counted kind on a day.
+// tellAll stores one event of every counted kind on the given day.
 func (f *fixture) tellAll(t *testing.T, at time.Time) {
 	t.Helper()
 	f.tell(t, tenant, at, webhook.ConnectionSucceeded, connected("authorized"))
@@ -111,7 +111,7 @@ func (f *fixture) tellAll(t *testing.T, at time.Time) {
 	f.tell(t, other, at, webhook.ConnectionSucceeded, connected("authorized"))
 }
 
-// ofOne returns the counts that one tellAll produces.
+// ofOne returns the counts that one call of tellAll produces.
 func ofOne() usage.Counts {
 	return usage.Counts{
 		Connections: 1, Rejections: 1, Revocations: 1, ExportsSucceeded: 1, ExportsFailed: 1, Inquiries: 2,
@@ -137,7 +137,7 @@ func TestMonthSumsDaysIncludingToday(t *testing.T) {
 	} {
 		f.tellAll(t, at)
 	}
-	for _, counted := range []bool{false, true, true} { // the second run changes nothing
+	for _, counted := range []bool{false, true, true} { // the second run has no effect
 		if counted {
 			f.run(t)
 		}
@@ -159,7 +159,7 @@ func TestMonthSumsDaysIncludingToday(t *testing.T) {
 	}
 }
 
-// TestDayOfManyPagesIsCountedCompletely checks a day whose events and deliveries exceed one page.
+// TestDayOfManyPagesIsCountedCompletely covers a day whose events and deliveries exceed one page.
 func TestDayOfManyPagesIsCountedCompletely(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -173,8 +173,8 @@ func TestDayOfManyPagesIsCountedCompletely(t *testing.T) {
 	}
 }
 
-// TestRunCountsDaysOnceAndCatchesUp checks that a day is counted once its last events are in the index, and that missed
-// days are counted later, for as long as events are stored.
+// TestRunCountsDaysOnceAndCatchesUp checks that a day is counted once the day's last events are in the index. It also
+// checks that missed days are counted later, for as long as their events are stored.
 func TestRunCountsDaysOnceAndCatchesUp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -207,7 +207,7 @@ func TestRunCountsDaysOnceAndCatchesUp(t *testing.T) {
 
 var errTrouble = errors.New("trouble on our side")
 
-// flawed is a store that fails for one tenant.
+// flawed is a store whose calls fail for one tenant.
 type flawed struct{ usage.Days }
 
 func (f flawed) SaveUsage(ctx context.Context, of org.Tenant, day string, c usage.Day, ends time.Time) error {

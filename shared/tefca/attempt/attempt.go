@@ -1,7 +1,7 @@
 // Package attempt implements attempts in TEFCA mode (docs/guide/tefca.md). A person signs in at an identity provider,
 // the network is queried with the verified identity, and each facility that the person chooses becomes a connection.
-// State that must survive a crash is stored in one row for the attempt and one per facility. Workers process due rows
-// and may run repeatedly and concurrently. The package accesses providers and networks through interfaces and is
+// State that must survive a crash is stored in one row for the attempt and one row per facility. Workers process due
+// rows and may run repeatedly and concurrently. The package accesses providers and networks through interfaces and is
 // independent of HTTP and AWS. It never logs, queues or discloses personal data.
 package attempt
 
@@ -24,11 +24,11 @@ const (
 	Path = "/bridge/tefca/identity"
 	// VerifierPurpose is the encryption context for PKCE verifiers.
 	VerifierPurpose = "identity-verifier"
-	// AssertionPurpose is the encryption context for identities and for facilities' identifiers of a person.
+	// AssertionPurpose is the encryption context for identities and for facilities' identifiers for a person.
 	AssertionPurpose = "identity-assertion"
 )
 
-// Attempt is one verification of a person's identity, along with the network queries made with that identity.
+// Attempt is one verification of a person's identity, together with the network queries made with that identity.
 type Attempt struct {
 	ID            string
 	Tenant        org.Tenant
@@ -47,8 +47,8 @@ type Attempt struct {
 	NonceHash string
 	Verifier  []byte // encrypted PKCE verifier
 
-	// Assertion is the encrypted identity used to query the network. It is deleted at IdentityEnds, which is the token's
-	// or the attempt's expiry, whichever is earlier.
+	// Assertion is the encrypted identity used to query the network. It is deleted at IdentityEnds, the token's or the
+	// attempt's expiry, whichever is earlier.
 	Assertion    []byte
 	IdentityEnds time.Time
 
@@ -61,7 +61,7 @@ type Attempt struct {
 // Status is the progress of an attempt.
 type Status string
 
-// Statuses of an attempt. Authorizing and Expired are never stored but computed on reading: an attempt is Authorizing
+// Statuses of an attempt. Authorizing and Expired are never stored but computed on reading. An attempt is Authorizing
 // while a chosen facility is not connected yet, and Expired after its expiry.
 const (
 	Created     Status = "created"  // the browser has not been redirected yet
@@ -89,7 +89,7 @@ type Facility struct {
 	State     string
 	Match     tefca.Match
 	Access    tefca.Access
-	Local     []byte  // the facility's identifiers of the person, encrypted; deleted along with the assertion
+	Local     []byte  // the facility's identifiers for the person, encrypted; deleted with the assertion
 	Outcome   Outcome // empty unless the facility was chosen
 	Reason    Reason  // set only if the facility failed
 	Connected Connected
@@ -120,10 +120,11 @@ type Connected struct {
 type Conclusion struct {
 	AttemptID string
 	Facility  Facility // new state; Rev is the revision that was read
-	// Known is the ID of the facility's previous connection under the same VaultKey. It is empty if there was none.
+	// Known is the ID of the facility's previous connection under the same VaultKey. It is empty if there was no
+	// previous connection.
 	Known      string
-	Erased     time.Time             // time of the last erasure of such a connection, as read
-	Connection connection.Connection // replaces the stored connection if it has a revision
+	Erased     time.Time             // time of that connection's last erasure, as read
+	Connection connection.Connection // replaces the stored connection if Connection has a revision
 	Tokens     tokens.Row
 	Events     []webhook.Event
 }
@@ -142,21 +143,21 @@ type Saver interface {
 	SaveAttempt(ctx context.Context, a Attempt) error
 }
 
-// Facilities reads attempts and the facilities located for them.
+// Facilities reads attempts and the facilities located for each attempt.
 type Facilities interface {
 	Attempts
 	// Facilities returns an attempt's facilities in no particular order, using a consistent read.
 	Facilities(ctx context.Context, tenant org.Tenant, attemptID string) ([]Facility, error)
 }
 
-// Enqueuer sends messages about attempts to workers. If a message is lost, the sweeper sends another.
+// Enqueuer sends messages about attempts to workers. If a message is lost, the sweeper sends another message.
 type Enqueuer interface {
 	EnqueueAttempt(ctx context.Context, tenant org.Tenant, id string) error
 }
 
 // Party starts sign-ins at identity providers (oidc.RelyingParty). It returns errors from package identity.
 type Party interface {
-	// Begin returns the URL to redirect the browser to, and the data to store until the browser returns.
+	// Begin returns the URL to which the browser is redirected, and the data to store until the browser returns.
 	Begin(ctx context.Context, provider identity.Provider, request identity.Request) (string, identity.Authority, error)
 }
 
@@ -166,11 +167,11 @@ type Exchanger interface {
 	Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error)
 }
 
-// verifierBinding returns the data that an encrypted verifier is bound to.
+// verifierBinding returns the data to which an encrypted verifier is bound.
 func verifierBinding(a Attempt) string { return "identity-verifier|" + a.Tenant.Key() + "|" + a.ID }
 
 // vaultKey returns a key derived from an assertion's person and the organisation's external ID. Each facility has at
-// most one connection per vault key. The key is a plain hash rather than a keyed one, because it must remain the same
+// most one connection per vault key. The key is a plain hash rather than a keyed hash, because it must remain the same
 // for years, across key rotations. The issuer and subject can't be guessed.
 func vaultKey(who tefca.Assertion, externalID string) string {
 	return binding.Hash(personKey(who.Issuer, who.Subject) + "|" + externalID)

@@ -47,7 +47,7 @@ type Request struct {
 	Look          binding.Look
 }
 
-// Prepared is an attempt that no browser has started yet.
+// Prepared is an attempt that no browser has started.
 type Prepared struct {
 	AttemptID string
 	Token     secret.Text // the page's polling token
@@ -88,11 +88,11 @@ func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	return Prepared{AttemptID: a.ID, Token: secret.New(token), Start: start, ExpiresAt: a.ExpiresAt}, nil
 }
 
-// StartStore stores attempts when they are started.
+// StartStore stores attempts when a browser starts them.
 type StartStore interface {
 	Attempts
 	// Ticket returns a ticket that has not expired at time now, using a consistent read. It returns fault.NotFound if
-	// there is none.
+	// no such ticket exists.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
 	// OpenAttempt deletes the ticket, replaces revision a.Rev of its attempt and creates the state, all in one
 	// transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has changed.

@@ -138,7 +138,7 @@ func TestCompleteFailsAttemptOnInvalidReturn(t *testing.T) {
 		broken   func(*attempt.Completer)
 		code     fault.Code
 		cause    string
-		action   string // the suggested action or a part of it
+		action   string // the suggested action, or part of it
 	}{
 		"the patient declines": {
 			exchange: declined, code: "access_denied", cause: "declined",
@@ -227,7 +227,7 @@ func TestIdentityExpiresWithTokenOrAttempt(t *testing.T) {
 	}
 }
 
-// TestCompleteFailsWhenIdentityCannotBeStored checks that the browser does not receive a success.
+// TestCompleteFailsWhenIdentityCannotBeStored checks that the browser does not receive a success response.
 func TestCompleteFailsWhenIdentityCannotBeStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

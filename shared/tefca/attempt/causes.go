@@ -17,7 +17,7 @@ const (
 	causeInternal = "internal"
 )
 
-// causes returns the table of an attempt's possible causes of failure after the provider has responded. The causes are
+// causes returns the table of the causes for which an attempt can fail after the provider has responded. The causes are
 // stable words.
 func causes() fault.Causes {
 	return fault.Causes{
@@ -45,7 +45,7 @@ func causes() fault.Causes {
 // failed returns the error for a cause listed in the table.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
-// causeOf returns the cause of an attempt's failure. Errors in neither table are internal failures.
+// causeOf returns the cause of an attempt's failure. Errors in neither causes table are internal failures.
 func causeOf(err error) string { return cmp.Or(identity.CauseOf(err), causeInternal) }
 
 // actionOf returns the suggested remedy for a cause. The cause may have been stored by a different release.
@@ -67,8 +67,8 @@ const (
 	ReasonInternal    Reason = "internal"
 )
 
-// reasonOf returns the reason for an error from a network or facility. known is false for other errors, which are
-// internal failures.
+// reasonOf returns the reason for an error from a network or facility. known is false for any other error, which is an
+// internal failure.
 func reasonOf(err error) (reason Reason, known bool) {
 	for _, of := range []struct {
 		err    error

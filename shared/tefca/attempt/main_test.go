@@ -97,7 +97,8 @@ func (w *world) Begin(_ context.Context, provider identity.Provider,
 	return "https://id.example/authorize", identity.Authority{Provider: provider, RedirectURI: request.RedirectURI}, nil
 }
 
-// Exchange implements attempt.Exchanger. Like a provider, it compares the return with the authorization request.
+// Exchange implements attempt.Exchanger. Like a provider, it compares the returned values with the authorization
+// request.
 func (w *world) Exchange(ctx context.Context, pinned identity.Authority,
 	back identity.Return,
 ) (tefca.Assertion, error) {
@@ -282,7 +283,7 @@ func (w *world) completer() attempt.Completer {
 	}
 }
 
-// left creates an attempt, starts it, and returns the parameters with which its browser returns.
+// left creates and starts an attempt, and returns the parameters with which the attempt's browser returns.
 func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 	t.Helper()
 	made, err := w.create(t.Context(), id, wanted(externalID))
@@ -308,7 +309,7 @@ func (w *world) verified(t *testing.T, id, externalID string) attempt.Attempt {
 	return w.attempt(t, id)
 }
 
-// located creates a verified attempt with the given facilities, all of which have found the person.
+// located creates a verified attempt with the given facilities, each of which has found the person.
 func (w *world) located(t *testing.T, id, externalID string, facilities ...string) attempt.Attempt {
 	t.Helper()
 	w.verified(t, id, externalID)

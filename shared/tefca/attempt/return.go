@@ -14,11 +14,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// exchangeTime is the time that a provider has for a code exchange. It is short enough for the function to respond to
+// exchangeTime is how long a provider has to exchange a code. The limit is short enough for the function to respond to
 // the browser afterwards.
 const exchangeTime = 20 * time.Second
 
-// EndStore stores attempts when their browser returns.
+// EndStore stores attempts when the browser returns from the provider.
 type EndStore interface {
 	Saver
 	binding.States
@@ -42,7 +42,7 @@ type Return struct {
 	Issuer    string                   // iss parameter
 	Error     string                   // error parameter
 	Cookie    func(name string) string // returns the browser's cookie with the given name
-	RequestID string                   // ID of this request, displayed along with an error
+	RequestID string                   // ID of this request, displayed with an error
 }
 
 // Completed describes the window of a browser that returned.
@@ -81,7 +81,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 			if unstored = ended(ctx, c.Store, a, unstored); binding.IsCancelled(unstored) {
 				return known, unstored
 			}
-			logx.Add(ctx, slog.Any("unstored", unstored)) // the failure isn't stored, so only this browser gets it
+			logx.Add(ctx, slog.Any("unstored", unstored)) // the failure isn't stored, so only this browser receives it
 		}
 		return known, err
 	}
@@ -95,7 +95,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	return known, nil
 }
 
-// verify exchanges a return for the person's identity and stores it in done.
+// verify exchanges a return for the person's identity and stores the identity in done.
 func (c Completer) verify(ctx context.Context, a Attempt, done *Attempt, r Return) error {
 	verifier, err := c.Verifiers.Open(ctx, a.Tenant, verifierBinding(a), a.Verifier)
 	if err != nil {

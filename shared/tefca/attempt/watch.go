@@ -22,7 +22,7 @@ type Watcher struct {
 	Now   func() time.Time
 }
 
-// Progress describes how far an attempt has come.
+// Progress describes how far an attempt has progressed.
 type Progress struct {
 	Attempt    Attempt
 	Status     Status
@@ -69,7 +69,7 @@ func (w Watcher) progress(ctx context.Context, a Attempt) (p Progress, err error
 	return p, nil
 }
 
-// find returns the attempt with the given ID if token belongs to it.
+// find returns the attempt with the given ID if token belongs to the attempt.
 func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, token secret.Text) (Attempt, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package dashboard wires those dashboard functions that send e-mails and may link to the dashboard in them. It links
-// SES and the Parameter Store, which the other dashboard functions do not need (ADR 7).
+// Package dashboard wires the dashboard functions that send emails and may link to the dashboard in those emails. It
+// links SES and the Parameter Store, which the other dashboard functions do not need (ADR 7).
 package dashboard
 
 import (
@@ -15,24 +15,24 @@ import (
 	"recordbridge/shared/wiring/edge"
 )
 
-// Env holds the environment variables of dashboard functions that send e-mails, as set in template.yaml.
+// Env holds the environment variables of dashboard functions that send emails, as set in template.yaml.
 type Env struct {
 	edge.MemberEnv
 
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 	DashboardURL     string `env:"DASHBOARD_URL"` // if empty, a path below the base URL
-	MailFrom         string `env:"MAIL_FROM"`     // if empty, no e-mails are sent
+	MailFrom         string `env:"MAIL_FROM"`     // if empty, no emails are sent
 }
 
-// Service holds the dependencies for sending e-mails.
+// Service holds the dependencies for sending emails.
 type Service struct {
 	edge.Member
 
 	Address string              // URL of the dashboard
-	Mailer  verification.Mailer // nil if no e-mails are sent
+	Mailer  verification.Mailer // nil if no emails are sent
 }
 
-// New returns the edge of such an endpoint.
+// New returns the edge of an endpoint that sends emails.
 func New(ctx context.Context, env Env, p lambdarun.Process) (Service, error) {
 	base, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
 	if err != nil {

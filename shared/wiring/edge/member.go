@@ -17,7 +17,7 @@ type MemberEnv struct {
 	LimitSecret  string `env:"LIMIT_SECRET,required"`
 }
 
-// Member holds the dependencies of a dashboard endpoint. Only members of organisations call these.
+// Member holds the dependencies of a dashboard endpoint. Only members of organisations call dashboard endpoints.
 type Member struct {
 	Edge
 

@@ -13,7 +13,7 @@ import (
 type Store interface {
 	// TenantOf returns the tenant that owns the credential with this ID, the UUID of a public ID.
 	TenantOf(ctx context.Context, credentialID string) (Tenant, error)
-	// Credential returns one of a tenant's credentials, using a consistent read.
+	// Credential returns one of a tenant's credentials. It uses a consistent read.
 	Credential(ctx context.Context, tenant Tenant, id string) (Credential, error)
 	// Organisation returns a tenant's organisation.
 	Organisation(ctx context.Context, tenant Tenant) (Organisation, error)
@@ -22,7 +22,7 @@ type Store interface {
 // cacheFor is the maximum time for which a revoked key or credential still works.
 const cacheFor = 30 * time.Second
 
-// cacheSize limits the number of cached entries, and so a warm function's memory use.
+// cacheSize limits the number of cached entries, which limits a warm function's memory use.
 const cacheSize = 1024
 
 // Directory looks up callers by public ID. It caches rows for 30 seconds and is safe for concurrent use.

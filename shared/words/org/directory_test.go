@@ -329,7 +329,7 @@ func TestParseModeAndTenantKey(t *testing.T) {
 }
 
 // TestAuthenticateRecordsKeyUseHourly checks that a key's use is recorded once an hour in the background. A failed
-// write neither delays requests nor makes them fail.
+// write must neither delay requests nor make them fail.
 func TestAuthenticateRecordsKeyUseHourly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

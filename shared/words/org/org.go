@@ -1,6 +1,6 @@
 // Package org defines organisations (the service's customers), their modes, their credentials and keys, and the check
-// that a redirect URI is registered. It is independent of HTTP, AWS and connections. Request handlers use it to
-// identify the caller, and every store derives its row keys from the Tenant that it returns.
+// that a redirect URI is registered. The package is independent of HTTP, AWS and connections. Request handlers use it
+// to identify the caller, and every store derives its row keys from the Tenant that the package returns.
 package org
 
 import (
@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Mode separates test data from live data. A request's credential determines the mode, and every key of a tenant's rows
-// begins with it.
+// Mode separates test data from live data. A request's credential determines the mode, and the key of every tenant row
+// begins with the mode.
 type Mode string
 
 // Modes, spelled as in api_mode.
@@ -20,7 +20,7 @@ const (
 	Live Mode = "live"
 )
 
-// ParseMode parses a mode; ok is false for anything except "test" and "live".
+// ParseMode parses a mode. ok is false for any text except "test" and "live".
 func ParseMode(text string) (mode Mode, ok bool) {
 	mode = Mode(text)
 	return mode, mode == Test || mode == Live
@@ -38,7 +38,7 @@ func (t Tenant) Key() string { return string(t.Mode) + "#" + t.OrgID }
 // Plan determines the features available to an organisation.
 type Plan string
 
-// Plans of an organisation.
+// Plans that an organisation can have.
 const (
 	Free Plan = "free"
 	Paid Plan = "paid"
@@ -47,7 +47,7 @@ const (
 // Status is the status of an organisation.
 type Status string
 
-// Statuses of an organisation. An inactive organisation's credentials do not work.
+// Statuses that an organisation can have. An inactive organisation's credentials do not work.
 const (
 	Active   Status = "active"
 	Inactive Status = "inactive"
@@ -73,7 +73,7 @@ type LiveReview struct {
 	DecidedAt   time.Time // zero before the first decision
 }
 
-// Organisation is a customer. GET /bridge/org returns it (docs/openapi.yaml, Organisation).
+// Organisation is a customer. GET /bridge/org returns an Organisation (docs/openapi.yaml, Organisation).
 type Organisation struct {
 	ID               string
 	Name             string
@@ -88,7 +88,7 @@ type Organisation struct {
 	LiveAccess       LiveAccess
 	LiveReview       LiveReview
 	Emails           []string // recipients of notices, such as about webhook failures; not in GET /bridge/org
-	VerifiedEmails   []string // those addresses in Emails that are confirmed
+	VerifiedEmails   []string // addresses in Emails that are confirmed
 	FoundedBy        string   // account that created the organisation; empty if an operator created it
 	CreatedAt        time.Time
 	Rev              int64 // revision for compare-and-swap
@@ -103,8 +103,8 @@ func (o Organisation) CheckMode(mode Mode) error {
 		"This organisation doesn't have access to live mode. An owner can request it in the dashboard.")
 }
 
-// MailSender returns the ID that the organisation's e-mails count against. Until an organisation is approved for live
-// mode, its e-mails count against its founder's ID, so that an account can't increase its budget by creating
+// MailSender returns the ID that the organisation's emails count against. Until an organisation is approved for live
+// mode, its emails count against its founder's ID, so that an account can't increase its email budget by creating
 // organisations.
 func (o Organisation) MailSender() string {
 	if o.LiveAccess == LiveGranted {
@@ -141,7 +141,8 @@ type Key struct {
 	RevokedAt   time.Time // zero while the key is valid
 }
 
-// Caller is the organisation and credential that a request acts for. It is identified by a private key or a public ID.
+// Caller is the organisation and credential on whose behalf a request acts. A private key or a public ID identifies the
+// Caller.
 type Caller struct {
 	Tenant         Tenant
 	CredentialID   string
